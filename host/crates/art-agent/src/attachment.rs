@@ -1,0 +1,96 @@
+//! Attachments by name: prompts show their beginnings, and calls get the whole text in place of `attachment:NAME`.
+
+use art_core::agent::QueryAttachment;
+use serde_json::Value;
+
+const PREFIX: &str = "attachment:";
+
+/// `arguments` with each text that is exactly `attachment:NAME` replaced by that attachment's text.
+pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
+    match arguments {
+        Value::String(text) => match text.strip_prefix(PREFIX).and_then(|name| find(name, attachments)) {
+            Some(attachment) => Value::from(attachment.text.as_str()),
+            None => arguments.clone(),
+        },
+        Value::Array(values) => values.iter().map(|value| expand(value, attachments)).collect(),
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| (key.clone(), expand(value, attachments)));
+            Value::Object(entries.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Why `arguments` cannot be expanded: they name an attachment that the question does not have.
+pub(crate) fn fault(arguments: &Value, attachments: &[QueryAttachment]) -> Option<String> {
+    match arguments {
+        Value::String(text) => {
+            let name = text.strip_prefix(PREFIX)?;
+            find(name, attachments).is_none().then(|| unknown(name, attachments))
+        }
+        Value::Array(values) => values.iter().find_map(|value| fault(value, attachments)),
+        Value::Object(map) => map.values().find_map(|value| fault(value, attachments)),
+        _ => None,
+    }
+}
+
+fn find<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryAttachment> {
+    attachments.iter().find(|attachment| attachment.name == name)
+}
+
+fn unknown(name: &str, attachments: &[QueryAttachment]) -> String {
+    let names: Vec<_> = attachments
+        .iter()
+        .map(|attachment| format!("`{}`", attachment.name))
+        .collect();
+    if names.is_empty() {
+        return format!("there is no attachment `{name}`; the question has none");
+    }
+    format!("there is no attachment `{name}`; use one of {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sales() -> Vec<QueryAttachment> {
+        vec![QueryAttachment {
+            name: "sales.csv".to_owned(),
+            media_type: "text/csv".to_owned(),
+            text: "a,b\n1,2".to_owned(),
+        }]
+    }
+
+    #[test]
+    fn a_name_becomes_the_text_wherever_it_stands() {
+        let arguments = json!({"csv": "attachment:sales.csv", "more": [{"x": "attachment:sales.csv"}]});
+        assert_eq!(
+            expand(&arguments, &sales()),
+            json!({"csv": "a,b\n1,2", "more": [{"x": "a,b\n1,2"}]})
+        );
+    }
+
+    #[test]
+    fn text_that_only_contains_a_name_stays() {
+        let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
+        assert_eq!(expand(&arguments, &sales()), arguments);
+        assert_eq!(fault(&arguments, &sales()), None);
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        assert_eq!(
+            fault(&json!(["attachment:x.csv"]), &sales()).as_deref(),
+            Some("there is no attachment `x.csv`; use one of `sales.csv`")
+        );
+    }
+
+    #[test]
+    fn without_attachments_the_fault_says_so() {
+        assert_eq!(
+            fault(&json!("attachment:x"), &[]).as_deref(),
+            Some("there is no attachment `x`; the question has none")
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Tool calls between the parser and the tools: identifiers, repetitions, messages.
+
+use std::collections::BTreeSet;
+
+use art_core::id::nth_call_id;
+use art_core::prompt::{FunctionCall, FunctionKind, ToolCallRequest};
+use art_core::tool::ParsedToolCall;
+use serde_json::Value;
+
+/// Longest identifier of a call that is taken from a model.
+const MAX_CALL_ID_BYTES: usize = 128;
+
+/// A call as it stands in a reply.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RawCall {
+    /// As the model gave it.
+    pub(crate) call_id: Option<String>,
+    pub(crate) tool_name: String,
+    pub(crate) arguments: Value,
+    /// Why it cannot be carried out; the model is told (P33c).
+    pub(crate) problem: Option<String>,
+}
+
+impl RawCall {
+    /// A call of `tool_name`, with the problem noted when the arguments are not an object.
+    pub(crate) fn new(call_id: Option<String>, tool_name: String, arguments: Value) -> Self {
+        let problem = (!arguments.is_object()).then(|| "`arguments` has to be a JSON object".to_owned());
+        Self {
+            call_id,
+            tool_name,
+            arguments,
+            problem,
+        }
+    }
+}
+
+/// Gives every call of a run an identifier of its own (X1).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CallIds {
+    made: u64,
+    used: BTreeSet<String>,
+}
+
+impl CallIds {
+    /// The model's identifier when it is usable and new, else the next of the run.
+    pub(crate) fn identify(&mut self, trace_id: &str, raw: &RawCall) -> ParsedToolCall {
+        let given = raw
+            .call_id
+            .as_deref()
+            .filter(|id| is_usable(id) && !self.used.contains(*id));
+        let call_id = given.map_or_else(|| self.next(trace_id), str::to_owned);
+        self.used.insert(call_id.clone());
+        ParsedToolCall {
+            call_id,
+            tool_name: raw.tool_name.clone(),
+            arguments: raw.arguments.clone(),
+        }
+    }
+
+    fn next(&mut self, trace_id: &str) -> String {
+        loop {
+            self.made += 1;
+            let id = nth_call_id(trace_id, self.made);
+            if !self.used.contains(&id) {
+                return id;
+            }
+        }
+    }
+}
+
+fn is_usable(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_CALL_ID_BYTES && id.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// A call as an assistant turn carries it (B29).
+pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
+    ToolCallRequest {
+        id: call.call_id.clone(),
+        kind: FunctionKind::Function,
+        function: FunctionCall {
+            name: call.tool_name.clone(),
+            // Providers take nothing but an object; what was wrong with anything else is in the result.
+            arguments: if call.arguments.is_object() {
+                call.arguments.to_string()
+            } else {
+                "{}".to_owned()
+            },
+        },
+    }
+}
+
+/// The same text for calls of the same tool with the same arguments, whatever the order of their keys (B30).
+pub(crate) fn fingerprint(call: &ParsedToolCall) -> String {
+    let mut text = format!("{} ", call.tool_name);
+    write_sorted(&call.arguments, &mut text);
+    text
+}
+
+fn write_sorted(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (key, value) in entries {
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write_sorted(value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Value::Array(values) => {
+            out.push('[');
+            for value in values {
+                write_sorted(value, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn raw(id: Option<&str>) -> RawCall {
+        RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
+    }
+
+    #[test]
+    fn a_missing_call_id_is_the_next_of_the_run() {
+        let mut ids = CallIds::default();
+        assert_eq!(ids.identify("run", &raw(None)).call_id, nth_call_id("run", 1));
+        assert_eq!(ids.identify("run", &raw(None)).call_id, nth_call_id("run", 2));
+    }
+
+    #[test]
+    fn a_call_id_is_used_once() {
+        let mut ids = CallIds::default();
+        assert_eq!(ids.identify("run", &raw(Some("a"))).call_id, "a");
+        assert_eq!(ids.identify("run", &raw(Some("a"))).call_id, nth_call_id("run", 1));
+    }
+
+    #[test]
+    fn a_call_id_with_control_characters_is_replaced() {
+        let call = CallIds::default().identify("run", &raw(Some("a\nb")));
+        assert_eq!(call.call_id, nth_call_id("run", 1));
+    }
+
+    #[test]
+    fn the_order_of_keys_does_not_make_another_call() {
+        let call = |arguments| CallIds::default().identify("run", &RawCall::new(None, "t".to_owned(), arguments));
+        let one = call(json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
+        let same = call(json!({"b": [{"d": 3, "c": 2}], "a": 1}));
+        let other = call(json!({"b": [{"d": 3, "c": 4}], "a": 1}));
+        assert_eq!(fingerprint(&one), fingerprint(&same));
+        assert_ne!(fingerprint(&one), fingerprint(&other));
+    }
+}

@@ -1,0 +1,82 @@
+//! What a driver publishes once an event is in the journal.
+
+use art_core::conversation::ConversationMessage;
+use art_core::observation::{NewObservation, ObservationType};
+use art_core::pes::PesAgentStateData;
+use art_core::{JsonObject, Timestamp};
+use serde_json::{Value, json};
+
+/// Something to publish, in the order given. A state always comes before the observations of it (P40).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Store as the state of the thread.
+    SaveState(Box<PesAgentStateData>),
+    /// Record.
+    Observe(NewObservation),
+    /// Add to the conversation (P81).
+    Say(ConversationMessage),
+}
+
+/// Collects the effects of one event.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    thread_id: String,
+    trace_id: String,
+    at: Timestamp,
+    effects: Vec<Effect>,
+    state_changed: bool,
+}
+
+impl Outbox {
+    pub(crate) fn new(thread_id: &str, trace_id: &str, at: Timestamp) -> Self {
+        Self {
+            thread_id: thread_id.to_owned(),
+            trace_id: trace_id.to_owned(),
+            at,
+            effects: Vec::new(),
+            state_changed: false,
+        }
+    }
+
+    /// The state has to be stored before anything of this event is seen.
+    pub(crate) const fn save(&mut self) {
+        self.state_changed = true;
+    }
+
+    pub(crate) fn say(&mut self, message: ConversationMessage) {
+        self.effects.push(Effect::Say(message));
+    }
+
+    pub(crate) fn observe(&mut self, kind: ObservationType, parent: Option<&str>, content: Value) {
+        self.observe_with(kind, parent, content, JsonObject::new());
+    }
+
+    pub(crate) fn observe_with(
+        &mut self,
+        kind: ObservationType,
+        parent: Option<&str>,
+        content: Value,
+        metadata: JsonObject,
+    ) {
+        self.effects.push(Effect::Observe(NewObservation {
+            thread_id: self.thread_id.clone(),
+            trace_id: Some(self.trace_id.clone()),
+            parent_id: parent.map(str::to_owned),
+            kind,
+            content,
+            metadata,
+        }));
+    }
+
+    /// An ERROR observation (C36, P2).
+    pub(crate) fn error(&mut self, phase: &str, parent: Option<&str>, message: &str) {
+        let content = json!({"phase": phase, "error": message, "stack": null, "timestamp": self.at});
+        self.observe(ObservationType::Error, parent, content);
+    }
+
+    /// One state for the whole event: the last one, which holds all that the observations speak of.
+    pub(crate) fn into_effects(self, state: &PesAgentStateData) -> Vec<Effect> {
+        let save = self.state_changed.then(|| Effect::SaveState(Box::new(state.clone())));
+        save.into_iter().chain(self.effects).collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! Why an event cannot be applied. The run itself never fails without an answer (P82).
+
+use crate::step::StepId;
+
+/// An event that does not fit the run. The run is unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// A second start.
+    #[error("the run was started before; start another run instead")]
+    AlreadyStarted,
+    /// The run has its answer.
+    #[error("the run is finished; drop answers that come after its end")]
+    Finished,
+    /// The step was answered before, or never existed.
+    #[error("step `{step}` is not open; answer each step once")]
+    StepNotOpen {
+        /// The step that was answered.
+        step: StepId,
+    },
+    /// A model's answer to tool calls, or the other way round.
+    #[error("step `{step}` waits for {expected}")]
+    WrongAnswer {
+        /// The step that was answered.
+        step: StepId,
+        /// What would have answered it.
+        expected: &'static str,
+    },
+    /// The results are not those of the calls.
+    #[error("step `{step}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}")]
+    ResultsDoNotMatch {
+        /// The step that was answered.
+        step: StepId,
+        /// The call concerned.
+        call_id: String,
+        /// `missing`, `given twice`, or `of no call of the step`.
+        fault: &'static str,
+    },
+}
+
+/// A journal that is not the journal of a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// No events, or another event comes first.
+    #[error("the first event of a run has to be `started`")]
+    NotStarted,
+    /// The host did not name the run.
+    #[error("the run has no `traceId`; give it one before it starts")]
+    NoTraceId,
+    /// An event does not fit what came before it.
+    #[error("event {index} of the journal does not fit the run")]
+    DoesNotFit {
+        /// Position in the journal, from 0.
+        index: usize,
+        /// Why not.
+        #[source]
+        source: ApplyError,
+    },
+}

@@ -1,0 +1,128 @@
+//! What happened to a run, in the form that the journal keeps.
+
+use art_core::Timestamp;
+use art_core::agent::{AgentProps, ExecutionConfig};
+use art_core::conversation::ConversationMessage;
+use art_core::error::ModelError;
+use art_core::pes::PesAgentStateData;
+use art_core::prompt::{AgentPersona, SystemPromptOverride};
+use art_core::provider::RuntimeProviderConfig;
+use art_core::stream::ModelReply;
+use art_core::tool::{ToolResult, ToolSchema};
+use art_core::usage::Usage;
+use art_core::{JsonObject, id};
+use serde::{Deserialize, Serialize};
+
+use crate::step::StepId;
+
+/// One thing that happened. The journal of a run is a list of these, the first of which is [`RunEvent::Started`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum RunEvent {
+    /// The run began.
+    Started {
+        /// When.
+        at: Timestamp,
+        /// All that it begins with.
+        start: Box<RunStart>,
+    },
+    /// A model answered a [`crate::Step::CallModel`].
+    ModelReplied {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: StepId,
+        /// The whole reply.
+        reply: ModelReply,
+    },
+    /// A model did not answer a [`crate::Step::CallModel`].
+    ModelFailed {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: StepId,
+        /// Why not, after all retries.
+        error: ModelError,
+    },
+    /// The calls of a [`crate::Step::CallTools`] ended, each in its own way.
+    ToolsReturned {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: StepId,
+        /// One for each call, in any order.
+        results: Vec<ToolResult>,
+        /// What all of them used together.
+        #[serde(default)]
+        usage: Usage,
+    },
+    /// The person gave up.
+    CancelRequested {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+impl RunEvent {
+    /// When it happened.
+    #[must_use]
+    pub const fn at(&self) -> Timestamp {
+        match self {
+            Self::Started { at, .. }
+            | Self::ModelReplied { at, .. }
+            | Self::ModelFailed { at, .. }
+            | Self::ToolsReturned { at, .. }
+            | Self::CancelRequested { at } => *at,
+        }
+    }
+}
+
+/// All that a run begins with, so that its journal needs nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunStart {
+    /// The question and where it comes from; `traceId` has to be set (C44).
+    pub props: AgentProps,
+    /// Tools that the thread may use (P12).
+    #[serde(default)]
+    pub tools: Vec<ToolSchema>,
+    /// The last messages of the thread, oldest first (P10).
+    #[serde(default)]
+    pub history: Vec<ConversationMessage>,
+    /// How hard the run may try (C48).
+    #[serde(default)]
+    pub config: ExecutionConfig,
+    /// Who the agent is (C30).
+    #[serde(default)]
+    pub persona: AgentPersona,
+    /// Joined to the persona's guidance one after the other: the thread's, then the call's (P6).
+    #[serde(default)]
+    pub system_prompts: Vec<SystemPromptOverride>,
+    /// The model in use; the run only records it.
+    pub model: RuntimeProviderConfig,
+    /// Parameters for the provider (C45).
+    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    pub params: JsonObject,
+    /// What earlier runs of the thread left (P13, P14).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<PesAgentStateData>,
+}
+
+impl RunStart {
+    /// A start with no tools, no history and the default limits. A random `traceId` is made when `props` has none.
+    #[must_use]
+    pub fn new(mut props: AgentProps, model: RuntimeProviderConfig) -> Self {
+        props.trace_id.get_or_insert_with(id::random);
+        Self {
+            props,
+            tools: Vec::new(),
+            history: Vec::new(),
+            config: ExecutionConfig::default(),
+            persona: AgentPersona::default(),
+            system_prompts: Vec::new(),
+            model,
+            params: JsonObject::new(),
+            prior: None,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The loop of one item: ask the model, carry out its calls, until the item ends (P47 to P56).
+
+mod admit;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use art_core::agent::ExecutionConfig;
+use art_core::pes::{TodoItem, ToolValidationMode, ValidationStatus};
+use art_core::prompt::Message;
+use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult, ToolStatus};
+use serde_json::Value;
+
+use crate::parse::{Decision, ExecutionReply, is_blank};
+use crate::report::last_output;
+use crate::{prompt, taef};
+
+pub(crate) use admit::Gate;
+
+/// An item that is being worked on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ItemRun {
+    /// What the model has read and written so far.
+    pub(crate) messages: Vec<Message>,
+    /// The model call that is open or was answered last, from 1.
+    pub(crate) iteration: u32,
+    /// Every result so far.
+    pub(crate) results: Vec<ToolResult>,
+    /// Every call that was carried out.
+    pub(crate) calls: Vec<ParsedToolCall>,
+    /// Whether the required tools were called.
+    pub(crate) validation: ValidationStatus,
+    /// It had all the model calls that an item may have.
+    pub(crate) out_of_iterations: bool,
+    /// A call was refused because the run had made all of its calls.
+    pub(crate) out_of_calls: bool,
+    enforcements: u32,
+    called: BTreeSet<String>,
+    made: BTreeMap<String, u32>,
+    last_content: Value,
+    last_problem: Option<String>,
+    batch: Batch,
+}
+
+/// The calls of one reply while they are carried out.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Batch {
+    calls: Vec<ParsedToolCall>,
+    /// Answers to calls that are not carried out.
+    refused: Vec<ToolResult>,
+    /// Told to the model behind the results.
+    problems: Vec<String>,
+}
+
+/// What comes next for an item.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Ask the model again.
+    Ask,
+    /// Carry out these calls, none of which was refused.
+    Call(Vec<ParsedToolCall>),
+    /// It is done, with this result.
+    Complete(Value),
+    /// It cannot be done, for this reason.
+    Fail(String),
+}
+
+impl ItemRun {
+    pub(crate) fn new(item: &TodoItem, messages: Vec<Message>) -> Self {
+        Self {
+            messages,
+            iteration: 1,
+            results: Vec::new(),
+            calls: Vec::new(),
+            validation: taef::judge(item, &BTreeSet::new(), false).status,
+            out_of_iterations: false,
+            out_of_calls: false,
+            enforcements: 0,
+            called: BTreeSet::new(),
+            made: BTreeMap::new(),
+            last_content: Value::Null,
+            last_problem: None,
+            batch: Batch::default(),
+        }
+    }
+
+    /// Decides on a reply whose raw text is `echo`.
+    pub(crate) fn replied(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, gate: &mut Gate<'_>) -> Next {
+        if reply.has_content() {
+            self.last_content.clone_from(&reply.content);
+        }
+        if reply.decision == Some(Decision::FailItem) && reply.calls.is_empty() {
+            return Next::Fail(self.reason_to_fail());
+        }
+        if self.enforce(item, reply, echo, gate.config) {
+            return self.ask_again(gate.config);
+        }
+        if !reply.calls.is_empty() {
+            return self.start_batch(reply, gate);
+        }
+        match self.objection(reply, gate.config) {
+            Some(objection) => {
+                self.echo(echo, reply);
+                self.messages.push(objection);
+                self.ask_again(gate.config)
+            }
+            None => self.complete(&reply.content),
+        }
+    }
+
+    /// Takes the results of the calls that were carried out, and tells the model of every call (P63).
+    pub(crate) fn returned(
+        &mut self,
+        results: &[ToolResult],
+        mode: impl Fn(&str) -> ExecutionMode,
+        config: ExecutionConfig,
+    ) -> Next {
+        let batch = std::mem::take(&mut self.batch);
+        let share = config.tool_result_max_length / batch.calls.len().max(1);
+        for call in &batch.calls {
+            let all = || results.iter().chain(&batch.refused);
+            let Some(result) = all().find(|result| result.call_id == call.call_id) else {
+                continue;
+            };
+            self.messages
+                .push(prompt::tool_message(result, mode(&call.tool_name), share));
+        }
+        if !batch.problems.is_empty() {
+            self.messages.push(prompt::complaint(&batch.problems));
+        }
+        self.called
+            .extend(results.iter().map(|result| result.tool_name.clone()));
+        self.results.extend_from_slice(results);
+        self.ask_again(config)
+    }
+
+    /// What a completed item has to say against itself: required tools that were never called, or only failed (X19). A
+    /// step that takes its tools as advice has nothing to say of the first.
+    pub(crate) fn reservation(&self, item: &TodoItem) -> Option<String> {
+        let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
+        let of_tool = |tool: &String| match self.only_error(tool) {
+            Some(error) => Some(format!("its required tool `{tool}` only failed: {error}")),
+            None if strict && !self.called.contains(tool) => {
+                Some(format!("its required tool `{tool}` was never called"))
+            }
+            None => None,
+        };
+        let parts: Vec<_> = item.required_tools.iter().filter_map(of_tool).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn only_error(&self, tool: &str) -> Option<&str> {
+        let mut of_tool = self.results.iter().filter(|result| result.tool_name == tool);
+        let all_failed = of_tool.clone().all(|result| result.status == ToolStatus::Error);
+        let last = of_tool.next_back().filter(|_| all_failed)?;
+        Some(last.error.as_deref().unwrap_or("no reason was given"))
+    }
+
+    /// Judges the reply, and notes it when the model has to be told (P52 to P55).
+    fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, config: ExecutionConfig) -> bool {
+        let sound = reply.calls.iter().filter(|call| call.problem.is_none());
+        let called = sound
+            .map(|call| call.tool_name.clone())
+            .chain(self.called.iter().cloned())
+            .collect();
+        let may = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
+        let verdict = taef::judge(item, &called, may);
+        self.validation = verdict.status;
+        if verdict.enforce {
+            self.enforcements += 1;
+            self.echo(echo, reply);
+            self.messages.push(prompt::enforcement(&verdict.missing));
+        }
+        verdict.enforce
+    }
+
+    /// What is to be said against a reply without calls; nothing when it ends the item (P50).
+    fn objection(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
+        let last = self.iteration >= config.max_iterations;
+        if last && reply.has_content() && reply.problems.is_empty() {
+            return None;
+        }
+        if !reply.problems.is_empty() {
+            self.last_problem = reply.problems.first().cloned();
+            return Some(prompt::complaint(&reply.problems));
+        }
+        let wants_more = reply.decision == Some(Decision::Continue) && !reply.has_content();
+        let says_nothing = !reply.has_content() && self.results.is_empty();
+        if wants_more || says_nothing {
+            self.last_problem = Some("the reply was empty".to_owned());
+            return Some(prompt::go_on());
+        }
+        None
+    }
+
+    /// Another model call, or the end of the item when it had all of them (P50, A42).
+    fn ask_again(&mut self, config: ExecutionConfig) -> Next {
+        if self.iteration < config.max_iterations {
+            self.iteration += 1;
+            return Next::Ask;
+        }
+        self.out_of_iterations = true;
+        if !is_blank(&self.last_content) {
+            return Next::Complete(self.last_content.clone());
+        }
+        match last_output(&self.results) {
+            Some(output) => Next::Complete(output.clone()),
+            None => Next::Fail(self.no_result()),
+        }
+    }
+
+    /// Smart result capture (P37): what the model says, else the last output.
+    fn complete(&self, content: &Value) -> Next {
+        let said = |content: &&Value| !is_blank(content);
+        let result = Some(content).filter(said).or_else(|| last_output(&self.results));
+        match result.or_else(|| Some(&self.last_content).filter(said)) {
+            Some(result) => Next::Complete(result.clone()),
+            None => Next::Fail(self.no_result()),
+        }
+    }
+
+    fn no_result(&self) -> String {
+        let error = self.results.iter().rev().find_map(|result| {
+            let error = result.error.as_deref()?;
+            Some(format!("`{}` failed: {error}", result.tool_name))
+        });
+        let problem = self
+            .last_problem
+            .as_ref()
+            .map(|problem| format!("no usable reply from the model: {problem}"));
+        error.or(problem).unwrap_or_else(|| "there was no result".to_owned())
+    }
+
+    fn reason_to_fail(&self) -> String {
+        if is_blank(&self.last_content) {
+            return format!("the model gave the step up; {}", self.no_result());
+        }
+        safe_stringify(&self.last_content, DEFAULT_STRINGIFY_LIMIT)
+    }
+
+    /// The model's own words as a turn of text, for replies whose calls are not carried out.
+    fn echo(&mut self, echo: &str, reply: &ExecutionReply) {
+        let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
+        let text = match (echo.trim().is_empty(), names.is_empty()) {
+            (false, _) => bounded(echo),
+            (true, false) => bounded(&format!("(called {})", names.join(", "))),
+            (true, true) => "(empty reply)".to_owned(),
+        };
+        self.messages.push(Message::assistant(prompt::defuse(&text)));
+    }
+}
+
+fn bounded(text: &str) -> String {
+    truncate(text, DEFAULT_STRINGIFY_LIMIT)
+}

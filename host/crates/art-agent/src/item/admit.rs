@@ -1,0 +1,82 @@
+//! Which calls of a reply are carried out. The others are answered here, so that every call has a result (B29).
+
+use art_core::agent::{ExecutionConfig, QueryAttachment};
+use art_core::error::ToolErrorCode;
+use art_core::prompt::Message;
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
+
+use super::{ItemRun, Next, bounded};
+use crate::call::{CallIds, RawCall, as_request, fingerprint};
+use crate::parse::ExecutionReply;
+use crate::{attachment, prompt};
+
+/// Times that the same call may be made for one item; the next is refused (B30).
+const MAX_SAME_CALLS: u32 = 2;
+
+/// What a call has to pass before it is carried out, shared by all items of a run.
+#[derive(Debug)]
+pub(crate) struct Gate<'a> {
+    pub(crate) trace_id: &'a str,
+    pub(crate) attachments: &'a [QueryAttachment],
+    pub(crate) ids: &'a mut CallIds,
+    /// Calls that the run may still make.
+    pub(crate) left: u32,
+    pub(crate) config: ExecutionConfig,
+}
+
+impl ItemRun {
+    pub(super) fn start_batch(&mut self, reply: &ExecutionReply, gate: &mut Gate<'_>) -> Next {
+        let mut accepted = Vec::new();
+        self.batch.problems.clone_from(&reply.problems);
+        for raw in &reply.calls {
+            let call = gate.ids.identify(gate.trace_id, raw);
+            match self.admit(&call, raw, gate) {
+                Ok(()) => accepted.push(call.clone()),
+                Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
+            }
+            self.batch.calls.push(call);
+        }
+        let text = reply
+            .content
+            .as_str()
+            .map_or_else(String::new, |text| prompt::defuse(&bounded(text)));
+        let requests = self.batch.calls.iter().map(as_request).collect();
+        self.messages.push(Message::assistant_calls(&text, requests));
+        if accepted.is_empty() {
+            return self.returned(&[], |_| ExecutionMode::default(), gate.config);
+        }
+        self.calls.extend_from_slice(&accepted);
+        Next::Call(accepted)
+    }
+
+    fn admit(
+        &mut self,
+        call: &ParsedToolCall,
+        raw: &RawCall,
+        gate: &mut Gate<'_>,
+    ) -> Result<(), (ToolErrorCode, String)> {
+        if let Some(problem) = &raw.problem {
+            return Err((ToolErrorCode::ValidationError, problem.clone()));
+        }
+        if let Some(fault) = attachment::fault(&call.arguments, gate.attachments) {
+            return Err((ToolErrorCode::NotFound, fault));
+        }
+        let times = self.made.entry(fingerprint(call)).or_default();
+        if *times >= MAX_SAME_CALLS {
+            let reason = format!(
+                "not called: this step called `{}` with exactly these arguments {MAX_SAME_CALLS} times before; use the \
+                 results above, change the arguments, or end the step",
+                call.tool_name
+            );
+            return Err((ToolErrorCode::ValidationError, reason));
+        }
+        if gate.left == 0 {
+            let limit = format!("the run made its maximum of {} tool calls", gate.config.max_tool_calls);
+            self.out_of_calls = true;
+            return Err((ToolErrorCode::Cancelled, format!("not called: {limit}")));
+        }
+        *times += 1;
+        gate.left -= 1;
+        Ok(())
+    }
+}

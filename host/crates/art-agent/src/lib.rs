@@ -1,0 +1,28 @@
+//! The agent: Plan, Execute, Synthesize (P1 to P98), as a state machine that does no I/O.
+//!
+//! A [`Run`] is the fold of its [`RunEvent`]s. It says what is to be done next ([`Run::next_steps`]), a driver does it,
+//! journals what came of it and gives that back ([`Run::apply`]); what is to be published afterwards are the
+//! [`Effect`]s. There is no clock, no randomness and no model in here, so a replay of a journal gives the same run.
+
+mod error;
+mod event;
+
+mod effect;
+mod report;
+mod run;
+mod step;
+
+mod attachment;
+mod call;
+mod item;
+mod parse;
+mod plan;
+mod prompt;
+mod taef;
+
+pub use effect::Effect;
+pub use error::{ApplyError, ReplayError};
+pub use event::{RunEvent, RunStart};
+pub use report::RunReport;
+pub use run::{Run, RunStage, RunView};
+pub use step::{Step, StepId};

@@ -1,0 +1,120 @@
+//! The last reply of a run: the answer and what a user interface may add to it (X9).
+
+use art_core::stream::ModelReply;
+use serde_json::Value;
+
+use super::texts;
+
+/// The answer in parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) thoughts: String,
+    /// Trimmed; may be empty, and then there is no answer (P79).
+    pub(crate) content: String,
+    pub(crate) ui_metadata: Option<Value>,
+}
+
+/// Reads `reply`: the two tags first, then a JSON fence at the end, else all of it is the answer.
+pub(crate) fn answer(reply: &ModelReply) -> Answer {
+    let texts = texts(reply);
+    let (content, ui_metadata) = tagged(&texts.content)
+        .or_else(|| trailing_fence(&texts.content))
+        .unwrap_or((texts.content.as_str(), None));
+    Answer {
+        content: content.trim().to_owned(),
+        ui_metadata,
+        thoughts: texts.thoughts,
+    }
+}
+
+fn tagged(text: &str) -> Option<(&str, Option<Value>)> {
+    let metadata = inside(text, "uiMetadata").and_then(metadata);
+    if let Some(content) = inside(text, "mainContent") {
+        return Some((content, metadata));
+    }
+    // Without the first tag the answer is what stands before the second.
+    let (before, _) = text.split_once("<uiMetadata>")?;
+    Some((before, metadata))
+}
+
+/// Text behind an opening tag, up to its closing tag, the next tag of ours, or the end of a reply that was cut.
+fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
+    Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
+}
+
+fn metadata(text: &str) -> Option<Value> {
+    let text = text.trim().trim_start_matches("```json").trim_matches('`').trim();
+    serde_json::from_str(text).ok().filter(|value: &Value| !value.is_null())
+}
+
+fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
+    let inner = text.trim_end().strip_suffix("```")?;
+    let (before, json) = inner.rsplit_once("```json")?;
+    let value: Value = serde_json::from_str(json.trim()).ok()?;
+    // An answer that is nothing but a fence is the answer.
+    (value.is_object() && !before.trim().is_empty()).then_some((before, Some(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(text: &str) -> (String, Option<Value>) {
+        let reply = ModelReply {
+            text: text.to_owned(),
+            ..ModelReply::default()
+        };
+        let answer = answer(&reply);
+        (answer.content, answer.ui_metadata)
+    }
+
+    #[test]
+    fn the_tags_are_read() {
+        let text = "<mainContent> 42 </mainContent>\n<uiMetadata>{\"a\":1}</uiMetadata>";
+        assert_eq!(read(text), ("42".to_owned(), Some(json!({"a": 1}))));
+    }
+
+    #[test]
+    fn the_tags_win_over_a_trailing_fence() {
+        let text = "<mainContent>42</mainContent>\n```json\n{\"a\":1}\n```";
+        assert_eq!(read(text), ("42".to_owned(), None));
+    }
+
+    #[test]
+    fn a_trailing_fence_is_metadata() {
+        assert_eq!(
+            read("42\n```json\n{\"a\":1}\n```\n"),
+            ("42".to_owned(), Some(json!({"a": 1})))
+        );
+    }
+
+    #[test]
+    fn a_fence_in_the_middle_stays_in_the_answer() {
+        let text = "see\n```json\n{}\n```\nabove";
+        assert_eq!(read(text), (text.to_owned(), None));
+    }
+
+    #[test]
+    fn text_without_tags_is_the_answer_trimmed() {
+        assert_eq!(read("  42\n"), ("42".to_owned(), None));
+    }
+
+    #[test]
+    fn empty_stays_empty() {
+        assert_eq!(read(" <mainContent> </mainContent>"), (String::new(), None));
+    }
+
+    #[test]
+    fn a_cut_reply_keeps_what_there_is() {
+        assert_eq!(read("<mainContent>4"), ("4".to_owned(), None));
+    }
+
+    #[test]
+    fn broken_metadata_is_dropped_and_not_shown() {
+        let text = "<mainContent>4</mainContent><uiMetadata>{</uiMetadata>";
+        assert_eq!(read(text), ("4".to_owned(), None));
+    }
+}

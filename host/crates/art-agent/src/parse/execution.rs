@@ -1,0 +1,242 @@
+//! Replies to one step (P33c).
+
+use art_core::JsonObject;
+use art_core::prompt::ToolCallRequest;
+use art_core::stream::ModelReply;
+use art_core::text::prefix;
+use serde_json::Value;
+
+use super::json::{fault, find_array, find_object};
+use super::planning::{PlanDraft, draft};
+use super::{MAX_CALLS_PER_REPLY, texts};
+use crate::call::RawCall;
+
+/// What a model says about the step after a reply (C59).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It goes on with the step.
+    Continue,
+    /// The step is done.
+    CompleteItem,
+    /// The step cannot be done.
+    FailItem,
+}
+
+/// A change of the plan that a reply asks for, or what is wrong with it (P61).
+pub(crate) type PlanUpdate = Result<PlanDraft, Vec<String>>;
+
+/// A reply to one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ExecutionReply {
+    pub(crate) thoughts: String,
+    /// Null when there is none.
+    pub(crate) content: Value,
+    pub(crate) calls: Vec<RawCall>,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) updated_plan: Option<PlanUpdate>,
+    /// What could not be used, in words for the model.
+    pub(crate) problems: Vec<String>,
+}
+
+impl ExecutionReply {
+    /// Whether there is an answer in it.
+    pub(crate) fn has_content(&self) -> bool {
+        !is_blank(&self.content)
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.has_content() && self.calls.is_empty() && self.decision.is_none() && self.problems.is_empty()
+    }
+}
+
+/// Whether a content says nothing.
+pub(crate) fn is_blank(content: &Value) -> bool {
+    content.is_null() || content.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// Reads `reply`. Calls in the provider's own form win over calls in the text, and an answer that only stands in the
+/// thoughts is found there (P47).
+pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
+    let texts = texts(reply);
+    let mut parsed = from_text(&texts.content);
+    if parsed.is_empty() && reply.tool_calls.is_empty() && !reply.thinking.is_empty() {
+        let in_thoughts = from_text(&format!("{}{}", texts.thoughts, texts.content));
+        if !in_thoughts.calls.is_empty() || in_thoughts.decision.is_some() {
+            parsed = in_thoughts;
+        }
+    }
+    if !reply.tool_calls.is_empty() {
+        parsed.calls = reply.tool_calls.iter().map(native_call).collect();
+        parsed.problems.clear();
+    }
+    limit_calls(&mut parsed);
+    let own = [texts.thoughts, std::mem::take(&mut parsed.thoughts)];
+    parsed.thoughts = own
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n");
+    parsed
+}
+
+fn limit_calls(parsed: &mut ExecutionReply) {
+    let count = parsed.calls.len();
+    if count > MAX_CALLS_PER_REPLY {
+        parsed.calls.truncate(MAX_CALLS_PER_REPLY);
+        parsed.problems.push(format!(
+            "the reply made {count} tool calls; only the first {MAX_CALLS_PER_REPLY} were carried out"
+        ));
+    }
+}
+
+fn native_call(request: &ToolCallRequest) -> RawCall {
+    let id = Some(request.id.clone());
+    let name = request.function.name.clone();
+    let text = request.function.arguments.trim();
+    if text.is_empty() {
+        return RawCall::new(id, name, Value::Object(JsonObject::new()));
+    }
+    match serde_json::from_str(text) {
+        Ok(arguments) => RawCall::new(id, name, arguments),
+        Err(error) => RawCall {
+            problem: Some(format!("`arguments` is not valid JSON: {error}")),
+            ..RawCall::new(id, name, Value::from(prefix(text, 1_000)))
+        },
+    }
+}
+
+fn from_text(text: &str) -> ExecutionReply {
+    if let Some(array) = find_array(text).filter(|array| array.iter().any(is_call)) {
+        return with_calls(&array);
+    }
+    match find_object(text, is_reply) {
+        Some(map) => from_object(&map),
+        None => ExecutionReply {
+            content: Value::from(text),
+            problems: broken_json(text).into_iter().collect(),
+            ..ExecutionReply::default()
+        },
+    }
+}
+
+/// Text that was meant as JSON but is none must not pass for an answer.
+fn broken_json(text: &str) -> Option<String> {
+    const KEYS: [&str; 4] = [
+        "\"toolCalls\"",
+        "\"tool_calls\"",
+        "\"nextStepDecision\"",
+        "\"updatedPlan\"",
+    ];
+    let fault = KEYS
+        .iter()
+        .any(|key| text.contains(key))
+        .then(|| fault(text))
+        .flatten()?;
+    Some(format!("the JSON of the reply is not valid: {fault}"))
+}
+
+fn is_reply(map: &JsonObject) -> bool {
+    const KEYS: [&str; 5] = ["toolCalls", "tool_calls", "content", "nextStepDecision", "updatedPlan"];
+    KEYS.iter().any(|key| map.contains_key(*key))
+}
+
+fn is_call(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| call_name(map).is_some())
+}
+
+fn from_object(map: &JsonObject) -> ExecutionReply {
+    let calls = map
+        .get("toolCalls")
+        .or_else(|| map.get("tool_calls"))
+        .filter(|calls| !calls.is_null());
+    let mut reply = match calls {
+        None => ExecutionReply::default(),
+        Some(Value::Array(calls)) => with_calls(calls),
+        Some(_) => ExecutionReply {
+            problems: vec!["`toolCalls` has to be an array".to_owned()],
+            ..ExecutionReply::default()
+        },
+    };
+    reply.content = map.get("content").cloned().unwrap_or_default();
+    reply.thoughts = map
+        .get("thoughts")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .trim()
+        .to_owned();
+    read_decision(map, &mut reply);
+    reply.updated_plan = map.get("updatedPlan").filter(|plan| !plan.is_null()).map(plan_update);
+    reply
+}
+
+fn read_decision(map: &JsonObject, reply: &mut ExecutionReply) {
+    let Some(name) = map.get("nextStepDecision").and_then(Value::as_str) else {
+        return;
+    };
+    // Near misses of the two names we ask for are understood; `wait` is not, since nothing would happen meanwhile.
+    reply.decision = match name.trim().to_ascii_lowercase().as_str() {
+        "continue" | "update_plan" => Some(Decision::Continue),
+        "complete_item" | "complete" | "completed" | "done" | "finish" => Some(Decision::CompleteItem),
+        "fail_item" | "fail" | "failed" => Some(Decision::FailItem),
+        _ => {
+            let name = prefix(name, 64);
+            reply.problems.push(format!(
+                "`nextStepDecision` is `{name}`; it has to be `complete_item` or `fail_item`"
+            ));
+            None
+        }
+    };
+}
+
+fn plan_update(plan: &Value) -> PlanUpdate {
+    match plan {
+        Value::Object(map) => draft(map),
+        Value::Array(_) => draft(&JsonObject::from_iter([("todoList".to_owned(), plan.clone())])),
+        _ => Err(vec!["`updatedPlan` has to be an object".to_owned()]),
+    }
+}
+
+fn with_calls(calls: &[Value]) -> ExecutionReply {
+    let mut reply = ExecutionReply::default();
+    for (n, call) in calls.iter().enumerate() {
+        match text_call(call) {
+            Some(call) => reply.calls.push(call),
+            None => reply.problems.push(format!(
+                "`toolCalls[{n}]` was not carried out: it needs `toolName`, the name of a tool, and `arguments`, an object"
+            )),
+        }
+    }
+    reply.problems.truncate(super::MAX_PROBLEMS);
+    reply
+}
+
+/// A call as text; also in the form of a provider, which models copy from what they were trained on.
+fn text_call(call: &Value) -> Option<RawCall> {
+    let outer = call.as_object()?;
+    let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
+    let name = call_name(outer).filter(|name| can_be_named(name))?;
+    let id = ["callId", "id"].iter().find_map(|key| outer.get(*key)?.as_str());
+    let arguments = ["arguments", "parameters", "args"].iter().find_map(|key| map.get(*key));
+    let arguments = match arguments {
+        None | Some(Value::Null) => Value::Object(JsonObject::new()),
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+        Some(other) => other.clone(),
+    };
+    Some(RawCall::new(id.map(str::to_owned), name.to_owned(), arguments))
+}
+
+/// Names of another form are no tool's, and providers refuse a turn that repeats them.
+fn can_be_named(name: &str) -> bool {
+    name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+fn call_name(map: &JsonObject) -> Option<&str> {
+    let map = map.get("function").and_then(Value::as_object).unwrap_or(map);
+    let name = ["toolName", "tool_name", "name"]
+        .iter()
+        .find_map(|key| map.get(*key)?.as_str())?;
+    (!name.trim().is_empty()).then(|| name.trim())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Finds the JSON in a reply (P33): between the markers, in a fence, as the whole text, or from some brace on.
+
+use art_core::JsonObject;
+use serde_json::Value;
+
+/// Begins the JSON of a plan (P22).
+pub(crate) const MARKER_START: &str = "---JSON_OUTPUT_START---";
+/// Ends the JSON of a plan (P22).
+pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
+
+const FENCE: &str = "```";
+
+/// Places that are tried before a text counts as having no JSON. Prose with more braces than this is not a reply.
+const MAX_TRIES: usize = 64;
+
+/// The first object in `text`, by priority of place, that `accept` takes.
+pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> Option<JsonObject> {
+    candidates(text, "{").find_map(|value| match value {
+        Value::Object(map) if accept(&map) => Some(map),
+        _ => None,
+    })
+}
+
+/// The array that is the whole of `text`, of its markers or of a fence. An array in the middle of prose is none.
+pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
+    let whole = |slice: &str| match serde_json::from_str(slice.trim()) {
+        Ok(Value::Array(values)) => Some(values),
+        _ => None,
+    };
+    whole(text)
+        .or_else(|| marked(text).find_map(|slice| whole(unfenced(slice))))
+        .or_else(|| {
+            fenced(text).find_map(|slice| match first_value(slice) {
+                Some(Value::Array(values)) => Some(values),
+                _ => None,
+            })
+        })
+}
+
+/// Why the first object in `text` is not JSON; none when there is no brace.
+pub(crate) fn fault(text: &str) -> Option<String> {
+    let start = marked(text).next().or_else(|| fenced(text).next()).unwrap_or(text);
+    let object = start.get(start.find(['{', '['])?..)?;
+    serde_json::from_str::<Value>(object.trim())
+        .err()
+        .map(|error| error.to_string())
+}
+
+fn candidates<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 'a {
+    let whole = serde_json::from_str(text.trim()).ok();
+    let in_markers = marked(text).flat_map(move |slice| from_each(slice, open));
+    let in_fences = fenced(text).filter_map(first_value);
+    in_markers.chain(in_fences).chain(whole).chain(from_each(text, open))
+}
+
+/// What stands behind each starting marker, up to its end marker or the end of the text.
+fn marked(text: &str) -> impl Iterator<Item = &str> {
+    text.split(MARKER_START)
+        .skip(1)
+        .take(MAX_TRIES)
+        .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
+}
+
+/// What stands behind each fence and its language. The end of the value ends it, since JSON may hold fences in strings.
+fn fenced(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(FENCE).take(MAX_TRIES).filter_map(|(at, _)| {
+        let slice = text.get(at + FENCE.len()..)?;
+        let slice = slice
+            .trim_start_matches(|c: char| c.is_ascii_alphanumeric())
+            .trim_start();
+        slice.starts_with(['{', '[']).then_some(slice)
+    })
+}
+
+fn unfenced(slice: &str) -> &str {
+    let inside = slice.trim().trim_start_matches(FENCE).trim_end_matches(FENCE);
+    inside.trim_start_matches(|c: char| c.is_ascii_alphabetic())
+}
+
+/// The values that begin at a brace of `text`. Braces inside a value that was read are skipped.
+fn from_each<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 'a {
+    let mut from = 0;
+    let mut tries = 0;
+    std::iter::from_fn(move || {
+        while tries < MAX_TRIES {
+            tries += 1;
+            let rest = text.get(from..)?;
+            let at = from + rest.find(open)?;
+            let (value, length) = read(text.get(at..)?);
+            from = at + length;
+            if value.is_some() {
+                return value;
+            }
+        }
+        None
+    })
+}
+
+fn first_value(text: &str) -> Option<Value> {
+    read(text).0
+}
+
+/// The value that `text` begins with, and how long it is; one byte, the brace, when there is none. The parser knows
+/// strings and nesting, so a brace in a string ends nothing.
+fn read(text: &str) -> (Option<Value>, usize) {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match stream.next() {
+        Some(Ok(value)) => (Some(value), stream.byte_offset().max(1)),
+        _ => (None, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(text: &str) -> Option<Value> {
+        find_object(text, |_| true).map(Value::Object)
+    }
+
+    #[test]
+    fn markers_win_over_stray_braces() {
+        let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
+        assert_eq!(object(&text), Some(json!({"a": 1})));
+    }
+
+    #[test]
+    fn a_fence_wins_over_stray_braces() {
+        assert_eq!(object("{\"a\":0}\n```json\n{\"a\":1}\n```"), Some(json!({"a": 1})));
+    }
+
+    #[test]
+    fn a_fence_inside_the_markers_is_read() {
+        let text = format!("{MARKER_START}\n```json\n{{\"a\":1}}\n```\n{MARKER_END}");
+        assert_eq!(object(&text), Some(json!({"a": 1})));
+    }
+
+    #[test]
+    fn a_missing_end_marker_is_forgiven() {
+        assert_eq!(object(&format!("{MARKER_START}{{\"a\":1}}")), Some(json!({"a": 1})));
+    }
+
+    #[test]
+    fn braces_and_fences_in_strings_end_nothing() {
+        let text = "```json\n{\"a\":\"} ``` {\"}\n``` {\"b\":1}";
+        assert_eq!(object(text), Some(json!({"a": "} ``` {"})));
+    }
+
+    #[test]
+    fn prose_with_braces_is_skipped() {
+        assert_eq!(object("use {x} or {y}: {\"a\":1} and more}"), Some(json!({"a": 1})));
+    }
+
+    #[test]
+    fn a_whole_text_that_is_an_array_is_found() {
+        assert_eq!(find_array(" [1, 2] "), Some(vec![json!(1), json!(2)]));
+        assert_eq!(find_array("```json\n[1]\n```"), Some(vec![json!(1)]));
+    }
+
+    #[test]
+    fn an_array_in_prose_is_none() {
+        assert_eq!(find_array("see [1] for more"), None);
+    }
+
+    #[test]
+    fn a_fault_says_where() {
+        assert_eq!(
+            fault("```json\n{\"a\":}\n```").as_deref(),
+            Some("expected value at line 1 column 6")
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Plans (P33a, P33b).
+
+use art_core::JsonObject;
+use art_core::pes::{StepType, TodoItemStatus, ToolValidationMode};
+use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::json::{fault, find_object};
+use super::{MAX_PROBLEMS, MAX_TODO_ITEMS};
+
+/// A plan as a model proposes it, each part absent when the model left it out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PlanDraft {
+    pub(crate) title: Option<String>,
+    pub(crate) intent: Option<String>,
+    pub(crate) plan: Option<String>,
+    pub(crate) items: Option<Vec<DraftItem>>,
+}
+
+/// A step as a model proposes it. It has no results: only the host writes those.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct DraftItem {
+    pub(crate) id: String,
+    pub(crate) description: String,
+    pub(crate) status: Option<TodoItemStatus>,
+    pub(crate) dependencies: Vec<String>,
+    pub(crate) step_type: Option<StepType>,
+    pub(crate) required_tools: Vec<String>,
+    pub(crate) expected_outcome: Option<String>,
+    pub(crate) tool_validation_mode: Option<ToolValidationMode>,
+}
+
+/// Longest identifier of a step; it becomes part of observations and prompts.
+const MAX_ID_CHARS: usize = 128;
+
+/// Words of a title (C36).
+const MAX_TITLE_WORDS: usize = 10;
+
+/// The plan in `text`, or every reason why there is none.
+pub(crate) fn planning(text: &str) -> Result<PlanDraft, Vec<String>> {
+    match find_object(text, is_plan) {
+        Some(map) => draft(&map),
+        // Broken JSON has lines that look like headings; it is better asked for again.
+        None if text.contains("todoList") => Err(vec![no_plan(text)]),
+        None => headings(text).ok_or_else(|| vec![no_plan(text)]),
+    }
+}
+
+/// A plan inside JSON that was read already.
+pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
+    Ok(PlanDraft {
+        title: text_field(map, "title").map(|title| {
+            title
+                .split_whitespace()
+                .take(MAX_TITLE_WORDS)
+                .collect::<Vec<_>>()
+                .join(" ")
+        }),
+        intent: text_field(map, "intent"),
+        plan: map.get("plan").and_then(plan_text),
+        items: map
+            .get("todoList")
+            .filter(|list| !list.is_null())
+            .map(items)
+            .transpose()?,
+    })
+}
+
+fn is_plan(map: &JsonObject) -> bool {
+    ["title", "intent", "plan", "todoList"]
+        .iter()
+        .any(|key| map.contains_key(*key))
+}
+
+fn no_plan(text: &str) -> String {
+    match fault(text) {
+        Some(fault) => format!("the plan is not valid JSON: {fault}"),
+        None => "there is no JSON with a plan in the reply".to_owned(),
+    }
+}
+
+fn text_field(map: &JsonObject, key: &str) -> Option<String> {
+    let text = map.get(key)?.as_str()?.trim();
+    (!text.is_empty()).then(|| truncate(text, DEFAULT_STRINGIFY_LIMIT))
+}
+
+fn plan_text(plan: &Value) -> Option<String> {
+    let line = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = match plan {
+        Value::Null => return None,
+        Value::Array(lines) => lines.iter().map(line).collect::<Vec<_>>().join("\n"),
+        other => line(other),
+    };
+    Some(truncate(&text, DEFAULT_STRINGIFY_LIMIT))
+}
+
+fn items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
+    let list = list
+        .as_array()
+        .ok_or_else(|| vec!["`todoList` has to be an array".to_owned()])?;
+    if list.len() > MAX_TODO_ITEMS {
+        let count = list.len();
+        return Err(vec![format!(
+            "`todoList` has {count} items, more than {MAX_TODO_ITEMS}; use fewer, larger steps"
+        )]);
+    }
+    let mut problems = Vec::new();
+    let items = list
+        .iter()
+        .enumerate()
+        .filter_map(|(n, value)| Fields::of(n, value, &mut problems)?.item())
+        .collect();
+    problems.truncate(MAX_PROBLEMS);
+    if problems.is_empty() { Ok(items) } else { Err(problems) }
+}
+
+/// Reads the fields of one item and notes what is wrong with them.
+struct Fields<'a> {
+    place: String,
+    map: &'a JsonObject,
+    problems: &'a mut Vec<String>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(n: usize, value: &'a Value, problems: &'a mut Vec<String>) -> Option<Self> {
+        let place = format!("todoList[{n}]");
+        let Some(map) = value.as_object() else {
+            problems.push(format!("`{place}` has to be an object"));
+            return None;
+        };
+        Some(Self { place, map, problems })
+    }
+
+    fn item(mut self) -> Option<DraftItem> {
+        let (id, description) = (self.id(), self.required_text("description"));
+        let item = DraftItem {
+            status: self
+                .map
+                .get("status")
+                .and_then(Value::as_str)
+                .and_then(TodoItemStatus::parse),
+            dependencies: self.names("dependencies"),
+            step_type: self.one_of("stepType", "`tool` or `reasoning`"),
+            required_tools: self.names("requiredTools"),
+            expected_outcome: text_field(self.map, "expectedOutcome"),
+            tool_validation_mode: self.one_of("toolValidationMode", "`strict` or `advisory`"),
+            ..DraftItem::default()
+        };
+        Some(DraftItem {
+            id: id?,
+            description: description?,
+            ..item
+        })
+    }
+
+    fn id(&mut self) -> Option<String> {
+        // A number is a clear name too, and small models like to count.
+        if let Some(number) = self.map.get("id").and_then(Value::as_u64) {
+            return Some(number.to_string());
+        }
+        let id = self.required_text("id")?;
+        if id.chars().count() > MAX_ID_CHARS || id.chars().any(char::is_control) {
+            self.problem(
+                "id",
+                &format!("has to be one line of at most {MAX_ID_CHARS} characters"),
+            );
+            return None;
+        }
+        Some(id)
+    }
+
+    fn required_text(&mut self, key: &str) -> Option<String> {
+        let text = text_field(self.map, key);
+        if text.is_none() {
+            self.problem(key, "has to be a text that is not empty");
+        }
+        text
+    }
+
+    fn names(&mut self, key: &str) -> Vec<String> {
+        let names = match self.map.get(key) {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(names)) => names.iter().map(name).collect::<Option<Vec<_>>>(),
+            Some(_) => None,
+        };
+        names.unwrap_or_else(|| {
+            self.problem(key, "has to be an array of texts");
+            Vec::new()
+        })
+    }
+
+    fn one_of<T: DeserializeOwned>(&mut self, key: &str, names: &str) -> Option<T> {
+        let value = self.map.get(key).filter(|value| !value.is_null())?;
+        let lower = value.as_str().map(|name| Value::from(name.trim().to_ascii_lowercase()));
+        let known = lower.and_then(|name| serde_json::from_value(name).ok());
+        if known.is_none() {
+            self.problem(key, &format!("has to be {names}"));
+        }
+        known
+    }
+
+    fn problem(&mut self, key: &str, what: &str) {
+        self.problems.push(format!("`{}.{key}` {what}", self.place));
+    }
+}
+
+fn name(value: &Value) -> Option<String> {
+    let number = || value.as_u64().map(|number| number.to_string());
+    value.as_str().map(|name| name.trim().to_owned()).or_else(number)
+}
+
+/// `Title:`, `Intent:` and `Plan:` sections in any case and spacing, the form that older prompts asked for (A27).
+fn headings(text: &str) -> Option<PlanDraft> {
+    let mut found = PlanDraft::default();
+    let mut current = None;
+    for line in text.lines() {
+        let rest = match heading(line) {
+            Some((name, rest)) => {
+                current = Some(name);
+                rest
+            }
+            None => line.trim(),
+        };
+        let section = match current.as_deref() {
+            Some("title") => &mut found.title,
+            Some("intent") => &mut found.intent,
+            Some("plan") => &mut found.plan,
+            _ => continue,
+        };
+        add_line(section, rest);
+    }
+    (found != PlanDraft::default()).then_some(found)
+}
+
+fn heading(line: &str) -> Option<(String, &str)> {
+    let (name, rest) = line.split_once(':')?;
+    let name = name
+        .trim_matches(|c: char| c.is_whitespace() || c == '#' || c == '*')
+        .to_ascii_lowercase();
+    let known = matches!(name.as_str(), "title" | "intent" | "plan" | "tool calls");
+    known.then(|| (name, rest.trim_matches(|c: char| c.is_whitespace() || c == '*')))
+}
+
+fn add_line(section: &mut Option<String>, line: &str) {
+    if line.is_empty() {
+        return;
+    }
+    let text = section.get_or_insert_default();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+use super::*;
+use serde_json::json;
+
+fn plan(list: &Value) -> Result<PlanDraft, Vec<String>> {
+    planning(&json!({"title": "T", "intent": "I", "plan": ["one", 2], "todoList": list}).to_string())
+}
+
+fn items_of(list: &Value) -> Vec<DraftItem> {
+    plan(list).unwrap().items.unwrap()
+}
+
+fn problems(list: &Value) -> Vec<String> {
+    plan(list).unwrap_err()
+}
+
+#[test]
+fn every_field_of_an_item_is_kept() {
+    let items = items_of(&json!([{
+        "id": "a", "description": "do", "stepType": "tool", "requiredTools": ["t"], "expectedOutcome": "x",
+        "toolValidationMode": "advisory", "dependencies": ["b"], "status": "pending",
+    }]));
+    let expected = DraftItem {
+        id: "a".to_owned(),
+        description: "do".to_owned(),
+        status: Some(TodoItemStatus::Pending),
+        dependencies: vec!["b".to_owned()],
+        step_type: Some(StepType::Tool),
+        required_tools: vec!["t".to_owned()],
+        expected_outcome: Some("x".to_owned()),
+        tool_validation_mode: Some(ToolValidationMode::Advisory),
+    };
+    assert_eq!(items, [expected]);
+}
+
+#[test]
+fn absent_fields_stay_absent() {
+    let items = items_of(&json!([{"id": "a", "description": "do"}]));
+    let expected = DraftItem {
+        id: "a".to_owned(),
+        description: "do".to_owned(),
+        ..DraftItem::default()
+    };
+    assert_eq!(items, [expected]);
+}
+
+#[test]
+fn mixed_steps_keep_their_dependencies() {
+    let items = items_of(&json!([
+        {"id": "a", "description": "do", "stepType": "tool", "requiredTools": ["t"]},
+        {"id": "b", "description": "think", "stepType": "reasoning", "dependencies": ["a"]},
+    ]));
+    assert_eq!(items[1].dependencies, ["a"]);
+    assert_eq!(items[1].step_type, Some(StepType::Reasoning));
+}
+
+#[test]
+fn names_of_statuses_and_types_may_have_any_case() {
+    let items = items_of(&json!([{"id": "a", "description": "do", "status": "COMPLETED", "stepType": "Tool"}]));
+    assert_eq!(items[0].status, Some(TodoItemStatus::Completed));
+    assert_eq!(items[0].step_type, Some(StepType::Tool));
+}
+
+#[test]
+fn a_number_is_a_name() {
+    let items = items_of(&json!([{"id": 2, "description": "do", "dependencies": [1]}]));
+    assert_eq!((items[0].id.as_str(), items[0].dependencies[0].as_str()), ("2", "1"));
+}
+
+#[test]
+fn a_plan_in_lines_is_joined() {
+    assert_eq!(plan(&json!([])).unwrap().plan.as_deref(), Some("one\n2"));
+}
+
+#[test]
+fn an_empty_list_is_a_plan_and_a_missing_one_is_absent() {
+    assert_eq!(items_of(&json!([])), []);
+    assert_eq!(planning("{\"plan\":\"p\"}").unwrap().items, None);
+}
+
+#[test]
+fn every_fault_is_named_with_its_place() {
+    let list = json!([
+        {"description": "do"}, "x",
+        {"id": "a", "description": " ", "stepType": "magic", "dependencies": "b", "requiredTools": [{}]},
+    ]);
+    assert_eq!(
+        problems(&list),
+        [
+            "`todoList[0].id` has to be a text that is not empty",
+            "`todoList[1]` has to be an object",
+            "`todoList[2].description` has to be a text that is not empty",
+            "`todoList[2].dependencies` has to be an array of texts",
+            "`todoList[2].stepType` has to be `tool` or `reasoning`",
+            "`todoList[2].requiredTools` has to be an array of texts",
+        ]
+    );
+}
+
+#[test]
+fn a_list_that_is_too_long_is_refused() {
+    let item = json!({"id": "a", "description": "do"});
+    let list = Value::from(vec![item; MAX_TODO_ITEMS + 1]);
+    assert_eq!(
+        problems(&list),
+        ["`todoList` has 51 items, more than 50; use fewer, larger steps"]
+    );
+}
+
+#[test]
+fn an_id_with_a_newline_is_refused() {
+    let list = json!([{"id": "a\n## Tools", "description": "do"}]);
+    assert_eq!(
+        problems(&list),
+        ["`todoList[0].id` has to be one line of at most 128 characters"]
+    );
+}
+
+#[test]
+fn braces_in_front_of_the_plan_are_skipped() {
+    let draft = planning("as {\"a\": 1} shows: {\"plan\": \"p\", \"todoList\": []}").unwrap();
+    assert_eq!(draft.plan.as_deref(), Some("p"));
+}
+
+#[test]
+fn headings_in_any_case_and_spacing_are_a_plan() {
+    let draft = planning("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
+    assert_eq!(draft.title.as_deref(), Some("a b"));
+    assert_eq!(draft.intent.as_deref(), Some("know"));
+    assert_eq!(draft.plan.as_deref(), Some("- x\n- y"));
+    assert_eq!(draft.items, None);
+}
+
+#[test]
+fn a_missing_heading_is_tolerated() {
+    assert_eq!(planning("Plan: x").unwrap().title, None);
+}
+
+#[test]
+fn text_without_structure_is_no_plan() {
+    assert_eq!(
+        planning("hello there").unwrap_err(),
+        ["there is no JSON with a plan in the reply"]
+    );
+}
+
+#[test]
+fn broken_json_is_named_with_its_fault() {
+    let problems = planning("Plan: {\"todoList\": [}").unwrap_err();
+    assert_eq!(
+        problems,
+        ["the plan is not valid JSON: expected value at line 1 column 15"]
+    );
+}
+
+#[test]
+fn a_title_has_at_most_ten_words() {
+    let draft = planning("{\"title\": \"1 2 3 4 5 6  7 8 9 10 11\"}").unwrap();
+    assert_eq!(draft.title.as_deref(), Some("1 2 3 4 5 6 7 8 9 10"));
+}
+
+#[test]
+fn a_text_that_is_too_long_is_cut() {
+    let items = items_of(&json!([{"id": "a", "description": "x".repeat(20_000)}]));
+    assert!(items[0].description.ends_with("[truncated 10000 of 20000 characters]"));
+}

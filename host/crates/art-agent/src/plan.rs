@@ -1,0 +1,14 @@
+//! Lists of todo items: what is wrong with them, how they change, what can be done next.
+
+mod check;
+mod diff;
+mod merge;
+mod schedule;
+
+pub(crate) use check::check;
+pub(crate) use diff::{added, diff};
+pub(crate) use merge::{Keep, merge, requeue_orphans};
+pub(crate) use schedule::{blockers, next_ready, unfinished_reason, upstream};
+
+#[cfg(test)]
+pub(crate) use merge::tests;

@@ -1,0 +1,176 @@
+//! Refuses plans that could never be carried out (B11, B13), before any work is done.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::tool::ToolSchema;
+
+use crate::parse::{MAX_PROBLEMS, MAX_TODO_ITEMS};
+
+/// Everything that is wrong with `items`, in words for the model; empty when they can be carried out.
+pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
+    let mut problems = Vec::new();
+    if items.len() > MAX_TODO_ITEMS {
+        let count = items.len();
+        problems.push(format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"));
+    }
+    problems.extend(repeated_ids(items));
+    problems.extend(unknown_dependencies(items));
+    problems.extend(cycle(items));
+    problems.extend(missing_tools(items, tools));
+    problems.truncate(MAX_PROBLEMS);
+    problems
+}
+
+/// What is done is not judged again: its tools and its predecessors may be gone by now.
+fn open(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
+    items.iter().filter(|item| item.status != TodoItemStatus::Completed)
+}
+
+fn repeated_ids(items: &[TodoItem]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let repeated = items.iter().filter(|item| !seen.insert(item.id.as_str()));
+    repeated
+        .map(|item| format!("two items have the id `{}`; ids have to be unique", item.id))
+        .collect()
+}
+
+fn unknown_dependencies(items: &[TodoItem]) -> Vec<String> {
+    let ids: BTreeSet<_> = items.iter().map(|item| item.id.as_str()).collect();
+    let pairs = open(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
+    pairs
+        .filter(|(_, dependency)| !ids.contains(dependency.as_str()))
+        .map(|(item, dependency)| format!("item `{}` depends on `{dependency}`, which is not in the plan", item.id))
+        .collect()
+}
+
+fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
+    let offered: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+    let offered = if offered.is_empty() {
+        "none".to_owned()
+    } else {
+        offered.join(", ")
+    };
+    let pairs = open(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
+    pairs
+        .filter(|(_, name)| !tools.iter().any(|tool| tool.name == **name))
+        .map(|(item, name)| {
+            format!(
+                "item `{}` requires the tool `{name}`, which is not available; available: {offered}",
+                item.id
+            )
+        })
+        .collect()
+}
+
+/// The first cycle, named item by item.
+fn cycle(items: &[TodoItem]) -> Option<String> {
+    let graph: BTreeMap<&str, &[String]> = open(items)
+        .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
+        .collect();
+    let mut done = BTreeSet::new();
+    graph.keys().find_map(|start| {
+        let path = find_cycle(start, &graph, &mut Vec::new(), &mut done)?;
+        Some(format!("the dependencies go in a circle: {}", path.join(" -> ")))
+    })
+}
+
+/// Depth first; the depth is bounded by the number of items.
+fn find_cycle<'a>(
+    id: &'a str,
+    graph: &BTreeMap<&'a str, &'a [String]>,
+    path: &mut Vec<&'a str>,
+    done: &mut BTreeSet<&'a str>,
+) -> Option<Vec<String>> {
+    if let Some(at) = path.iter().position(|seen| *seen == id) {
+        let circle = path.iter().skip(at).chain([&id]);
+        return Some(circle.map(|id| format!("`{id}`")).collect());
+    }
+    if !done.insert(id) {
+        return None;
+    }
+    path.push(id);
+    let found = graph
+        .get(id)
+        .into_iter()
+        .flat_map(|dependencies| dependencies.iter())
+        .find_map(|next| find_cycle(next, graph, path, done));
+    path.pop();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::item;
+
+    fn tool(name: &str) -> ToolSchema {
+        serde_json::from_value(serde_json::json!({"name": name, "description": "", "inputSchema": {}})).unwrap()
+    }
+
+    #[test]
+    fn a_plan_that_can_be_done_has_no_problems() {
+        let mut last = item("b", &["a"]);
+        last.required_tools = vec!["calculator".to_owned()];
+        assert_eq!(
+            check(&[item("a", &[]), last], &[tool("calculator")]),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_repeated_id_is_named() {
+        assert_eq!(
+            check(&[item("a", &[]), item("a", &[])], &[]),
+            ["two items have the id `a`; ids have to be unique"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_dependency_is_named() {
+        assert_eq!(
+            check(&[item("a", &["z"])], &[]),
+            ["item `a` depends on `z`, which is not in the plan"]
+        );
+    }
+
+    #[test]
+    fn a_cycle_is_named_item_by_item() {
+        let items = [
+            item("a", &["c"]),
+            item("b", &["a"]),
+            item("c", &["b"]),
+            item("d", &["a"]),
+        ];
+        assert_eq!(
+            check(&items, &[]),
+            ["the dependencies go in a circle: `a` -> `c` -> `b` -> `a`"]
+        );
+    }
+
+    #[test]
+    fn an_item_that_depends_on_itself_is_a_cycle() {
+        assert_eq!(
+            check(&[item("a", &["a"])], &[]),
+            ["the dependencies go in a circle: `a` -> `a`"]
+        );
+    }
+
+    #[test]
+    fn a_tool_that_is_not_offered_is_refused_by_name() {
+        let mut wants = item("a", &[]);
+        wants.required_tools = vec!["web_search".to_owned()];
+        assert_eq!(
+            check(&[wants], &[tool("calculator")]),
+            ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
+        );
+    }
+
+    #[test]
+    fn what_is_done_is_not_judged_again() {
+        let mut done = item("a", &["gone"]);
+        done.required_tools = vec!["gone".to_owned()];
+        done.status = TodoItemStatus::Completed;
+        assert_eq!(check(&[done], &[]), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,138 @@
+//! What changed between two lists of items (P59).
+
+use std::collections::BTreeMap;
+
+use art_core::Timestamp;
+use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChanges};
+
+/// The changes from `before` to `after`. Items are matched by id, a repeated id counts once, as its last occurrence, and
+/// a new `updatedTimestamp` alone is no change.
+pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
+    let (old, new) = (by_id(before), by_id(after));
+    let kept = after
+        .iter()
+        .filter(|item| new.get(item.id.as_str()).is_some_and(|last| std::ptr::eq(*last, *item)));
+    let changed = kept.filter_map(|item| match old.get(item.id.as_str()) {
+        None => Some(change(TodoItemChangeType::Added, at, Some(item), None)),
+        Some(previous) if same(previous, item) => None,
+        Some(previous) => Some(change(TodoItemChangeType::Modified, at, Some(item), Some(previous))),
+    });
+    let gone = before.iter().filter(|item| {
+        !new.contains_key(item.id.as_str()) && old.get(item.id.as_str()).is_some_and(|last| std::ptr::eq(*last, *item))
+    });
+    let removed = gone.map(|item| change(TodoItemChangeType::Removed, at, None, Some(item)));
+    collect(changed.chain(removed).collect(), at)
+}
+
+/// Every item as added, for a first plan.
+pub(crate) fn added(items: &[TodoItem], at: Timestamp) -> TodoListChanges {
+    diff(&[], items, at)
+}
+
+fn by_id(items: &[TodoItem]) -> BTreeMap<&str, &TodoItem> {
+    items.iter().map(|item| (item.id.as_str(), item)).collect()
+}
+
+fn same(one: &TodoItem, other: &TodoItem) -> bool {
+    let without_time = |item: &TodoItem| TodoItem {
+        updated_timestamp: 0,
+        ..item.clone()
+    };
+    without_time(one) == without_time(other)
+}
+
+fn change(
+    kind: TodoItemChangeType,
+    timestamp: Timestamp,
+    item: Option<&TodoItem>,
+    previous_item: Option<&TodoItem>,
+) -> TodoItemChange {
+    TodoItemChange {
+        kind,
+        item_id: item.or(previous_item).map(|item| item.id.clone()).unwrap_or_default(),
+        timestamp,
+        item: item.cloned(),
+        previous_item: previous_item.cloned(),
+    }
+}
+
+fn collect(changes: Vec<TodoItemChange>, timestamp: Timestamp) -> TodoListChanges {
+    let of = |kind| changes.iter().filter(|change| change.kind == kind).cloned().collect();
+    TodoListChanges {
+        timestamp,
+        added: of(TodoItemChangeType::Added),
+        modified: of(TodoItemChangeType::Modified),
+        removed: of(TodoItemChangeType::Removed),
+        changes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::item;
+
+    fn kinds(before: &[TodoItem], after: &[TodoItem]) -> Vec<(TodoItemChangeType, String)> {
+        let changes = diff(before, after, 7).changes;
+        changes
+            .into_iter()
+            .map(|change| (change.kind, change.item_id))
+            .collect()
+    }
+
+    use TodoItemChangeType::{Added, Modified, Removed};
+
+    #[test]
+    fn a_first_list_is_all_added_with_the_whole_item() {
+        let changes = added(&[item("a", &[])], 7);
+        assert_eq!(changes.added[0].item, Some(item("a", &[])));
+        assert_eq!(changes.added, changes.changes);
+    }
+
+    #[test]
+    fn removed_items_come_last() {
+        let changes = kinds(&[item("a", &[]), item("b", &[])], &[item("c", &[]), item("b", &["c"])]);
+        assert_eq!(
+            changes,
+            [
+                (Added, "c".to_owned()),
+                (Modified, "b".to_owned()),
+                (Removed, "a".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn a_new_update_time_alone_is_no_change() {
+        let mut later = item("a", &[]);
+        later.updated_timestamp = 99;
+        assert_eq!(kinds(&[item("a", &[])], &[later]), []);
+    }
+
+    #[test]
+    fn a_new_status_is_a_change_with_the_item_before_and_after() {
+        let mut done = item("a", &[]);
+        done.status = art_core::pes::TodoItemStatus::Completed;
+        let changes = diff(&[item("a", &[])], std::slice::from_ref(&done), 7);
+        assert_eq!(changes.modified[0].previous_item, Some(item("a", &[])));
+        assert_eq!(changes.modified[0].item, Some(done));
+    }
+
+    #[test]
+    fn empty_lists_have_no_changes() {
+        assert_eq!(kinds(&[], &[]), []);
+    }
+
+    #[test]
+    fn everything_removed_is_named() {
+        assert_eq!(kinds(&[item("a", &[])], &[]), [(Removed, "a".to_owned())]);
+    }
+
+    #[test]
+    fn a_repeated_id_counts_once_as_its_last() {
+        let after = [item("a", &[]), item("a", &["b"])];
+        let changes = diff(&[], &after, 7);
+        assert_eq!(changes.changes.len(), 1);
+        assert_eq!(changes.added[0].item.as_ref(), after.last());
+    }
+}

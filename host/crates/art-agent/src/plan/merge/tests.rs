@@ -1,0 +1,134 @@
+use super::*;
+use art_core::tool::{ParsedToolCall, ToolResult};
+use serde_json::json;
+
+pub(crate) fn draft(id: &str, dependencies: &[&str]) -> DraftItem {
+    DraftItem {
+        id: id.to_owned(),
+        description: format!("do {id}"),
+        dependencies: dependencies.iter().map(|id| (*id).to_owned()).collect(),
+        ..DraftItem::default()
+    }
+}
+
+pub(crate) fn item(id: &str, dependencies: &[&str]) -> TodoItem {
+    new_item(draft(id, dependencies), 1)
+}
+
+pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
+    TodoItem {
+        status,
+        ..item(id, &[])
+    }
+}
+
+fn done(id: &str) -> TodoItem {
+    let call = ParsedToolCall {
+        call_id: "c".to_owned(),
+        tool_name: "calculator".to_owned(),
+        arguments: json!({}),
+    };
+    TodoItem {
+        result: Some(json!(409.5)),
+        tool_results: vec![ToolResult::success(&call, json!({"result": 409.5}))],
+        ..with_status(id, TodoItemStatus::Completed)
+    }
+}
+
+fn ids(items: &[TodoItem]) -> Vec<&str> {
+    items.iter().map(|item| item.id.as_str()).collect()
+}
+
+#[test]
+fn a_completed_item_keeps_result_tool_results_and_times() {
+    let old = [done("a")];
+    assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Done, 9), old);
+}
+
+#[test]
+fn a_completed_item_that_is_not_named_stays_in_front() {
+    let merged = merge(&[done("a")], vec![draft("b", &["a"])], Keep::Done, 9);
+    assert_eq!(ids(&merged), ["a", "b"]);
+}
+
+#[test]
+fn an_open_item_that_is_not_named_is_removed() {
+    let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed)];
+    assert_eq!(merge(&old, Vec::new(), Keep::Done, 9), []);
+}
+
+#[test]
+fn an_open_item_keeps_the_time_of_its_creation() {
+    let merged = merge(&[item("a", &[])], vec![draft("a", &["b"])], Keep::Done, 9);
+    assert_eq!((merged[0].created_timestamp, merged[0].updated_timestamp), (1, 9));
+    assert_eq!(merged[0].dependencies, ["b"]);
+}
+
+#[test]
+fn a_model_cannot_declare_new_work_done() {
+    let mut claims = draft("a", &[]);
+    claims.status = Some(TodoItemStatus::Completed);
+    assert_eq!(
+        merge(&[], vec![claims], Keep::Begun, 9)[0].status,
+        TodoItemStatus::Pending
+    );
+}
+
+#[test]
+fn a_model_may_cancel_open_work() {
+    let mut cancels = draft("a", &[]);
+    cancels.status = Some(TodoItemStatus::Cancelled);
+    let merged = merge(&[item("a", &[])], vec![cancels], Keep::Begun, 9);
+    assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
+}
+
+#[test]
+fn a_failed_item_is_tried_again_only_when_the_model_says_pending() {
+    let old = [with_status("a", TodoItemStatus::Failed)];
+    let mut again = draft("a", &[]);
+    assert_eq!(
+        merge(&old, vec![again.clone()], Keep::Done, 9)[0].status,
+        TodoItemStatus::Failed
+    );
+    again.status = Some(TodoItemStatus::Pending);
+    assert_eq!(
+        merge(&old, vec![again], Keep::Done, 9)[0].status,
+        TodoItemStatus::Pending
+    );
+}
+
+#[test]
+fn a_running_item_stays_as_it_is_whether_it_is_named_or_not() {
+    let old = [with_status("a", TodoItemStatus::InProgress)];
+    assert_eq!(merge(&old, Vec::new(), Keep::Begun, 9), old);
+    assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Begun, 9), old);
+}
+
+#[test]
+fn a_failure_is_not_hidden_by_a_change_of_the_plan() {
+    let old = [with_status("a", TodoItemStatus::Failed)];
+    assert_eq!(merge(&old, vec![draft("b", &[])], Keep::Begun, 9)[0], old[0]);
+}
+
+#[test]
+fn the_oldest_completed_items_make_room_unless_they_are_needed() {
+    let old: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| done(&n.to_string())).collect();
+    let merged = merge(&old, vec![draft("new", &["0"])], Keep::Done, 9);
+    assert_eq!((merged.len(), &ids(&merged)[..2]), (MAX_TODO_ITEMS, &["0", "2"][..]));
+    let merged = merge(&old, vec![draft("new", &[])], Keep::Done, 9);
+    assert_eq!((merged.len(), ids(&merged)[0]), (MAX_TODO_ITEMS, "1"));
+}
+
+#[test]
+fn items_without_an_owner_go_back_into_the_queue() {
+    let mut state = PesAgentStateData {
+        todo_list: vec![with_status("a", TodoItemStatus::InProgress), done("b")],
+        current_step_id: Some("a".to_owned()),
+        is_paused: true,
+        ..PesAgentStateData::default()
+    };
+    assert!(requeue_orphans(&mut state, 9));
+    assert_eq!(state.todo_list[0].status, TodoItemStatus::Pending);
+    assert_eq!(state.todo_list[1], done("b"));
+    assert_eq!((state.is_paused, state.current_step_id), (false, None));
+}

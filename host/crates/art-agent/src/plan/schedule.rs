@@ -1,0 +1,104 @@
+//! Which item comes next, and why one never will (P35, B11).
+
+use std::collections::BTreeSet;
+
+use art_core::pes::{TodoItem, TodoItemStatus};
+
+/// The first pending item whose dependencies are all completed.
+pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
+    items.iter().find(|item| {
+        let ready = |id: &String| status_of(items, id) == Some(TodoItemStatus::Completed);
+        item.status == TodoItemStatus::Pending && item.dependencies.iter().all(ready)
+    })
+}
+
+/// Pending items that wait for an item that will not be completed, each with that item.
+pub(crate) fn blockers(items: &[TodoItem]) -> Vec<(String, String)> {
+    let lost = |id: &&String| {
+        matches!(
+            status_of(items, id),
+            Some(TodoItemStatus::Failed | TodoItemStatus::Cancelled)
+        )
+    };
+    let pending = items.iter().filter(|item| item.status == TodoItemStatus::Pending);
+    pending
+        .filter_map(|item| Some((item.id.clone(), item.dependencies.iter().find(lost)?.clone())))
+        .collect()
+}
+
+/// Why an item that is neither completed nor failed was left undone.
+pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
+    if let Some(error) = &item.error {
+        return error.clone();
+    }
+    match item.status {
+        TodoItemStatus::Cancelled => return "it was taken out of the plan".to_owned(),
+        TodoItemStatus::InProgress => return "it was begun and not finished".to_owned(),
+        _ => {}
+    }
+    let waits = item
+        .dependencies
+        .iter()
+        .find(|id| status_of(items, id) != Some(TodoItemStatus::Completed));
+    match waits {
+        Some(id) => format!("it was not started: it depends on `{id}`, which was not completed"),
+        None => "it was not started".to_owned(),
+    }
+}
+
+/// Items that `item` depends on, directly or not, in the order of the plan.
+pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
+    let mut found = BTreeSet::new();
+    let mut queue: Vec<&str> = item.dependencies.iter().map(String::as_str).collect();
+    while let Some(id) = queue.pop() {
+        if found.insert(id)
+            && let Some(item) = items.iter().find(|item| item.id == id)
+        {
+            queue.extend(item.dependencies.iter().map(String::as_str));
+        }
+    }
+    items
+        .iter()
+        .filter(|other| other.id != item.id && found.contains(other.id.as_str()))
+        .collect()
+}
+
+fn status_of(items: &[TodoItem], id: &str) -> Option<TodoItemStatus> {
+    items.iter().find(|item| item.id == id).map(|item| item.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{item, with_status};
+
+    #[test]
+    fn an_item_is_ready_once_all_its_dependencies_are_completed() {
+        let done = with_status("a", TodoItemStatus::Completed);
+        let items = [done, item("c", &["a", "b"]), item("b", &["a"])];
+        assert_eq!(next_ready(&items).map(|item| item.id.as_str()), Some("b"));
+    }
+
+    #[test]
+    fn an_item_behind_a_failed_one_is_never_ready() {
+        let items = [with_status("a", TodoItemStatus::Failed), item("b", &["a"])];
+        assert_eq!(next_ready(&items), None);
+        assert_eq!(blockers(&items), [("b".to_owned(), "a".to_owned())]);
+    }
+
+    #[test]
+    fn an_item_behind_a_running_one_is_not_blocked() {
+        let items = [with_status("a", TodoItemStatus::InProgress), item("b", &["a"])];
+        assert_eq!(blockers(&items), []);
+    }
+
+    #[test]
+    fn dependencies_are_followed_all_the_way() {
+        let items = [item("a", &[]), item("x", &[]), item("b", &["a"]), item("c", &["b"])];
+        let ids: Vec<_> = upstream(&items, &items[3])
+            .into_iter()
+            .map(|item| item.id.as_str())
+            .collect();
+        assert_eq!(ids, ["a", "b"]);
+    }
+}

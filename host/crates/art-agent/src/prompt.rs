@@ -1,0 +1,13 @@
+//! What models read. Every text from outside is quoted line by line or is JSON on one line, so that a line that begins
+//! with `## ` is always ours (B25); nothing in here can be forged by a question, a tool or an earlier reply.
+
+mod execution;
+mod guidance;
+mod planning;
+mod quote;
+mod synthesis;
+
+pub(crate) use execution::{begin_step, complaint, enforcement, execution_mode, go_on, tool_message};
+pub(crate) use planning::{planning, repair};
+pub(crate) use quote::defuse;
+pub(crate) use synthesis::{result_listing, synthesis};

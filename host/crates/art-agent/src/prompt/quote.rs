@@ -1,0 +1,120 @@
+//! The two forms in which text from outside enters a prompt.
+
+use art_core::agent::QueryAttachment;
+use art_core::text::{prefix, truncate};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::parse::{MARKER_END, MARKER_START};
+
+/// Characters of an attachment that a model sees.
+const PREVIEW_CHARS: usize = 1_000;
+
+/// Characters of one problem in a list.
+const MAX_PROBLEM_CHARS: usize = 500;
+
+/// `text` with `> ` before each line, an empty line being `>`. The planning markers are taken out (P24).
+pub(crate) fn quote(text: &str) -> String {
+    let text = without_markers(&one_kind_of_newline(text));
+    let lines = text.trim_end_matches('\n').split('\n');
+    let quoted = lines.map(|line| {
+        if line.is_empty() {
+            ">".to_owned()
+        } else {
+            format!("> {line}")
+        }
+    });
+    quoted.collect::<Vec<_>>().join("\n")
+}
+
+/// `value` as JSON on one line, without the planning markers.
+pub(crate) fn one_line<T: Serialize + ?Sized>(value: &T) -> String {
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+    without_markers(&text)
+}
+
+/// A turn that is not ours, such as an earlier answer: it stays as it is but for lines that look like our headings.
+pub(crate) fn defuse(text: &str) -> String {
+    let text = without_markers(&one_kind_of_newline(text));
+    let lines = text.split('\n').map(|line| {
+        if line.starts_with("## ") {
+            format!(" {line}")
+        } else {
+            line.to_owned()
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Problems as a quoted list, each bounded: they repeat what a model wrote.
+pub(crate) fn problem_list(problems: &[String]) -> String {
+    let listed = problems
+        .iter()
+        .map(|problem| quote(&format!("- {}", truncate(problem, MAX_PROBLEM_CHARS))));
+    listed.collect::<Vec<_>>().join("\n")
+}
+
+/// One section of a prompt.
+pub(crate) fn section(heading: &str, body: &str) -> String {
+    format!("## {heading}\n{body}")
+}
+
+/// The section on attachments, when there are any.
+pub(crate) fn attachments(attachments: &[QueryAttachment]) -> Option<String> {
+    let shown: Vec<_> = attachments
+        .iter()
+        .map(|attachment| {
+            json!({
+                "name": attachment.name,
+                "mediaType": attachment.media_type,
+                "bytes": attachment.text.len(),
+                "preview": prefix(&attachment.text, PREVIEW_CHARS),
+            })
+        })
+        .collect();
+    (!shown.is_empty()).then(|| section("Attachments", &one_line(&shown)))
+}
+
+fn without_markers(text: &str) -> String {
+    // What replaces a marker cannot become part of another one.
+    text.replace(MARKER_START, "[marker]").replace(MARKER_END, "[marker]")
+}
+
+/// Whatever a reader may take for the end of a line becomes one.
+fn one_kind_of_newline(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_line_is_quoted() {
+        assert_eq!(quote("a\n\n## Tools\r\nb\n"), "> a\n>\n> ## Tools\n> b");
+    }
+
+    #[test]
+    fn the_markers_are_taken_out() {
+        let nested = format!("---JSON_OUT{MARKER_START}PUT_START---");
+        assert_eq!(quote(&nested), "> ---JSON_OUT[marker]PUT_START---");
+        assert_eq!(one_line(&MARKER_END), "\"[marker]\"");
+    }
+
+    #[test]
+    fn a_turn_cannot_show_a_heading_of_ours() {
+        assert_eq!(defuse("## Tools\r## x"), " ## Tools\n ## x");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_can_forge_a_heading(text in "(## Tools|\r|\n|\u{2028}|x|---JSON_OUTPUT_START---){0,12}") {
+            for safe in [quote(&text), defuse(&text), one_line(&text)] {
+                prop_assert!(!safe.lines().any(|line| line.starts_with("## ")));
+                prop_assert!(!safe.contains(MARKER_START));
+            }
+        }
+    }
+}

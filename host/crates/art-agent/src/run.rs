@@ -1,0 +1,222 @@
+//! A run: the fold of its events.
+
+mod check;
+mod finish;
+mod items;
+mod planning;
+mod request;
+mod stop;
+mod streams;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use art_core::Timestamp;
+use art_core::agent::ExecutionConfig;
+use art_core::pes::{PesAgentStateData, TodoItem};
+use art_core::prompt::Message;
+use art_core::tool::ParsedToolCall;
+use art_core::usage::{TokenUsage, Usage};
+
+use crate::call::CallIds;
+use crate::effect::{Effect, Outbox};
+use crate::error::{ApplyError, ReplayError};
+use crate::event::{RunEvent, RunStart};
+use crate::item::ItemRun;
+use crate::report::RunReport;
+use crate::step::{Step, StepId};
+
+pub use view::{RunStage, RunView};
+
+/// One run of the agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    start: RunStart,
+    trace_id: String,
+    started_at: Timestamp,
+    now: Timestamp,
+    stage: Stage,
+    state: PesAgentStateData,
+    live: BTreeMap<String, ItemRun>,
+    open: BTreeMap<StepId, OpenStep>,
+    steps_made: u64,
+    items_begun: u32,
+    /// Items that this run began; earlier runs of the thread had their own status.
+    begun: BTreeSet<String>,
+    call_ids: CallIds,
+    spent: Spent,
+    limits_hit: Vec<String>,
+}
+
+/// Where a run stands, with what only that stage needs.
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    Planning { messages: Vec<Message>, repaired: bool },
+    Execution,
+    Synthesis { messages: Vec<Message> },
+    Finished(Box<RunReport>),
+}
+
+/// A step without what can be made from the rest of the run.
+#[derive(Clone, Debug, PartialEq)]
+enum OpenStep {
+    Plan,
+    Item(String),
+    Tools { item: String, calls: Vec<ParsedToolCall> },
+    Answer,
+}
+
+/// What the run has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Spent {
+    llm_calls: u32,
+    /// Calls that came back.
+    tool_calls: u32,
+    /// Calls that were handed out.
+    calls_made: u32,
+    tokens: TokenUsage,
+    usage: Usage,
+}
+
+impl Run {
+    /// Begins a run; gives what is to be published once `event` is in the journal.
+    ///
+    /// # Errors
+    /// When `event` is no [`RunEvent::Started`], or does not name the run.
+    pub fn start(event: &RunEvent) -> Result<(Self, Vec<Effect>), ReplayError> {
+        let RunEvent::Started { at, start } = event else {
+            return Err(ReplayError::NotStarted);
+        };
+        let trace_id = start.props.trace_id.clone().ok_or(ReplayError::NoTraceId)?;
+        let mut run = Self::new(start, trace_id, *at);
+        let mut out = run.outbox();
+        run.begin(&mut out);
+        let effects = out.into_effects(&run.state);
+        Ok((run, effects))
+    }
+
+    /// The run that a journal tells of. Nothing is published again; to get the effects of the last event once more,
+    /// replay the events before it and apply it.
+    ///
+    /// # Errors
+    /// When the events are not the journal of a run.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, ReplayError> {
+        let mut events = events.into_iter();
+        let (mut run, _) = Self::start(events.next().ok_or(ReplayError::NotStarted)?)?;
+        for (n, event) in events.enumerate() {
+            run.apply(event)
+                .map_err(|source| ReplayError::DoesNotFit { index: n + 1, source })?;
+        }
+        Ok(run)
+    }
+
+    /// Takes in what happened; gives what is to be published once `event` is in the journal.
+    ///
+    /// # Errors
+    /// When `event` does not fit; the run is unchanged then.
+    pub fn apply(&mut self, event: &RunEvent) -> Result<Vec<Effect>, ApplyError> {
+        self.check(event)?;
+        self.now = self.now.max(event.at());
+        let mut out = self.outbox();
+        match event {
+            // Refused by the check.
+            RunEvent::Started { .. } => {}
+            RunEvent::ModelReplied { step, reply, .. } => self.model_replied(*step, reply, &mut out),
+            RunEvent::ModelFailed { step, error, .. } => self.model_failed(*step, error, &mut out),
+            RunEvent::ToolsReturned {
+                step, results, usage, ..
+            } => self.tools_returned(*step, results, *usage, &mut out),
+            RunEvent::CancelRequested { .. } => self.cancel(&mut out),
+        }
+        Ok(out.into_effects(&self.state))
+    }
+
+    /// Everything that is to be done now, all of it at the same time if you like; at the end, only [`Step::Finish`].
+    #[must_use]
+    pub fn next_steps(&self) -> Vec<Step> {
+        if let Some(report) = self.finished() {
+            return vec![Step::Finish(Box::new(report.clone()))];
+        }
+        self.open.keys().filter_map(|id| self.step(*id)).collect()
+    }
+
+    /// Numbers of the open steps, without the cost of their prompts.
+    pub fn open_steps(&self) -> impl Iterator<Item = StepId> + '_ {
+        self.open.keys().copied()
+    }
+
+    /// The report, once there is an answer.
+    #[must_use]
+    pub fn finished(&self) -> Option<&RunReport> {
+        match &self.stage {
+            Stage::Finished(report) => Some(report),
+            _ => None,
+        }
+    }
+
+    /// The state of the thread as it stands now.
+    #[must_use]
+    pub const fn state(&self) -> &PesAgentStateData {
+        &self.state
+    }
+
+    /// What the run began with.
+    #[must_use]
+    pub const fn started_with(&self) -> &RunStart {
+        &self.start
+    }
+
+    fn new(start: &RunStart, trace_id: String, at: Timestamp) -> Self {
+        let mut state = start.prior.clone().unwrap_or_default();
+        state.thread_id.clone_from(&start.props.thread_id);
+        Self {
+            start: start.clone(),
+            trace_id,
+            started_at: at,
+            now: at,
+            stage: Stage::Execution,
+            state,
+            live: BTreeMap::new(),
+            open: BTreeMap::new(),
+            steps_made: 0,
+            items_begun: 0,
+            begun: BTreeSet::new(),
+            call_ids: CallIds::default(),
+            spent: Spent::default(),
+            limits_hit: Vec::new(),
+        }
+    }
+
+    fn outbox(&self) -> Outbox {
+        Outbox::new(&self.start.props.thread_id, &self.trace_id, self.now)
+    }
+
+    /// The configuration with no limit so low that nothing could ever happen.
+    fn config(&self) -> ExecutionConfig {
+        let config = self.start.config;
+        ExecutionConfig {
+            max_iterations: config.max_iterations.max(1),
+            max_parallel_items: config.max_parallel_items.max(1),
+            ..config
+        }
+    }
+
+    fn open_step(&mut self, step: OpenStep) {
+        self.steps_made += 1;
+        self.open.insert(StepId(self.steps_made), step);
+    }
+
+    fn item(&self, id: &str) -> Option<&TodoItem> {
+        self.state.todo_list.iter().find(|item| item.id == id)
+    }
+
+    fn item_mut(&mut self, id: &str) -> Option<&mut TodoItem> {
+        self.state.todo_list.iter_mut().find(|item| item.id == id)
+    }
+
+    fn note_limit(&mut self, limit: String) {
+        if !self.limits_hit.contains(&limit) {
+            self.limits_hit.push(limit);
+        }
+    }
+}

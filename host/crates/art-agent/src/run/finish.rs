@@ -1,0 +1,202 @@
+//! Synthesis and the end of a run (P77 to P82, X7). A run always ends with an answer.
+
+use art_core::JsonObject;
+use art_core::agent::{AgentFinalResponse, ExecutionMetadata, RunStatus};
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::error::{ArtError, ErrorCode};
+use art_core::observation::ObservationType;
+use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::stream::{ModelReply, Phase};
+use serde_json::{Value, json};
+
+use super::{OpenStep, Run, Stage};
+use crate::effect::Outbox;
+use crate::parse;
+use crate::prompt;
+use crate::report::{RunReport, collect_sources};
+
+/// How a run ends.
+pub(super) struct Ending {
+    pub(super) status: RunStatus,
+    pub(super) text: String,
+    pub(super) ui_metadata: Option<Value>,
+    pub(super) error: Option<ArtError>,
+}
+
+impl Ending {
+    pub(super) const fn new(status: RunStatus, text: String) -> Self {
+        Self {
+            status,
+            text,
+            ui_metadata: None,
+            error: None,
+        }
+    }
+
+    pub(super) fn with_error(self, error: ArtError) -> Self {
+        let error = Some(error);
+        Self { error, ..self }
+    }
+
+    pub(super) fn with_ui_metadata(self, ui_metadata: Option<Value>) -> Self {
+        Self { ui_metadata, ..self }
+    }
+}
+
+impl Run {
+    pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
+        let messages = prompt::synthesis(&self.start, &self.state, &self.limits_hit);
+        self.stage = Stage::Synthesis { messages };
+        if self.state.current_step_id.take().is_some() {
+            out.save();
+        }
+        out.observe(ObservationType::Synthesis, None, self.overview());
+        self.ask(OpenStep::Answer, out);
+    }
+
+    pub(super) fn answer_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
+        let answer = parse::answer(reply);
+        self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
+        if answer.content.is_empty() {
+            return self.answer_failed("the model gave an empty answer", out);
+        }
+        let status = if self.is_complete() {
+            RunStatus::Success
+        } else {
+            RunStatus::Partial
+        };
+        let ending = Ending::new(status, answer.content).with_ui_metadata(answer.ui_metadata);
+        self.finish(ending, out);
+    }
+
+    /// No answer from the model: what was done is listed, so that it is not lost, and the status says what happened (P79).
+    /// It is `partial` when the listing holds a result, and `error` when there is nothing but the failure.
+    pub(super) fn answer_failed(&mut self, reason: &str, out: &mut Outbox) {
+        let message = format!("synthesis failed: {reason}");
+        let done = self
+            .state
+            .todo_list
+            .iter()
+            .any(|item| item.status == TodoItemStatus::Completed);
+        let status = if done { RunStatus::Partial } else { RunStatus::Error };
+        let text = self.with_listing(&format!("The model could not write an answer: {reason}."));
+        let error = self.art_error(ErrorCode::SynthesisFailed, &message);
+        self.finish(Ending::new(status, text).with_error(error), out);
+    }
+
+    /// The run cannot go on (P82).
+    pub(super) fn fail_run(&mut self, code: ErrorCode, message: &str, out: &mut Outbox) {
+        let error = self.art_error(code, message);
+        let text = format!("The query could not be answered: {message}.");
+        self.finish(Ending::new(RunStatus::Error, text).with_error(error), out);
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending, out: &mut Outbox) {
+        let phase = self.phase_label();
+        self.drop_work(out);
+        let message = self.message(&ending);
+        if let Some(error) = &ending.error {
+            out.error(phase, None, &error.message);
+        }
+        // An error is shown to the caller and not made part of the conversation (P82).
+        if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
+            out.say(message.clone());
+        }
+        let content = json!({"message": message, "uiMetadata": ending.ui_metadata});
+        out.observe(ObservationType::FinalResponse, None, content);
+        let report = RunReport {
+            response: AgentFinalResponse {
+                response: message,
+                metadata: self.metadata(&ending),
+            },
+            ui_metadata: ending.ui_metadata,
+            sources: collect_sources(&self.state.todo_list),
+            items: self.state.todo_list.clone(),
+        };
+        self.stage = Stage::Finished(Box::new(report));
+    }
+
+    /// Items that are still being worked on go back into the queue for a later run.
+    fn drop_work(&mut self, out: &mut Outbox) {
+        self.open.clear();
+        for id in std::mem::take(&mut self.live).into_keys() {
+            self.set_status(&id, TodoItemStatus::Pending, None, out);
+        }
+        if self.state.current_step_id.take().is_some() {
+            out.save();
+        }
+    }
+
+    fn message(&self, ending: &Ending) -> ConversationMessage {
+        let mut metadata = JsonObject::new();
+        metadata.insert("traceId".to_owned(), json!(self.trace_id));
+        if ending.status == RunStatus::Error {
+            metadata.insert("error".to_owned(), json!(true));
+        }
+        ConversationMessage {
+            message_id: format!("{}:answer", self.trace_id),
+            thread_id: self.start.props.thread_id.clone(),
+            role: MessageRole::Ai,
+            content: ending.text.clone(),
+            timestamp: self.now,
+            metadata,
+        }
+    }
+
+    fn metadata(&self, ending: &Ending) -> ExecutionMetadata {
+        ExecutionMetadata {
+            thread_id: self.start.props.thread_id.clone(),
+            trace_id: self.trace_id.clone(),
+            user_id: self.start.props.user_id.clone(),
+            status: ending.status,
+            total_duration_ms: self.now.saturating_sub(self.started_at),
+            llm_calls: self.spent.llm_calls,
+            tool_calls: self.spent.tool_calls,
+            tokens: self.spent.tokens,
+            usage: self.spent.usage,
+            error: ending.error.clone(),
+            limits_hit: self.limits_hit.clone(),
+        }
+    }
+
+    pub(super) fn art_error(&self, code: ErrorCode, message: &str) -> ArtError {
+        ArtError {
+            code,
+            message: message.to_owned(),
+            phase: self.phase_label().to_owned(),
+        }
+    }
+
+    /// Whether all that was planned was done, within every limit and without reservation (X7, A49). What the model itself
+    /// took out of the plan was not to be done, and earlier runs had their own status.
+    fn is_complete(&self) -> bool {
+        let undone = |item: &TodoItem| match item.status {
+            TodoItemStatus::Completed => item.error.is_some() && self.begun.contains(&item.id),
+            TodoItemStatus::Cancelled => item.error.is_some(),
+            _ => true,
+        };
+        self.limits_hit.is_empty() && !self.state.todo_list.iter().any(undone)
+    }
+
+    pub(super) fn with_listing(&self, text: &str) -> String {
+        let listing = prompt::result_listing(&self.state.todo_list);
+        if listing.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{text}\n\n{listing}")
+        }
+    }
+
+    fn overview(&self) -> Value {
+        let ids = |wanted: fn(TodoItemStatus) -> bool| -> Vec<&str> {
+            let items = self.state.todo_list.iter().filter(|item| wanted(item.status));
+            items.map(|item| item.id.as_str()).collect()
+        };
+        use TodoItemStatus::{Completed, Failed};
+        json!({
+            "completed": ids(|status| status == Completed),
+            "failed": ids(|status| status == Failed),
+            "unfinished": ids(|status| !matches!(status, Completed | Failed)),
+        })
+    }
+}

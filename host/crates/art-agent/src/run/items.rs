@@ -1,0 +1,249 @@
+//! The loop over the items (P34 to P41) and changes of the plan on the way (P57 to P61).
+
+use art_core::observation::ObservationType;
+use art_core::pes::{StepOutputEntry, TodoItem, TodoItemStatus};
+use art_core::stream::{ModelReply, Phase};
+use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+use art_core::tool::ToolResult;
+use art_core::usage::Usage;
+use serde_json::{Value, json};
+
+use super::{OpenStep, Run, Stage};
+use crate::effect::Outbox;
+use crate::item::{Gate, ItemRun, Next};
+use crate::parse::{self, PlanUpdate};
+use crate::plan::{self, Keep};
+use crate::prompt;
+use crate::step::StepId;
+
+impl Run {
+    /// Begins every item that can begin, and the synthesis when nothing is left to do.
+    pub(super) fn advance(&mut self, out: &mut Outbox) {
+        self.stage = Stage::Execution;
+        self.cancel_blocked(out);
+        let lanes = usize::try_from(self.config().max_parallel_items).unwrap_or(usize::MAX);
+        while self.live.len() < lanes {
+            let Some(item) = plan::next_ready(&self.state.todo_list).cloned() else {
+                break;
+            };
+            if self.items_begun >= self.config().max_items {
+                self.note_limit(format!(
+                    "the run worked on its maximum of {} items",
+                    self.config().max_items
+                ));
+                break;
+            }
+            self.begin_item(&item, out);
+        }
+        if self.live.is_empty() {
+            self.begin_synthesis(out);
+        }
+    }
+
+    pub(super) fn item_replied(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
+        let mut parsed = parse::execution(reply);
+        self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
+        if let Some(item) = self.item_mut(id).filter(|_| !parsed.thoughts.is_empty()) {
+            item.thoughts.push(truncate(&parsed.thoughts, DEFAULT_STRINGIFY_LIMIT));
+        }
+        if let Some(update) = parsed.updated_plan.take() {
+            let problems = self.update_plan(update, out);
+            parsed.problems.extend(problems);
+        }
+        let config = self.config();
+        let mut gate = Gate {
+            trace_id: &self.trace_id,
+            attachments: &self.start.props.attachments,
+            ids: &mut self.call_ids,
+            left: config.max_tool_calls.saturating_sub(self.spent.calls_made),
+            config,
+        };
+        let item = self.state.todo_list.iter().find(|item| item.id == id);
+        let (Some(item), Some(live)) = (item, self.live.get_mut(id)) else {
+            return;
+        };
+        let next = live.replied(item, &parsed, &reply.text, &mut gate);
+        self.spent.calls_made = config.max_tool_calls.saturating_sub(gate.left);
+        self.go_on(id, next, out);
+    }
+
+    pub(super) fn tools_returned(&mut self, step: StepId, results: &[ToolResult], usage: Usage, out: &mut Outbox) {
+        let Some(OpenStep::Tools { item, calls }) = self.open.remove(&step) else {
+            return;
+        };
+        self.spent.usage += usage;
+        self.spent.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
+        if self.stop_on(&item, &calls, results, out) {
+            return;
+        }
+        let config = self.config();
+        let tools = &self.start.tools;
+        let mode = |name: &str| prompt::execution_mode(tools, name);
+        let Some(live) = self.live.get_mut(&item) else {
+            return;
+        };
+        let next = live.returned(results, mode, config);
+        self.go_on(&item, next, out);
+    }
+
+    /// The item fails; others go on (P39, P41).
+    pub(super) fn item_failed(&mut self, id: &str, reason: &str, out: &mut Outbox) {
+        self.end_item(id, Err(reason.to_owned()), out);
+        self.advance(out);
+    }
+
+    fn go_on(&mut self, id: &str, next: Next, out: &mut Outbox) {
+        match next {
+            Next::Ask => self.ask(OpenStep::Item(id.to_owned()), out),
+            Next::Call(calls) => self.open_step(OpenStep::Tools {
+                item: id.to_owned(),
+                calls,
+            }),
+            Next::Fail(reason) => self.item_failed(id, &reason, out),
+            Next::Complete(result) => {
+                self.end_item(id, Ok(result), out);
+                self.advance(out);
+            }
+        }
+    }
+
+    fn begin_item(&mut self, item: &TodoItem, out: &mut Outbox) {
+        let tools = self.tools_of(item);
+        let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools);
+        self.items_begun += 1;
+        self.begun.insert(item.id.clone());
+        self.live.insert(item.id.clone(), ItemRun::new(item, messages));
+        self.state.current_step_id = Some(item.id.clone());
+        self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
+        self.ask(OpenStep::Item(item.id.clone()), out);
+    }
+
+    /// Writes what came of an item into the plan, by id: the list may have been replaced meanwhile (B1).
+    fn end_item(&mut self, id: &str, result: Result<Value, String>, out: &mut Outbox) {
+        let at = self.now;
+        let Some(live) = self.live.remove(id) else {
+            return;
+        };
+        self.note_limits_of(id, &live);
+        let phase = self.phase_label();
+        let Some(item) = self.item_mut(id) else {
+            return;
+        };
+        let reservation = live.reservation(item);
+        item.tool_results = live.results;
+        item.actual_tool_calls = live.calls;
+        item.validation_status = Some(live.validation);
+        item.updated_timestamp = at;
+        let status = match result {
+            Ok(result) => {
+                item.result = Some(result);
+                item.error = reservation;
+                TodoItemStatus::Completed
+            }
+            Err(reason) => {
+                out.error(phase, Some(id), &reason);
+                item.error = Some(reason);
+                TodoItemStatus::Failed
+            }
+        };
+        let output = step_output(item, status, at);
+        self.state.step_outputs.insert(id.to_owned(), output.clone());
+        if self.state.current_step_id.as_deref() == Some(id) {
+            self.state.current_step_id = self.live.keys().next().cloned();
+        }
+        self.set_status(id, status, Some(&output), out);
+    }
+
+    fn note_limits_of(&mut self, id: &str, live: &ItemRun) {
+        if live.out_of_iterations {
+            self.note_limit(format!("step `{id}` used all of its {} model calls", live.iteration));
+        }
+        if live.out_of_calls {
+            self.note_limit(format!(
+                "the run made its maximum of {} tool calls",
+                self.config().max_tool_calls
+            ));
+        }
+    }
+
+    pub(super) fn set_status(
+        &mut self,
+        id: &str,
+        status: TodoItemStatus,
+        output: Option<&StepOutputEntry>,
+        out: &mut Outbox,
+    ) {
+        let now = self.now;
+        if let Some(item) = self.item_mut(id) {
+            item.status = status;
+            item.updated_timestamp = now;
+        }
+        out.save();
+        let mut content = json!({"itemId": id, "status": status});
+        if let (Some(map), true) = (content.as_object_mut(), status != TodoItemStatus::InProgress) {
+            map.insert("stepOutput".to_owned(), json!(output));
+        }
+        out.observe(ObservationType::ItemStatusChange, Some(id), content);
+    }
+
+    /// Items behind one that will not be completed are cancelled, each with the reason, until there are no more.
+    fn cancel_blocked(&mut self, out: &mut Outbox) {
+        loop {
+            let blocked = plan::blockers(&self.state.todo_list);
+            if blocked.is_empty() {
+                return;
+            }
+            for (id, blocker) in blocked {
+                if let Some(item) = self.item_mut(&id) {
+                    item.error = Some(format!(
+                        "it was not started: it depends on `{blocker}`, which was not completed"
+                    ));
+                }
+                self.set_status(&id, TodoItemStatus::Cancelled, None, out);
+            }
+        }
+    }
+
+    /// Takes in a change of the plan that a reply asks for, or says why not; then the plan stays as it was (P61).
+    fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
+        let refused = |problems: Vec<String>| {
+            problems
+                .into_iter()
+                .map(|problem| format!("`updatedPlan` was not used: {problem}"))
+                .collect()
+        };
+        let draft = match update {
+            Ok(draft) => draft,
+            Err(problems) => return refused(problems),
+        };
+        let before = self.state.todo_list.clone();
+        let after = match draft.items {
+            Some(items) => plan::merge(&before, items, Keep::Begun, self.now),
+            None => before.clone(),
+        };
+        let problems = plan::check(&after, &self.start.tools);
+        if !problems.is_empty() {
+            return refused(problems);
+        }
+        self.state.intent = draft.intent.unwrap_or_else(|| self.state.intent.clone());
+        self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());
+        let changes = plan::diff(&before, &after, self.now);
+        self.state.todo_list = after;
+        out.save();
+        let content = json!({"todoList": self.state.todo_list, "changes": changes});
+        out.observe(ObservationType::PlanUpdate, None, content);
+        Vec::new()
+    }
+}
+
+fn step_output(item: &TodoItem, status: TodoItemStatus, at: art_core::Timestamp) -> StepOutputEntry {
+    StepOutputEntry {
+        step_id: item.id.clone(),
+        description: item.description.clone(),
+        step_type: item.step_type,
+        status,
+        completed_at: Some(at),
+        raw_result: item.result.clone(),
+        tool_results: item.tool_results.clone(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Planning and its one repair (P13 to P31).
+
+use art_core::error::ErrorCode;
+use art_core::observation::ObservationType;
+use art_core::stream::{ModelReply, Phase};
+use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+use serde_json::json;
+
+use super::{OpenStep, Run, Stage};
+use crate::effect::Outbox;
+use crate::parse::{self, PlanDraft};
+use crate::plan::{self, Keep};
+use crate::prompt;
+
+impl Run {
+    /// Plans, or goes on with what is pending when there is a plan and no new question (P17, P19).
+    pub(super) fn begin(&mut self, out: &mut Outbox) {
+        if plan::requeue_orphans(&mut self.state, self.now) {
+            out.save();
+        }
+        if self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty() {
+            self.advance(out);
+            return;
+        }
+        let messages = prompt::planning(&self.start, &self.state);
+        self.stage = Stage::Planning {
+            messages,
+            repaired: false,
+        };
+        let message = if self.state.todo_list.is_empty() {
+            "Generating plan"
+        } else {
+            "Refining plan"
+        };
+        out.observe(ObservationType::Plan, None, json!({"message": message}));
+        self.ask(OpenStep::Plan, out);
+    }
+
+    pub(super) fn plan_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
+        let texts = parse::texts(reply);
+        self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);
+        match self.read_plan(&texts) {
+            Ok(draft) => {
+                self.adopt(draft, &reply.text, out);
+                self.advance(out);
+            }
+            Err(problems) => self.repair(&texts.content, &problems, out),
+        }
+    }
+
+    /// Planning ends without a plan, and the run with it (P31).
+    pub(super) fn plan_failed(&mut self, reason: &str, out: &mut Outbox) {
+        self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
+    }
+
+    /// The answer first; a plan that only stands in the thoughts counts too (P30).
+    fn read_plan(&self, texts: &parse::Texts) -> Result<PlanDraft, Vec<String>> {
+        let draft = match parse::planning(&texts.content) {
+            Err(problems) if !texts.thoughts.is_empty() => {
+                parse::planning(&format!("{}\n{}", texts.thoughts, texts.content)).or(Err(problems))?
+            }
+            other => other?,
+        };
+        let problems = plan::check(&self.merged(&draft), &self.start.tools);
+        if problems.is_empty() { Ok(draft) } else { Err(problems) }
+    }
+
+    /// The list after `draft`. A plan without a list leaves the old one as it is (P17).
+    fn merged(&self, draft: &PlanDraft) -> Vec<art_core::pes::TodoItem> {
+        match &draft.items {
+            Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Done, self.now),
+            None => self.state.todo_list.clone(),
+        }
+    }
+
+    /// The plan goes back to the model once, with every reason.
+    fn repair(&mut self, reply: &str, problems: &[String], out: &mut Outbox) {
+        match &mut self.stage {
+            Stage::Planning { messages, repaired } if !*repaired => {
+                messages.extend(prompt::repair(reply, problems));
+                *repaired = true;
+                self.ask(OpenStep::Plan, out);
+            }
+            _ => {
+                let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
+                self.plan_failed(&format!("the model gave no usable plan, twice: {reasons}"), out);
+            }
+        }
+    }
+
+    fn adopt(&mut self, draft: PlanDraft, raw: &str, out: &mut Outbox) {
+        let before = std::mem::take(&mut self.state.todo_list);
+        let first = before.is_empty();
+        self.state.todo_list = before.clone();
+        self.state.todo_list = self.merged(&draft);
+        let fallback = |old: &str, default: &str| if first { default.to_owned() } else { old.to_owned() };
+        self.state.intent = draft
+            .intent
+            .unwrap_or_else(|| fallback(&self.state.intent, "Unknown Intent"));
+        self.state.title = draft
+            .title
+            .unwrap_or_else(|| fallback(&self.state.title, "New Conversation"));
+        self.state.plan = draft.plan.unwrap_or_default();
+        let kept = &self.state.todo_list;
+        self.state
+            .step_outputs
+            .retain(|id, _| kept.iter().any(|item| item.id == *id));
+        out.save();
+        out.observe(ObservationType::Intent, None, json!({"intent": self.state.intent}));
+        out.observe(ObservationType::Title, None, json!({"title": self.state.title}));
+        let raw = truncate(raw, DEFAULT_STRINGIFY_LIMIT);
+        let list = &self.state.todo_list;
+        let plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw});
+        out.observe(ObservationType::Plan, None, plan);
+        let changes = if first {
+            plan::added(list, self.now)
+        } else {
+            plan::diff(&before, list, self.now)
+        };
+        out.observe(
+            ObservationType::PlanUpdate,
+            None,
+            json!({"todoList": list, "changes": changes}),
+        );
+    }
+}

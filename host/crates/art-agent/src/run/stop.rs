@@ -1,0 +1,96 @@
+//! Ends before the end: a person gives up, or a tool asks for what this host cannot do yet (X6).
+
+use art_core::agent::RunStatus;
+use art_core::error::{ErrorCode, ToolErrorCode};
+use art_core::observation::ObservationType;
+use art_core::pes::TodoItemStatus;
+use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
+use serde_json::json;
+
+use super::Run;
+use super::finish::Ending;
+use crate::effect::Outbox;
+
+impl Run {
+    pub(super) fn cancel(&mut self, out: &mut Outbox) {
+        let text = self.with_listing("The run was cancelled before it was finished.");
+        self.finish(Ending::new(RunStatus::Cancelled, text), out);
+    }
+
+    /// Ends the run when a result asks for what this host cannot do yet: a person's decision (X6), or a subtask.
+    pub(super) fn stop_on(
+        &mut self,
+        id: &str,
+        calls: &[ParsedToolCall],
+        results: &[ToolResult],
+        out: &mut Outbox,
+    ) -> bool {
+        let suspended = results.iter().find(|result| result.status == ToolStatus::Suspended);
+        let continuation = results
+            .iter()
+            .find(|result| result.code == Some(ToolErrorCode::NotImplemented));
+        let Some(cause) = suspended.or(continuation) else {
+            return false;
+        };
+        self.keep_results(id, results);
+        match suspended {
+            Some(result) => self.suspend(id, calls, result, out),
+            None => self.stop_at_continuation(id, cause, out),
+        }
+        true
+    }
+
+    /// What the other calls of the step brought is not lost (P66).
+    fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
+        let Some(mut live) = self.live.remove(id) else {
+            return;
+        };
+        let ended = results.iter().filter(|result| result.status != ToolStatus::Suspended);
+        live.results.extend(ended.cloned());
+        if let Some(item) = self.item_mut(id) {
+            item.tool_results = live.results;
+            item.actual_tool_calls = live.calls;
+        }
+    }
+
+    fn suspend(&mut self, id: &str, calls: &[ParsedToolCall], result: &ToolResult, out: &mut Outbox) {
+        let tool = &result.tool_name;
+        let reason = format!("the tool `{tool}` waits for a person's decision");
+        self.leave(id, TodoItemStatus::Waiting, &reason, out);
+        let input = calls
+            .iter()
+            .find(|call| call.call_id == result.call_id)
+            .map(|call| &call.arguments);
+        let suspension_id = &result.metadata.suspension_id;
+        let content = json!({
+            "toolName": tool, "suspensionId": suspension_id, "toolInput": input, "toolOutput": result.output,
+        });
+        out.observe(ObservationType::AgentSuspended, Some(id), content);
+        let text = self.with_listing(&format!(
+            "The tool `{tool}` needs a person's decision before it acts. Resuming a run is not yet supported, so the run \
+             ended here and the tool did not act."
+        ));
+        let ui_metadata = Some(json!({"status": "suspended", "suspensionId": suspension_id}));
+        self.finish(
+            Ending::new(RunStatus::Suspended, text).with_ui_metadata(ui_metadata),
+            out,
+        );
+    }
+
+    fn stop_at_continuation(&mut self, id: &str, result: &ToolResult, out: &mut Outbox) {
+        let tool = &result.tool_name;
+        let why = result.error.as_deref().unwrap_or("it hands its work to a subtask");
+        let message = format!("the tool `{tool}` asked for something that is not yet supported: {why}");
+        self.leave(id, TodoItemStatus::Failed, &message, out);
+        let text = self.with_listing(&format!("The run ended early: {message}."));
+        let error = self.art_error(ErrorCode::NotImplemented, &message);
+        self.finish(Ending::new(RunStatus::Error, text).with_error(error), out);
+    }
+
+    fn leave(&mut self, id: &str, status: TodoItemStatus, reason: &str, out: &mut Outbox) {
+        if let Some(item) = self.item_mut(id) {
+            item.error = Some(reason.to_owned());
+        }
+        self.set_status(id, status, None, out);
+    }
+}

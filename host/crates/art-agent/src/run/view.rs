@@ -1,0 +1,77 @@
+//! A run as it can be drawn while it goes on.
+
+use art_core::pes::TodoItem;
+use art_core::usage::{TokenUsage, Usage};
+use serde::Serialize;
+
+use super::{Run, Stage};
+
+/// Where a run stands (P2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStage {
+    /// A plan is being made.
+    Planning,
+    /// Items are being worked on.
+    Execution,
+    /// The answer is being written.
+    Synthesis,
+    /// There is an answer.
+    Finished,
+}
+
+/// A run as it can be drawn while it goes on.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView<'a> {
+    /// Where it stands.
+    pub stage: RunStage,
+    /// At most ten words; empty until there is a plan.
+    pub title: &'a str,
+    /// What the person wants.
+    pub intent: &'a str,
+    /// The plan in words.
+    pub plan: &'a str,
+    /// The plan as items with their status.
+    pub items: &'a [TodoItem],
+    /// Model calls answered so far.
+    pub llm_calls: u32,
+    /// Tool calls answered so far.
+    pub tool_calls: u32,
+    /// Tokens so far (B20).
+    pub tokens: TokenUsage,
+    /// What the tools used so far.
+    pub usage: Usage,
+    /// Limits hit so far, in words.
+    pub limits_hit: &'a [String],
+}
+
+impl Run {
+    /// The run as it can be drawn.
+    #[must_use]
+    pub fn view(&self) -> RunView<'_> {
+        RunView {
+            stage: self.stage(),
+            title: &self.state.title,
+            intent: &self.state.intent,
+            plan: &self.state.plan,
+            items: &self.state.todo_list,
+            llm_calls: self.spent.llm_calls,
+            tool_calls: self.spent.tool_calls,
+            tokens: self.spent.tokens,
+            usage: self.spent.usage,
+            limits_hit: &self.limits_hit,
+        }
+    }
+
+    /// Where the run stands.
+    #[must_use]
+    pub const fn stage(&self) -> RunStage {
+        match self.stage {
+            Stage::Planning { .. } => RunStage::Planning,
+            Stage::Execution => RunStage::Execution,
+            Stage::Synthesis { .. } => RunStage::Synthesis,
+            Stage::Finished(_) => RunStage::Finished,
+        }
+    }
+}

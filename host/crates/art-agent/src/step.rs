@@ -1,0 +1,58 @@
+//! What a driver has to do next.
+
+use std::fmt;
+
+use art_core::provider::ModelRequest;
+use art_core::tool::ParsedToolCall;
+use serde::{Deserialize, Serialize};
+
+use crate::report::RunReport;
+
+/// Number of a step within its run, from 1. A replay gives each step the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepId(pub u64);
+
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Something to do. It stays open, with the same number, until an event answers it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Ask the model; answered by `ModelReplied` or `ModelFailed`.
+    CallModel {
+        /// The step.
+        id: StepId,
+        /// The todo item that asks; none for planning and synthesis.
+        item_id: Option<String>,
+        /// Which call of its phase or item it is, from 1.
+        iteration: u32,
+        /// What is asked.
+        request: Box<ModelRequest>,
+    },
+    /// Call tools, in any order or all at once; answered by `ToolsReturned`.
+    CallTools {
+        /// The step.
+        id: StepId,
+        /// The todo item that asks.
+        item_id: String,
+        /// The calls, with whole attachments in place of their names.
+        calls: Vec<ParsedToolCall>,
+    },
+    /// Nothing more to do.
+    Finish(Box<RunReport>),
+}
+
+impl Step {
+    /// Number of the step; the end has none.
+    #[must_use]
+    pub const fn id(&self) -> Option<StepId> {
+        match self {
+            Self::CallModel { id, .. } | Self::CallTools { id, .. } => Some(*id),
+            Self::Finish(_) => None,
+        }
+    }
+}

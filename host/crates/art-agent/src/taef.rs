@@ -1,0 +1,118 @@
+//! Whether a step calls the tools that it must call (P52 to P56, A30 to A32).
+
+use std::collections::BTreeSet;
+
+use art_core::pes::{StepType, TodoItem, ToolValidationMode, ValidationStatus};
+
+/// Whether `item` is a tool step: it says so, or it names tools (P42). Anything else is reasoning.
+pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
+    item.step_type == Some(StepType::Tool) || !item.required_tools.is_empty()
+}
+
+/// What the check of one reply says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// For the item (C55).
+    pub(crate) status: ValidationStatus,
+    /// Required tools that were called neither before nor in this reply.
+    pub(crate) missing: Vec<String>,
+    /// The model has to be told, and none of the calls of its reply is carried out (P53).
+    pub(crate) enforce: bool,
+}
+
+/// Judges a reply. `called` holds every tool that was called for the item before or in this reply, whatever came of it:
+/// a call that ended with an error was a call (X19), and its error is reported elsewhere.
+pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> Verdict {
+    if item.required_tools.is_empty() {
+        return Verdict {
+            status: ValidationStatus::Skipped,
+            missing: Vec::new(),
+            enforce: false,
+        };
+    }
+    let missing: Vec<_> = item
+        .required_tools
+        .iter()
+        .filter(|tool| !called.contains(*tool))
+        .cloned()
+        .collect();
+    let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
+    Verdict {
+        status: if missing.is_empty() {
+            ValidationStatus::Passed
+        } else {
+            ValidationStatus::Failed
+        },
+        enforce: strict && may_enforce && !missing.is_empty(),
+        missing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::item;
+
+    fn requires(tools: &[&str], mode: Option<ToolValidationMode>) -> TodoItem {
+        TodoItem {
+            required_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+            tool_validation_mode: mode,
+            ..item("a", &[])
+        }
+    }
+
+    fn called(tools: &[&str]) -> BTreeSet<String> {
+        tools.iter().map(|tool| (*tool).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_kind_of_a_step_follows_its_type_and_its_tools() {
+        let kind = |step_type, tools: &[&str]| {
+            is_tool_step(&TodoItem {
+                step_type,
+                ..requires(tools, None)
+            })
+        };
+        assert!(kind(Some(StepType::Tool), &[]));
+        assert!(kind(None, &["t"]));
+        assert!(kind(Some(StepType::Reasoning), &["t"]));
+        assert!(!kind(Some(StepType::Reasoning), &[]));
+        assert!(!kind(None, &[]));
+    }
+
+    #[test]
+    fn all_required_tools_called_is_passed() {
+        let verdict = judge(&requires(&["t"], None), &called(&["t", "u"]), true);
+        assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Passed, false));
+    }
+
+    #[test]
+    fn a_missing_tool_is_failed_and_named() {
+        let verdict = judge(&requires(&["t", "u"], None), &called(&["u"]), true);
+        assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, true));
+        assert_eq!(verdict.missing, ["t"]);
+    }
+
+    #[test]
+    fn a_step_without_required_tools_is_skipped() {
+        assert_eq!(
+            judge(&requires(&[], None), &called(&[]), true).status,
+            ValidationStatus::Skipped
+        );
+    }
+
+    #[test]
+    fn the_advisory_mode_never_enforces() {
+        let verdict = judge(
+            &requires(&["t"], Some(ToolValidationMode::Advisory)),
+            &called(&[]),
+            true,
+        );
+        assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, false));
+    }
+
+    #[test]
+    fn nothing_is_enforced_when_the_reminders_are_spent() {
+        assert!(!judge(&requires(&["t"], None), &called(&[]), false).enforce);
+    }
+}

@@ -1,0 +1,149 @@
+use art_agent::{ApplyError, RunEvent, Step, StepId};
+use art_core::agent::RunStatus;
+use art_core::error::ErrorCode;
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus::{Completed, Failed, Pending, Waiting};
+use art_core::stream::ModelReply;
+use serde_json::json;
+
+use crate::harness::*;
+
+fn two_items() -> Driver {
+    with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])])).script("a", [calculate("1"), done("1")])
+}
+
+#[test]
+fn a_suspended_call_ends_the_run_and_says_so() {
+    let mut driver = two_items().script("b", [calculate("ask")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Suspended);
+    assert_eq!(
+        report.response.response.content,
+        "The tool `calculator` needs a person's decision before it acts. Resuming a run is not yet supported, so the \
+         run ended here and the tool did not act.\n\n- do a: 1\n- do b: not done: the tool `calculator` waits for a \
+         person's decision"
+    );
+    assert_eq!(
+        report.ui_metadata,
+        Some(json!({"status": "suspended", "suspensionId": "s1"}))
+    );
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Waiting)]);
+    let suspended = &driver.observations(Kind::AgentSuspended)[0].content;
+    assert_eq!(suspended["toolInput"], json!({"expression": "ask"}));
+}
+
+#[test]
+fn a_continuation_ends_the_run_and_says_so() {
+    let mut driver = two_items().script("b", [calculate("subtask")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Error);
+    assert_eq!(report.response.metadata.error.unwrap().code, ErrorCode::NotImplemented);
+    assert!(
+        report
+            .response
+            .response
+            .content
+            .contains("not yet supported: a subtask cannot be run yet")
+    );
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Failed)]);
+}
+
+#[test]
+fn a_cancelled_run_opens_no_steps_and_keeps_what_was_done() {
+    let mut driver = two_items();
+    while driver.run.state().step_outputs.is_empty() {
+        driver.answer_all();
+    }
+    driver.cancel();
+    let report = driver.run.finished().unwrap().clone();
+    assert_eq!(status(&report), RunStatus::Cancelled);
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Pending)]);
+    assert_eq!(driver.run.open_steps().count(), 0);
+    assert_eq!(driver.run.next_steps(), [Step::Finish(Box::new(report.clone()))]);
+    assert!(report.response.response.content.contains("- do a: 1"));
+}
+
+#[test]
+fn an_answer_after_the_end_is_refused() {
+    let mut driver = two_items();
+    let step = driver.first_open();
+    driver.cancel();
+    let late = RunEvent::ModelReplied {
+        at: 2_000,
+        step,
+        reply: ModelReply::default(),
+    };
+    assert_eq!(driver.run.apply(&late), Err(ApplyError::Finished));
+}
+
+#[test]
+fn a_step_is_answered_once() {
+    let mut driver = two_items();
+    let step = driver.first_open();
+    driver.answer_all();
+    let again = RunEvent::ModelReplied {
+        at: 2_000,
+        step,
+        reply: ModelReply::default(),
+    };
+    assert_eq!(driver.run.apply(&again), Err(ApplyError::StepNotOpen { step }));
+}
+
+#[test]
+fn results_have_to_be_those_of_the_calls() {
+    let mut driver = two_items();
+    driver.answer_all();
+    driver.answer_all();
+    let before = driver.run.clone();
+    let step = driver.first_open();
+    let event = RunEvent::ToolsReturned {
+        at: 2_000,
+        step,
+        results: Vec::new(),
+        usage: Default::default(),
+    };
+    let error = driver.run.apply(&event).unwrap_err();
+    assert!(matches!(error, ApplyError::ResultsDoNotMatch { fault: "missing", .. }));
+    assert_eq!(driver.run, before);
+}
+
+#[test]
+fn a_model_cannot_answer_for_tools() {
+    let mut driver = two_items();
+    driver.answer_all();
+    driver.answer_all();
+    let step = driver.first_open();
+    let event = RunEvent::ModelReplied {
+        at: 2_000,
+        step,
+        reply: ModelReply::default(),
+    };
+    assert_eq!(
+        driver.run.apply(&event).unwrap_err().to_string(),
+        format!("step `{step}` waits for the results of tool calls")
+    );
+}
+
+#[test]
+fn a_step_that_never_was_is_refused() {
+    let mut driver = two_items();
+    let step = StepId(99);
+    let event = RunEvent::ModelFailed {
+        at: 2_000,
+        step,
+        error: breaks().unwrap_err(),
+    };
+    assert_eq!(driver.run.apply(&event), Err(ApplyError::StepNotOpen { step }));
+}
+
+#[test]
+fn a_step_that_was_cut_off_is_said_to_be_begun() {
+    let mut driver = two_items();
+    driver.answer_all();
+    driver.cancel();
+    let text = &driver.run.finished().unwrap().response.response.content;
+    assert!(
+        text.contains("- do a: not done: it was begun and not finished"),
+        "{text}"
+    );
+}

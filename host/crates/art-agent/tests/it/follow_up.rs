@@ -1,0 +1,123 @@
+use art_agent::{Run, RunEvent};
+use art_core::agent::RunStatus;
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus::{Completed, InProgress};
+use art_core::pes::{PesAgentStateData, TodoItem};
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+fn prior() -> PesAgentStateData {
+    let mut driver = with_plan(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("6 * 7"), done("42")])
+        .script("answer", [says("42")]);
+    driver.drive();
+    driver.saved().clone()
+}
+
+fn follow_up(query: &str, prior: PesAgentStateData) -> Driver {
+    let mut start = start(query);
+    start.props.trace_id = Some("second".to_owned());
+    start.prior = Some(prior);
+    Driver::new(start)
+}
+
+fn first_item(state: &PesAgentStateData) -> &TodoItem {
+    &state.todo_list[0]
+}
+
+#[test]
+fn a_completed_item_keeps_its_result_whatever_the_new_plan_says() {
+    let again = json!({"id": "a", "description": "changed", "status": "PENDING"});
+    let before = prior();
+    let mut driver = follow_up("And half of it?", before.clone())
+        .script("plan", [plan(&json!([again, thought_item("b", &["a"])]))])
+        .script("b", [done("21")])
+        .script("answer", [says("21")]);
+    driver.drive();
+    assert_eq!(first_item(driver.saved()), first_item(&before));
+    assert_eq!(driver.saved().step_outputs["a"], before.step_outputs["a"]);
+}
+
+#[test]
+fn the_model_sees_the_current_plan_without_results() {
+    let mut driver = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("21")]);
+    driver.drive();
+    let prompt = driver.last_message("plan", 0);
+    let current = r###"## Current plan
+{"intent":"Intent","todoList":[{"id":"a","description":"do a","status":"completed","stepType":"tool","requiredTools":["calculator"],"dependencies":[]}]}"###;
+    assert!(prompt.contains(current), "{prompt}");
+    assert!(driver.last_message("answer", 0).contains("\"stepId\":\"a\""));
+}
+
+#[test]
+fn a_plan_update_names_only_what_changed() {
+    let mut driver = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
+        .script("b", [done("21")])
+        .script("answer", [says("21")]);
+    driver.drive();
+    let changes = &driver.observations(Kind::PlanUpdate)[0].content["changes"]["changes"];
+    let ids: Vec<&Value> = changes
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| &change["itemId"])
+        .collect();
+    assert_eq!(ids, [&json!("b")]);
+}
+
+#[test]
+fn an_item_that_a_crash_left_in_progress_is_run_again() {
+    let mut state = prior();
+    state.todo_list[0].status = InProgress;
+    state.current_step_id = Some("a".to_owned());
+    let mut driver = follow_up("", state)
+        .script("a", [calculate("6 * 7"), done("42")])
+        .script("answer", [says("42")]);
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", Completed)]);
+}
+
+#[test]
+fn two_follow_ups_in_a_row_work() {
+    let mut second = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
+        .script("b", [done("21")])
+        .script("answer", [says("21")]);
+    second.drive();
+    let mut third = follow_up("And a third?", second.saved().clone())
+        .script("plan", [plan(&json!([thought_item("c", &["a"])]))])
+        .script("c", [done("14")])
+        .script("answer", [says("14")]);
+    third.drive();
+    assert_eq!(third.statuses(), [("a", Completed), ("b", Completed), ("c", Completed)]);
+}
+
+#[test]
+fn a_run_needs_a_trace_id() {
+    let mut start = start("q");
+    start.props.trace_id = None;
+    let event = RunEvent::Started {
+        at: 0,
+        start: Box::new(start),
+    };
+    assert_eq!(
+        Run::start(&event).unwrap_err().to_string(),
+        "the run has no `traceId`; give it one before it starts"
+    );
+}
+
+#[test]
+fn a_reservation_of_an_earlier_run_does_not_count_again() {
+    let mut first = with_plan(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("fail"), done("about 40")])
+        .script("answer", [says("about 40")]);
+    assert_eq!(status(&first.drive()), RunStatus::Partial);
+    let mut second = follow_up("Thanks.", first.saved().clone())
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("You are welcome.")]);
+    assert_eq!(status(&second.drive()), RunStatus::Success);
+}

@@ -1,0 +1,326 @@
+//! A driver without a model: it answers each step from a script, journals what happened, and replays the journal after
+//! every event.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use art_agent::{Effect, Run, RunEvent, RunReport, RunStart, Step, StepId};
+use art_core::agent::{AgentProps, RunStatus};
+use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
+use art_core::observation::{NewObservation, ObservationType};
+use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
+use art_core::prompt::{FunctionCall, FunctionKind, Message, ToolCallRequest};
+use art_core::provider::{ModelRequest, RuntimeProviderConfig};
+use art_core::stream::ModelReply;
+use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
+use art_core::usage::{TokenUsage, Usage};
+use serde_json::{Value, json};
+
+pub type Reply = Result<ModelReply, ModelError>;
+
+pub struct Driver {
+    pub run: Run,
+    pub journal: Vec<RunEvent>,
+    pub effects: Vec<Effect>,
+    /// Every request in the order in which it was answered, by `plan`, item or `answer`.
+    pub asked: Vec<(String, ModelRequest)>,
+    /// Every call that reached the tools.
+    pub called: Vec<ParsedToolCall>,
+    /// The largest number of steps that were open together.
+    pub widest: usize,
+    script: BTreeMap<String, VecDeque<Reply>>,
+    tools: fn(&ParsedToolCall) -> ToolResult,
+    now: u64,
+}
+
+pub fn tool(name: &str) -> ToolSchema {
+    let description = format!("Does {name}.");
+    let schema = json!({"type": "object", "properties": {"expression": {"type": "string"}}});
+    let example = json!({"input": {"expression": "1 + 1"}, "output": {"result": 2}});
+    serde_json::from_value(json!({
+        "name": name, "description": description, "inputSchema": schema, "examples": [example],
+    }))
+    .unwrap()
+}
+
+pub fn start(query: &str) -> RunStart {
+    let props = AgentProps {
+        query: query.to_owned(),
+        thread_id: "thread".to_owned(),
+        trace_id: Some("trace".to_owned()),
+        user_id: Some("user".to_owned()),
+        ..AgentProps::default()
+    };
+    let model = RuntimeProviderConfig {
+        provider_name: "scripted".to_owned(),
+        model_id: "script".to_owned(),
+    };
+    let mut start = RunStart::new(props, model);
+    start.tools = vec![tool("calculator"), tool("clock")];
+    start
+}
+
+pub fn says(text: impl Into<String>) -> Reply {
+    let mut reply = ModelReply {
+        text: text.into(),
+        ..ModelReply::default()
+    };
+    reply.metadata.usage = TokenUsage {
+        prompt_tokens: 10,
+        completion_tokens: 2,
+        total_tokens: 12,
+    };
+    Ok(reply)
+}
+
+pub fn plan(items: &Value) -> Reply {
+    let plan = json!({"title": "Title", "intent": "Intent", "plan": "The plan.", "todoList": items});
+    says(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
+}
+
+/// An item that needs a tool.
+pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
+    json!({
+        "id": id, "description": format!("do {id}"), "stepType": "tool", "requiredTools": ["calculator"],
+        "dependencies": dependencies,
+    })
+}
+
+/// An item that needs no tool.
+pub fn thought_item(id: &str, dependencies: &[&str]) -> Value {
+    json!({"id": id, "description": format!("think of {id}"), "stepType": "reasoning", "dependencies": dependencies})
+}
+
+pub fn calls(calls: &[(&str, Value)]) -> Reply {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(tool, arguments)| json!({"toolName": tool, "arguments": arguments}))
+        .collect();
+    says(json!({ "toolCalls": calls }).to_string())
+}
+
+pub fn native(id: &str, tool: &str, arguments: &str) -> Reply {
+    let mut reply = ModelReply::default();
+    reply.tool_calls.push(ToolCallRequest {
+        id: id.to_owned(),
+        kind: FunctionKind::Function,
+        function: FunctionCall {
+            name: tool.to_owned(),
+            arguments: arguments.to_owned(),
+        },
+    });
+    Ok(reply)
+}
+
+pub fn calculate(expression: &str) -> Reply {
+    calls(&[("calculator", json!({"expression": expression}))])
+}
+
+pub fn done(content: &str) -> Reply {
+    says(json!({"content": content, "nextStepDecision": "complete_item"}).to_string())
+}
+
+pub fn gives_up(reason: &str) -> Reply {
+    says(json!({"content": reason, "nextStepDecision": "fail_item"}).to_string())
+}
+
+pub fn breaks() -> Reply {
+    Err(ModelError {
+        code: ModelErrorCode::Timeout,
+        message: "no answer within 30 s".to_owned(),
+        retry_after_ms: None,
+    })
+}
+
+/// The calculator answers 42; the expression `fail` fails, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters.
+pub fn tools(call: &ParsedToolCall) -> ToolResult {
+    let mut result = ToolResult::success(call, json!({"result": 42}));
+    result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
+    match call.arguments["expression"].as_str() {
+        Some("fail") => ToolResult::error(call, ToolErrorCode::IoError, "the abacus is broken"),
+        Some("subtask") => ToolResult::error(call, ToolErrorCode::NotImplemented, "a subtask cannot be run yet"),
+        Some("ask") => {
+            let suspended = json!({
+                "callId": call.call_id, "toolName": call.tool_name, "status": "suspended",
+                "metadata": {"suspensionId": "s1"},
+            });
+            serde_json::from_value(suspended).unwrap()
+        }
+        Some("big") => ToolResult::success(call, json!("x".repeat(10_000))),
+        _ => result,
+    }
+}
+
+impl Driver {
+    pub fn new(start: RunStart) -> Self {
+        let event = RunEvent::Started {
+            at: 1_000,
+            start: Box::new(start),
+        };
+        let (run, effects) = Run::start(&event).unwrap();
+        let mut driver = Self {
+            run,
+            journal: vec![event],
+            effects: Vec::new(),
+            asked: Vec::new(),
+            called: Vec::new(),
+            widest: 0,
+            script: BTreeMap::new(),
+            tools,
+            now: 1_000,
+        };
+        driver.published(effects);
+        driver
+    }
+
+    /// Adds replies for `plan`, an item, or `answer`.
+    pub fn script(mut self, who: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.script.entry(who.to_owned()).or_default().extend(replies);
+        self
+    }
+
+    /// Answers steps until there is an answer; the script may not have anything left over.
+    pub fn drive(&mut self) -> RunReport {
+        while self.run.finished().is_none() {
+            self.answer_all();
+        }
+        let left: Vec<_> = self
+            .script
+            .iter()
+            .filter(|(_, replies)| !replies.is_empty())
+            .map(|(who, _)| who)
+            .collect();
+        assert!(left.is_empty(), "replies left for {left:?}");
+        self.run.finished().unwrap().clone()
+    }
+
+    /// Answers all the steps that are open now, in order.
+    pub fn answer_all(&mut self) {
+        let steps = self.run.next_steps();
+        self.widest = self.widest.max(steps.len());
+        for step in steps {
+            if self.run.finished().is_none() {
+                let event = self.answer(step);
+                self.apply(&event);
+            }
+        }
+    }
+
+    pub fn answer(&mut self, step: Step) -> RunEvent {
+        self.now += 10;
+        let at = self.now;
+        match step {
+            Step::CallModel {
+                id, item_id, request, ..
+            } => {
+                let who = item_id.unwrap_or_else(|| match request.phase {
+                    art_core::stream::Phase::Planning => "plan".to_owned(),
+                    _ => "answer".to_owned(),
+                });
+                self.asked.push((who.clone(), *request));
+                let replies = self
+                    .script
+                    .get_mut(&who)
+                    .unwrap_or_else(|| panic!("no script for {who}"));
+                match replies.pop_front().unwrap_or_else(|| panic!("no reply left for {who}")) {
+                    Ok(reply) => RunEvent::ModelReplied { at, step: id, reply },
+                    Err(error) => RunEvent::ModelFailed { at, step: id, error },
+                }
+            }
+            Step::CallTools { id, calls, .. } => {
+                let results = calls.iter().rev().map(self.tools).collect();
+                self.called.extend(calls);
+                let usage = Usage {
+                    fuel: 5,
+                    ..Usage::default()
+                };
+                RunEvent::ToolsReturned {
+                    at,
+                    step: id,
+                    results,
+                    usage,
+                }
+            }
+            Step::Finish(_) => panic!("the run is finished"),
+        }
+    }
+
+    /// Journals and applies, and checks that the journal tells of the same run.
+    pub fn apply(&mut self, event: &RunEvent) {
+        let text = serde_json::to_string(event).unwrap();
+        let read: RunEvent = serde_json::from_str(&text).unwrap();
+        assert_eq!(&read, event);
+        let effects = self.run.apply(event).unwrap();
+        self.journal.push(read);
+        assert_eq!(Run::replay(&self.journal).unwrap(), self.run);
+        self.published(effects);
+    }
+
+    pub fn cancel(&mut self) {
+        self.now += 10;
+        let event = RunEvent::CancelRequested { at: self.now };
+        self.apply(&event);
+    }
+
+    fn published(&mut self, effects: Vec<Effect>) {
+        let saves = effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::SaveState(_)))
+            .count();
+        let first = matches!(effects.first(), Some(Effect::SaveState(_)));
+        assert!(saves == 0 || (saves == 1 && first), "a state is saved once, and first");
+        self.effects.extend(effects);
+    }
+
+    pub fn observations(&self, kind: ObservationType) -> Vec<&NewObservation> {
+        let all = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Observe(observation) if observation.kind == kind => Some(observation),
+            _ => None,
+        });
+        all.collect()
+    }
+
+    pub fn saved(&self) -> &PesAgentStateData {
+        let states = self.effects.iter().rev().find_map(|effect| match effect {
+            Effect::SaveState(state) => Some(state),
+            _ => None,
+        });
+        states.unwrap()
+    }
+
+    pub fn item(&self, id: &str) -> &TodoItem {
+        self.run.state().todo_list.iter().find(|item| item.id == id).unwrap()
+    }
+
+    pub fn statuses(&self) -> Vec<(&str, TodoItemStatus)> {
+        self.run
+            .state()
+            .todo_list
+            .iter()
+            .map(|item| (item.id.as_str(), item.status))
+            .collect()
+    }
+
+    /// The messages of the `n`th request to `who`.
+    pub fn messages(&self, who: &str, n: usize) -> Vec<Message> {
+        let requests: Vec<_> = self.asked.iter().filter(|(asked, _)| asked == who).collect();
+        requests[n].1.prompt.0.clone()
+    }
+
+    /// The text of the last message of the `n`th request to `who`.
+    pub fn last_message(&self, who: &str, n: usize) -> String {
+        self.messages(who, n).last().unwrap().content_text().to_owned()
+    }
+
+    pub fn first_open(&self) -> StepId {
+        self.run.open_steps().next().unwrap()
+    }
+}
+
+pub fn status(report: &RunReport) -> RunStatus {
+    report.response.metadata.status
+}
+
+/// A run with these items, whose answer is `The answer.`.
+pub fn with_plan(items: &Value) -> Driver {
+    Driver::new(start("What is 6 times 7?")).script("plan", [plan(items)])
+}

@@ -1,0 +1,311 @@
+use art_core::agent::{QueryAttachment, RunStatus};
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus;
+use art_core::prompt::Role;
+use serde_json::json;
+
+use crate::harness::*;
+
+fn one_tool_item() -> Driver {
+    with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+}
+
+#[test]
+fn calls_and_results_are_structured_turns() {
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    driver.drive();
+    let messages = driver.messages("a", 1);
+    let roles: Vec<_> = messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::ToolResult]);
+    assert_eq!(Some(&messages[2].tool_calls[0].id), messages[3].tool_call_id.as_ref());
+    assert_eq!(messages[3].content_text(), "{\"result\":42}");
+}
+
+#[test]
+fn a_call_gets_the_same_id_in_every_replay() {
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called[0].call_id, art_core::id::nth_call_id("trace", 1));
+}
+
+#[test]
+fn native_calls_keep_their_ids() {
+    let mut driver = one_tool_item().script("a", [native("toolu_1", "calculator", "{}"), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called[0].call_id, "toolu_1");
+}
+
+#[test]
+fn the_last_output_is_the_result_when_the_model_says_nothing() {
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].result, Some(json!({"result": 42})));
+    assert_eq!(driver.saved().step_outputs["a"].raw_result, Some(json!({"result": 42})));
+}
+
+#[test]
+fn an_item_change_carries_the_step_output_once_it_ended() {
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    driver.drive();
+    let changes = driver.observations(Kind::ItemStatusChange);
+    assert_eq!(changes[0].content, json!({"itemId": "a", "status": "in_progress"}));
+    assert_eq!(changes[1].content["stepOutput"]["rawResult"], json!("42"));
+    assert_eq!(changes[1].parent_id.as_deref(), Some("a"));
+}
+
+#[test]
+fn a_reply_at_the_last_iteration_ends_in_the_capture_and_names_the_limit() {
+    let mut start = start("q");
+    start.config.max_iterations = 2;
+    let replies = [
+        says("{\"content\":\"so far\",\"toolCalls\":[{\"toolName\":\"calculator\"}]}"),
+        calculate("2"),
+    ];
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", replies)
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].result, Some(json!("so far")));
+    assert_eq!(
+        report.response.metadata.limits_hit,
+        ["step `a` used all of its 2 model calls"]
+    );
+    assert_eq!(status(&report), RunStatus::Partial);
+    assert!(
+        driver
+            .last_message("answer", 0)
+            .contains("## Limits reached\n[\"step `a` used")
+    );
+}
+
+#[test]
+fn the_third_identical_call_is_refused_and_the_model_is_told() {
+    let replies = [calculate("1"), calculate("1"), calculate("1"), done("42")];
+    let mut driver = one_tool_item().script("a", replies);
+    driver.drive();
+    assert_eq!(driver.called.len(), 2);
+    assert!(
+        driver
+            .last_message("a", 3)
+            .contains("not called: this step called `calculator`")
+    );
+}
+
+#[test]
+fn malformed_calls_are_reported_to_the_model() {
+    let mut driver = unenforced([says("{\"toolCalls\":[{]}"), calculate("1"), done("42")]);
+    driver.drive();
+    let complaint = driver.last_message("a", 1);
+    assert!(complaint.contains("the JSON of the reply is not valid"), "{complaint}");
+}
+
+/// One tool item whose required tool is not enforced.
+fn unenforced(replies: [Reply; 3]) -> Driver {
+    let mut start = start("q");
+    start.config.taef_max_retries = 0;
+    Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", replies)
+        .script("answer", [says("ok")])
+}
+
+#[test]
+fn a_call_with_broken_native_arguments_is_answered_and_not_made() {
+    let mut driver = unenforced([native("x", "calculator", "{\"a\":"), calculate("1"), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 1);
+    let answer = driver.last_message("a", 1);
+    assert!(
+        answer.contains("VALIDATION_ERROR") && answer.contains("not valid JSON"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_tool_error_is_a_result_that_the_model_reads() {
+    let mut driver = one_tool_item().script("a", [calculate("fail"), calculate("1"), done("42")]);
+    let report = driver.drive();
+    assert_eq!(
+        driver.last_message("a", 1),
+        "{\"error\":\"the abacus is broken\",\"code\":\"IO_ERROR\"}"
+    );
+    assert_eq!(status(&report), RunStatus::Success);
+}
+
+#[test]
+fn a_required_tool_that_only_failed_is_reported() {
+    let mut driver = one_tool_item().script("a", [calculate("fail"), done("about 40")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].status, TodoItemStatus::Completed);
+    let error = "its required tool `calculator` only failed: the abacus is broken";
+    assert_eq!(report.items[0].error.as_deref(), Some(error));
+    assert!(driver.last_message("answer", 0).contains(error));
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+#[test]
+fn a_step_with_neither_words_nor_output_fails_with_the_error_of_its_tool() {
+    let mut driver = one_tool_item().script("a", [calculate("fail"), done("")]);
+    let report = driver.drive();
+    assert_eq!(
+        report.items[0].error.as_deref(),
+        Some("`calculator` failed: the abacus is broken")
+    );
+}
+
+#[test]
+fn a_model_may_give_a_step_up() {
+    let mut driver = one_tool_item().script("a", [gives_up("there is no table")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].status, TodoItemStatus::Failed);
+    assert_eq!(report.items[0].error.as_deref(), Some("there is no table"));
+    assert_eq!(
+        driver.observations(Kind::Error)[0].content["error"],
+        json!("there is no table")
+    );
+}
+
+#[test]
+fn results_inside_the_loop_are_bounded_and_the_stored_ones_are_not() {
+    let mut start = start("q");
+    start.config.tool_result_max_length = 100;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
+        .script("a", [calculate("big"), done("")])
+        .script("b", [done("x")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert!(
+        driver
+            .last_message("a", 1)
+            .ends_with("[truncated 9902 of 10002 characters]")
+    );
+    assert!(
+        driver.messages("b", 0)[0]
+            .content_text()
+            .contains("\"outputText\":\"xxx")
+    );
+    assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000))));
+}
+
+fn with_attachment(argument: &str, then: &[Reply]) -> Driver {
+    let mut start = start("Sum it up.");
+    start.props.attachments = vec![QueryAttachment {
+        name: "sales.csv".to_owned(),
+        media_type: "text/csv".to_owned(),
+        text: "a\n1\n2".to_owned(),
+    }];
+    Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calls(&[("calculator", json!({"csv": argument}))])])
+        .script("a", then.to_vec())
+        .script("answer", [says("ok")])
+}
+
+#[test]
+fn a_tool_gets_the_whole_attachment_and_the_prompts_keep_its_name() {
+    let mut driver = with_attachment("attachment:sales.csv", &[done("3")]);
+    let report = driver.drive();
+    assert_eq!(driver.called[0].arguments, json!({"csv": "a\n1\n2"}));
+    assert!(
+        driver.messages("a", 1)[2].tool_calls[0]
+            .function
+            .arguments
+            .contains("attachment:sales.csv")
+    );
+    assert_eq!(
+        report.items[0].actual_tool_calls[0].arguments,
+        json!({"csv": "attachment:sales.csv"})
+    );
+}
+
+#[test]
+fn an_unknown_attachment_is_answered_with_the_known_ones() {
+    let mut driver = with_attachment("attachment:x", &[calculate("1"), done("3")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 1);
+    assert!(
+        driver
+            .last_message("a", 1)
+            .contains("there is no attachment `x`; use one of `sales.csv`")
+    );
+}
+
+#[test]
+fn an_empty_reply_is_asked_for_again() {
+    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+        .script("a", [says(""), done("x")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].result, Some(json!("x")));
+}
+
+#[test]
+fn what_a_display_tool_shows_is_not_read_by_the_model() {
+    let mut start = start("q");
+    start.tools[0].execution_mode = art_core::tool::ExecutionMode::Display;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
+        .script("a", [calculate("1"), done("shown")])
+        .script("b", [done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.last_message("a", 1), "{\"displayed\":true}");
+    let system = driver.messages("b", 0)[0].content_text().to_owned();
+    assert!(system.contains("\"output\":{\"displayed\":true}"), "{system}");
+}
+
+#[test]
+fn a_step_is_offered_its_required_tools_only() {
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    driver.drive();
+    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    let names: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["calculator"]);
+    assert_eq!(request.step.as_ref().unwrap().step_id, "a");
+}
+
+#[test]
+fn a_tool_step_that_names_no_tool_is_offered_all() {
+    let item = json!({"id": "a", "description": "do", "stepType": "tool"});
+    let mut driver = with_plan(&json!([item]))
+        .script("a", [done("42")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    assert_eq!(request.tools.len(), 2);
+}
+
+#[test]
+fn thoughts_belong_to_their_step() {
+    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+        .script("a", [says("<think>hm</think>{\"content\":\"x\"}")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    let thoughts = driver.observations(Kind::Thoughts);
+    assert_eq!(thoughts[0].parent_id.as_deref(), Some("a"));
+    assert_eq!(thoughts[0].metadata["stepDescription"], json!("think of a"));
+    assert_eq!(report.items[0].thoughts, ["hm"]);
+}
+
+#[test]
+fn limits_of_zero_still_let_a_run_end() {
+    let mut start = start("q");
+    start.config.max_iterations = 0;
+    start.config.max_parallel_items = 0;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([thought_item("a", &[])]))])
+        .script("a", [done("x")])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+}
+
+#[test]
+fn a_model_that_wants_to_go_on_is_asked_again() {
+    let goes_on = says("{\"content\":\"\",\"nextStepDecision\":\"continue\"}");
+    let mut driver = one_tool_item().script("a", [calculate("1"), goes_on, done("42")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].result, Some(json!("42")));
+    assert!(driver.last_message("a", 2).starts_with("The step is still open."));
+}

@@ -1,0 +1,154 @@
+use art_agent::{ReplayError, Run, RunEvent};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// A run with work in parallel, a failure, a refused call and an update of the plan.
+fn eventful() -> Driver {
+    let update = json!({"content": "1", "updatedPlan": {"todoList": [thought_item("c", &["a"])]}}).to_string();
+    with_plan(&json!([
+        thought_item("a", &[]),
+        tool_item("b", &[]),
+        thought_item("d", &["b"])
+    ]))
+    .script("a", [says(update)])
+    .script("b", [calculate("1"), calculate("1"), calculate("1"), breaks()])
+    .script("c", [done("3")])
+    .script("answer", [says("ok")])
+}
+
+#[test]
+fn the_replay_of_every_prefix_is_the_run_as_it_was_then() {
+    let mut live = eventful();
+    let mut snapshots = vec![live.run.clone()];
+    while live.run.finished().is_none() {
+        let step = live.run.next_steps().remove(0);
+        let event = live.answer(step);
+        live.apply(&event);
+        snapshots.push(live.run.clone());
+    }
+    for (n, snapshot) in snapshots.iter().enumerate() {
+        assert_eq!(&Run::replay(&live.journal[..=n]).unwrap(), snapshot);
+    }
+}
+
+#[test]
+fn the_last_event_gives_its_effects_again() {
+    let mut driver = eventful();
+    driver.drive();
+    let (last, earlier) = driver.journal.split_last().unwrap();
+    let effects = Run::replay(earlier).unwrap().apply(last).unwrap();
+    assert!(driver.effects.ends_with(&effects));
+}
+
+#[test]
+fn a_journal_begins_with_a_start() {
+    assert_eq!(
+        Run::replay(&[RunEvent::CancelRequested { at: 1 }]),
+        Err(ReplayError::NotStarted)
+    );
+    assert_eq!(Run::replay(&[]), Err(ReplayError::NotStarted));
+}
+
+#[test]
+fn a_journal_with_a_hole_is_refused_with_the_place() {
+    let mut driver = eventful();
+    driver.drive();
+    driver.journal.remove(1);
+    assert!(matches!(
+        Run::replay(&driver.journal),
+        Err(ReplayError::DoesNotFit { index: 1, .. })
+    ));
+}
+
+#[test]
+fn the_wire_form_of_events_is_stable() {
+    let mut driver = with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
+    for _ in 0..3 {
+        driver.answer_all();
+    }
+    driver.cancel();
+    let wire: Vec<Value> = driver
+        .journal
+        .iter()
+        .skip(1)
+        .map(|event| serde_json::to_value(event).unwrap())
+        .collect();
+    insta::assert_json_snapshot!(wire);
+}
+
+/// Texts that look like replies of every phase.
+const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{\"todoList\":\\[\\]\\}|\
+                     \\{\"toolCalls\":\\[\\{\"toolName\":\"calculator\"\\}\\]\\}|\\{\"todoList\":\\[\\{\"id\":1,\"description\":\"d\"\\}\\]\\}|\
+                     \\{\"content\":1,\"updatedPlan\":\\{\"todoList\":\\[\\]\\}\\}|\\{|\\}|x|<mainContent>){0,6}";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Items in any order, any of them failing, and a cancellation at any time: the journal always tells of the same run,
+    /// and the run always ends with an answer. The driver compares after every event.
+    #[test]
+    fn any_order_of_answers_replays(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
+        let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
+        let mut driver = with_plan(&json!(items));
+        driver.answer_all();
+        for (n, (pick, kind)) in picks.iter().enumerate() {
+            if driver.run.finished().is_some() {
+                break;
+            }
+            if n == cancel_at {
+                driver.cancel();
+                break;
+            }
+            let mut steps = driver.run.next_steps();
+            let step = steps.remove(pick % steps.len());
+            let who = match &step {
+                art_agent::Step::CallModel { item_id, .. } => item_id.clone().unwrap_or_else(|| "answer".to_owned()),
+                _ => String::new(),
+            };
+            let reply = match kind {
+                0 => done("x"),
+                1 => calculate("1"),
+                2 => calculate("fail"),
+                3 => breaks(),
+                _ => says("{\"toolCalls\": 1}"),
+            };
+            driver = driver.script(&who, [reply]);
+            let event = driver.answer(step);
+            driver.apply(&event);
+        }
+        if driver.run.finished().is_none() {
+            driver.cancel();
+        }
+        prop_assert!(!driver.run.finished().unwrap().response.response.content.is_empty());
+    }
+
+    /// The default reader of serde_json may give the neighbour of a number.
+    #[test]
+    fn a_journaled_number_is_the_same_to_the_last_bit(number in prop::num::f64::NORMAL) {
+        let text = serde_json::to_string(&number).unwrap();
+        prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), number.to_bits());
+    }
+
+    /// Whatever a model writes, the run ends with an answer, and its journal tells of it.
+    #[test]
+    fn any_replies_end_in_an_answer(replies in prop::collection::vec(REPLY, 60)) {
+        let mut driver = Driver::new(start("q"));
+        let mut replies = replies.into_iter();
+        while driver.run.finished().is_none() {
+            let step = driver.run.next_steps().remove(0);
+            if let art_agent::Step::CallModel { item_id, request, .. } = &step {
+                let who = match request.phase {
+                    art_core::stream::Phase::Planning => "plan",
+                    art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
+                    art_core::stream::Phase::Synthesis => "answer",
+                };
+                driver = driver.script(who, [says(replies.next().unwrap())]);
+            }
+            let event = driver.answer(step);
+            driver.apply(&event);
+        }
+        prop_assert!(!driver.run.finished().unwrap().response.response.content.is_empty());
+    }
+}

@@ -1,0 +1,125 @@
+use art_core::agent::RunStatus;
+use art_core::error::ErrorCode;
+use art_core::observation::ObservationType as Kind;
+use serde_json::json;
+
+use crate::harness::*;
+
+#[test]
+fn a_query_without_steps_goes_straight_to_its_answer() {
+    let mut driver = with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
+    let report = driver.drive();
+    assert_eq!(report.response.response.content, "Hello.");
+    assert_eq!(
+        (status(&report), report.response.metadata.tool_calls),
+        (RunStatus::Success, 0)
+    );
+}
+
+#[test]
+fn a_plan_is_observed_after_it_was_saved() {
+    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+        .script("a", [done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(
+        driver.observations(Kind::Intent)[0].content,
+        json!({"intent": "Intent"})
+    );
+    assert_eq!(driver.observations(Kind::Title)[0].content, json!({"title": "Title"}));
+    assert_eq!(driver.observations(Kind::Plan)[1].content["plan"], json!("The plan."));
+    let added = &driver.observations(Kind::PlanUpdate)[0].content["changes"]["added"];
+    assert_eq!(added[0]["itemId"], json!("a"));
+}
+
+#[test]
+fn every_item_gets_both_timestamps() {
+    let mut driver = with_plan(&json!([thought_item("a", &[])]));
+    driver.answer_all();
+    assert_eq!(
+        (driver.item("a").created_timestamp, driver.item("a").updated_timestamp),
+        (1_010, 1_010)
+    );
+}
+
+#[test]
+fn an_unusable_plan_goes_back_once_with_the_reasons() {
+    let mut driver = with_plan(&json!([thought_item("a", &["z"])]))
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Success);
+    let complaint = driver.last_message("plan", 1);
+    assert!(
+        complaint.contains("> - item `a` depends on `z`, which is not in the plan"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn a_second_unusable_plan_ends_the_run_with_an_answer() {
+    let mut driver = Driver::new(start("q")).script("plan", [says("hello"), says("")]);
+    let report = driver.drive();
+    let error = report.response.metadata.error.unwrap();
+    assert_eq!(
+        (error.code, error.phase.as_str()),
+        (ErrorCode::PlanningFailed, "planning")
+    );
+    assert_eq!(
+        report.response.response.content,
+        "The query could not be answered: planning failed: the model gave no usable plan, twice: there is no JSON with \
+         a plan in the reply."
+    );
+    assert_eq!(report.response.response.metadata["error"], json!(true));
+    assert_eq!(driver.observations(Kind::Error).len(), 1);
+}
+
+#[test]
+fn a_required_tool_that_is_not_offered_is_refused_by_name() {
+    let item = json!({"id": "a", "description": "search", "requiredTools": ["web_search"]});
+    let mut driver = with_plan(&json!([item]))
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("no")]);
+    driver.drive();
+    assert!(
+        driver
+            .last_message("plan", 1)
+            .contains("requires the tool `web_search`, which is not available")
+    );
+}
+
+#[test]
+fn a_model_error_while_planning_is_an_answer_too() {
+    let mut driver = Driver::new(start("q")).script("plan", [breaks()]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Error);
+    assert!(report.response.response.content.contains("no answer within 30 s"));
+    assert_eq!(
+        driver.observations(Kind::LlmStreamError)[0].content["phase"],
+        json!("planning")
+    );
+}
+
+#[test]
+fn the_thoughts_of_a_reply_are_one_observation() {
+    let mut reply = plan(&json!([])).unwrap();
+    reply.thinking = "hm, let me see".to_owned();
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [Ok(reply)])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let thoughts = driver.observations(Kind::Thoughts);
+    assert_eq!(thoughts.len(), 1);
+    assert_eq!(thoughts[0].content, json!({"text": "hm, let me see"}));
+    assert_eq!(thoughts[0].metadata["tokenType"], json!("PLANNING_LLM_THINKING"));
+}
+
+#[test]
+fn a_plan_that_only_stands_in_the_thoughts_is_found() {
+    let mut reply = plan(&json!([])).unwrap();
+    reply.thinking = std::mem::take(&mut reply.text);
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [Ok(reply)])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+}

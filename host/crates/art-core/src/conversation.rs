@@ -1,0 +1,35 @@
+//! What people and agents said to each other (C31, C32).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{JsonObject, Timestamp};
+
+/// Who said it (C31).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum MessageRole {
+    User,
+    Ai,
+    System,
+    Tool,
+}
+
+/// One message of a thread (C32).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationMessage {
+    /// Identifier, unique in the store.
+    pub message_id: String,
+    /// Conversation.
+    pub thread_id: String,
+    /// Who said it.
+    pub role: MessageRole,
+    /// What was said.
+    pub content: String,
+    /// When.
+    pub timestamp: Timestamp,
+    /// `traceId`, `error`, `stepId` and the like.
+    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    pub metadata: JsonObject,
+}

@@ -1,0 +1,113 @@
+//! Codes for everything that can go wrong, as programs read them (C71 to C84).
+
+use serde::{Deserialize, Serialize};
+
+/// Why a tool call failed. The first nine are C79; the others are endings that only a sandbox knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ToolErrorCode {
+    ValidationError,
+    IoError,
+    ConfigError,
+    PermissionDenied,
+    RateLimited,
+    NotFound,
+    LlmAssistRequired,
+    Timeout,
+    Unknown,
+    /// The tool is registered but not enabled for the thread (C72).
+    ToolDisabled,
+    /// No tool of that name (C72).
+    ToolNotFound,
+    /// The queue is full; the call may be made again.
+    Busy,
+    FuelExhausted,
+    MemoryExhausted,
+    StackOverflow,
+    Trap,
+    InvalidOutput,
+    Cancelled,
+    /// The host failed, not the tool.
+    HostError,
+    /// The call asked for something that this host cannot do yet.
+    NotImplemented,
+}
+
+impl ToolErrorCode {
+    /// Whether the same call may succeed later without a change.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::RateLimited | Self::Timeout | Self::Busy | Self::IoError)
+    }
+}
+
+/// Why a model call failed (C82).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ModelErrorCode {
+    ProviderNotConfigured,
+    ProviderNotSupported,
+    AuthenticationError,
+    RateLimited,
+    ModelNotFound,
+    ContextLengthExceeded,
+    NetworkError,
+    Timeout,
+    InvalidResponse,
+    Unknown,
+}
+
+impl ModelErrorCode {
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::RateLimited | Self::NetworkError | Self::Timeout)
+    }
+}
+
+/// A failed model call (C83).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error("{message}")]
+pub struct ModelError {
+    /// Code.
+    pub code: ModelErrorCode,
+    /// One sentence for a person, without secrets.
+    pub message: String,
+    /// What the provider asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+/// Why a run failed as a whole (the part of C72 that a run can end with).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ErrorCode {
+    InvalidConfig,
+    StorageError,
+    ThreadNotFound,
+    LlmProviderError,
+    OutputParsingFailed,
+    PlanningFailed,
+    ToolExecutionFailed,
+    SynthesisFailed,
+    AgentProcessingError,
+    NotImplemented,
+    Cancelled,
+    UnknownError,
+}
+
+/// A failed run (C71).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ArtError {
+    /// Code.
+    pub code: ErrorCode,
+    /// What went wrong and what to do.
+    pub message: String,
+    /// Phase of the run (P2).
+    pub phase: String,
+}

@@ -1,0 +1,57 @@
+//! Identifiers. The host makes every one of them (X1, X2).
+
+use uuid::Uuid;
+
+/// A random 128-bit identifier, for suspensions and traces.
+#[must_use]
+pub fn random() -> String {
+    Uuid::new_v4().to_string()
+}
+
+/// An identifier that sorts by the time it was made, for messages, observations and runs.
+#[must_use]
+pub fn ordered() -> String {
+    Uuid::now_v7().to_string()
+}
+
+/// A random identifier of a tool call: `call_` and nine base-36 digits (C4).
+#[must_use]
+pub fn call_id() -> String {
+    base36_call_id(Uuid::new_v4())
+}
+
+/// The identifier of the `n`th call of a run. A replay of the run gives the same one.
+#[must_use]
+pub fn nth_call_id(trace_id: &str, n: u64) -> String {
+    base36_call_id(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{trace_id}/{n}").as_bytes()))
+}
+
+fn base36_call_id(source: Uuid) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut random = source.as_u128();
+    let mut id = String::from("call_");
+    for _ in 0..9 {
+        let digit = usize::try_from(random % 36).unwrap_or_default();
+        id.push(DIGITS.get(digit).copied().map_or('0', char::from));
+        random /= 36;
+    }
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_nth_call_id_of_a_run_is_always_the_same() {
+        assert_eq!(super::nth_call_id("run", 1), super::nth_call_id("run", 1));
+        assert_ne!(super::nth_call_id("run", 1), super::nth_call_id("run", 2));
+    }
+
+    #[test]
+    fn call_ids_have_their_form() {
+        let id = super::call_id();
+        let (prefix, digits) = id.split_at(5);
+        assert_eq!(prefix, "call_");
+        assert_eq!(digits.len(), 9);
+        assert!(digits.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase()));
+    }
+}

@@ -1,0 +1,26 @@
+//! The vocabulary every hop of the host shares: tools, prompts, runs, observations, outcomes, errors.
+//!
+//! The crate does no I/O, is not asynchronous and knows nothing of WebAssembly. Types that cross a process boundary carry
+//! the wire names of the specification (camelCase JSON); each names the contract item it implements.
+
+pub mod agent;
+pub mod conversation;
+pub mod error;
+pub mod hitl;
+pub mod id;
+pub mod limits;
+pub mod observation;
+pub mod outcome;
+pub mod pes;
+pub mod prompt;
+pub mod provider;
+pub mod stream;
+pub mod text;
+pub mod tool;
+pub mod usage;
+
+/// Milliseconds since the Unix epoch, UTC.
+pub type Timestamp = u64;
+
+/// A map of JSON values that keeps the order in which its keys were inserted.
+pub type JsonObject = serde_json::Map<String, serde_json::Value>;

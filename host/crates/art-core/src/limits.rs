@@ -1,0 +1,168 @@
+//! How much one call may use.
+
+use serde::{Deserialize, Serialize};
+
+/// Limits of one call. A call that reaches one ends with its own kind of error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Units of fuel; about one an instruction.
+    pub fuel: u64,
+    /// Milliseconds from start to end, time in host calls included.
+    pub timeout_ms: u64,
+    /// Bytes over all linear memories and tables together.
+    pub memory_bytes: u64,
+    /// Elements of one table.
+    pub table_elements: u32,
+    /// Bytes of input.
+    pub input_bytes: u64,
+    /// Bytes of output.
+    pub output_bytes: u64,
+    /// Log lines kept; the others are counted.
+    pub log_records: u32,
+    /// Bytes kept of one log line, and of each of the guest's output streams.
+    pub log_record_bytes: u32,
+    /// Bytes of log kept in all.
+    pub log_bytes: u32,
+    /// Calls from the tool into the host.
+    pub host_calls: u64,
+    /// Resources the tool may hold at a time.
+    pub handles: u32,
+}
+
+const MIB: u64 = 1 << 20;
+
+impl Limits {
+    /// What a call gets when nobody says otherwise: 2 G fuel, 30 s, 64 MiB, 1 MiB of output.
+    pub const EXECUTE: Self = Self {
+        fuel: 2_000_000_000,
+        timeout_ms: 30_000,
+        memory_bytes: 64 * MIB,
+        table_elements: 20_000,
+        input_bytes: MIB,
+        output_bytes: MIB,
+        log_records: 1_000,
+        log_record_bytes: 4_096,
+        log_bytes: 256 << 10,
+        host_calls: 100_000,
+        handles: 512,
+    };
+
+    /// What `schema()` gets: it runs before anybody trusts the tool, with nothing granted.
+    pub const SCHEMA: Self = Self {
+        fuel: 100_000_000,
+        timeout_ms: 2_000,
+        memory_bytes: 32 * MIB,
+        input_bytes: 0,
+        output_bytes: 256 << 10,
+        log_records: 16,
+        log_bytes: 64 << 10,
+        host_calls: 1_000,
+        ..Self::EXECUTE
+    };
+
+    /// What nobody can exceed: 50 G fuel, 300 s, 512 MiB, 4 MiB of output.
+    pub const MAX: Self = Self {
+        fuel: 50_000_000_000,
+        timeout_ms: 300_000,
+        memory_bytes: 512 * MIB,
+        input_bytes: 4 * MIB,
+        output_bytes: 4 * MIB,
+        ..Self::EXECUTE
+    };
+}
+
+/// Limits that a tool asks for or an operator sets; absent means the one below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct LimitOverrides {
+    /// See [`Limits::fuel`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuel: Option<u64>,
+    /// See [`Limits::timeout_ms`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// See [`Limits::memory_bytes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// See [`Limits::output_bytes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+}
+
+/// A limit was asked for that the host never gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("limit `{name}` is {asked}, more than the hard maximum {maximum}")]
+pub struct LimitTooHigh {
+    /// Name of the limit on the wire.
+    pub name: &'static str,
+    /// What was asked for.
+    pub asked: u64,
+    /// The hard maximum.
+    pub maximum: u64,
+}
+
+impl LimitOverrides {
+    /// `base` with these overrides.
+    ///
+    /// # Errors
+    /// When one is over [`Limits::MAX`].
+    pub fn apply(self, base: Limits) -> Result<Limits, LimitTooHigh> {
+        let pick = |name, asked: Option<u64>, base, maximum| match asked {
+            Some(asked) if asked > maximum => Err(LimitTooHigh { name, asked, maximum }),
+            asked => Ok(asked.unwrap_or(base)),
+        };
+        Ok(Limits {
+            fuel: pick("fuel", self.fuel, base.fuel, Limits::MAX.fuel)?,
+            timeout_ms: pick("timeoutMs", self.timeout_ms, base.timeout_ms, Limits::MAX.timeout_ms)?,
+            memory_bytes: pick(
+                "memoryBytes",
+                self.memory_bytes,
+                base.memory_bytes,
+                Limits::MAX.memory_bytes,
+            )?,
+            output_bytes: pick(
+                "outputBytes",
+                self.output_bytes,
+                base.output_bytes,
+                Limits::MAX.output_bytes,
+            )?,
+            ..base
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_override_replaces_only_what_it_names() {
+        let limits = LimitOverrides {
+            fuel: Some(7),
+            ..Default::default()
+        }
+        .apply(Limits::EXECUTE);
+        assert_eq!(
+            limits,
+            Ok(Limits {
+                fuel: 7,
+                ..Limits::EXECUTE
+            })
+        );
+    }
+
+    #[test]
+    fn an_override_over_the_maximum_is_refused() {
+        let error = LimitOverrides {
+            timeout_ms: Some(300_001),
+            ..Default::default()
+        }
+        .apply(Limits::EXECUTE)
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "limit `timeoutMs` is 300001, more than the hard maximum 300000"
+        );
+    }
+}

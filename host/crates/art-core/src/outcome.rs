@@ -1,0 +1,231 @@
+//! How a call in the sandbox ended. The kinds never blur into each other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::JsonObject;
+use crate::error::ToolErrorCode;
+use crate::tool::Source;
+use crate::usage::Usage;
+
+/// What the sandbox gives back for a call: how it ended, what it used, what it said on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it used, read back on every ending.
+    pub usage: Usage,
+    /// What it logged, bounded.
+    pub log: CallLog,
+}
+
+/// One of the ways in which a call can end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// The tool answered. The output is text, not yet parsed or validated.
+    Success(Success),
+    /// The tool says why it could not answer.
+    Failure(Failure),
+    /// A person has to decide.
+    Suspended(Suspension),
+    /// The tool hands its work to a subtask.
+    Continuation(SubtaskRequest),
+    /// It burnt all its fuel.
+    FuelExhausted {
+        /// Units it had.
+        limit: u64,
+    },
+    /// It took too long.
+    Timeout {
+        /// Milliseconds it had.
+        limit_ms: u64,
+    },
+    /// It asked for more memory than it may have.
+    MemoryExhausted {
+        /// Bytes it may have.
+        limit: u64,
+    },
+    /// Its recursion was too deep.
+    StackOverflow,
+    /// It stopped itself or broke a rule of WebAssembly.
+    Trap {
+        /// What the engine says, bounded.
+        message: String,
+    },
+    /// What it returned is too large or is not what the contract asks for.
+    InvalidOutput {
+        /// What is wrong.
+        reason: String,
+    },
+    /// It used a right that it was not granted, in a way that cannot be told to it.
+    Denied {
+        /// Capability, resource and the smallest grant.
+        message: String,
+    },
+    /// The caller gave up.
+    Cancelled,
+    /// No place in the queue.
+    Busy,
+    /// The host failed, not the tool.
+    HostError {
+        /// What failed.
+        message: String,
+    },
+}
+
+impl Ending {
+    /// Code and text of an ending that is an error; none for the other three.
+    #[must_use]
+    pub fn error(&self) -> Option<(ToolErrorCode, String)> {
+        use ToolErrorCode as Code;
+        Some(match self {
+            Self::Success(_) | Self::Suspended(_) | Self::Continuation(_) => return None,
+            Self::Failure(failure) => (failure.code, failure.message.clone()),
+            Self::FuelExhausted { limit } => (Code::FuelExhausted, format!("used up its {limit} units of fuel")),
+            Self::Timeout { limit_ms } => (Code::Timeout, format!("did not finish within {limit_ms} ms")),
+            Self::MemoryExhausted { limit } => (
+                Code::MemoryExhausted,
+                format!("asked for more than its {limit} bytes of memory"),
+            ),
+            Self::StackOverflow => (Code::StackOverflow, "recursed too deeply".to_owned()),
+            Self::Trap { message } => (Code::Trap, format!("trapped: {message}")),
+            Self::InvalidOutput { reason } => (Code::InvalidOutput, format!("returned invalid output: {reason}")),
+            Self::Denied { message } => (Code::PermissionDenied, message.clone()),
+            Self::Cancelled => (Code::Cancelled, "was cancelled".to_owned()),
+            Self::Busy => (
+                Code::Busy,
+                "was not run: too many calls are waiting, try again later".to_owned(),
+            ),
+            Self::HostError { message } => (Code::HostError, format!("could not be run: {message}")),
+        })
+    }
+
+    /// Short name for tables and metrics.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Success(_) => "success",
+            Self::Failure(_) => "failure",
+            Self::Suspended(_) => "suspended",
+            Self::Continuation(_) => "continuation",
+            Self::FuelExhausted { .. } => "fuel_exhausted",
+            Self::Timeout { .. } => "timeout",
+            Self::MemoryExhausted { .. } => "memory_exhausted",
+            Self::StackOverflow => "stack_overflow",
+            Self::Trap { .. } => "trap",
+            Self::InvalidOutput { .. } => "invalid_output",
+            Self::Denied { .. } => "denied",
+            Self::Cancelled => "cancelled",
+            Self::Busy => "busy",
+            Self::HostError { .. } => "host_error",
+        }
+    }
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Success {
+    /// JSON text, bounded in bytes and not yet parsed.
+    pub output: String,
+    /// One line for a person.
+    pub title: Option<String>,
+    /// Where the output came from.
+    pub sources: Vec<Source>,
+    /// Files beside the output.
+    pub attachments: Vec<Attachment>,
+    /// Further fields.
+    pub metadata: JsonObject,
+}
+
+/// A file beside an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// For example `text/csv`.
+    pub media_type: String,
+    /// Name the tool gave; not a path.
+    pub filename: Option<String>,
+    /// Content.
+    pub data: Vec<u8>,
+}
+
+/// Why a tool could not answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// One of the nine codes of C79.
+    pub code: ToolErrorCode,
+    /// Text the model may see.
+    pub message: String,
+    /// The same call may succeed later.
+    pub retryable: bool,
+    /// Further fields.
+    pub metadata: JsonObject,
+}
+
+/// What a person is asked (C19).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suspension {
+    /// The question.
+    pub message: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// What would happen on approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_data: Option<Value>,
+    /// Form of the answer; not yet validated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback_schema: Option<Value>,
+}
+
+/// Work that a tool hands to a subtask (C93).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SubtaskRequest {
+    /// What is to be done.
+    pub description: String,
+    /// All that the subtask sees.
+    pub inputs: Value,
+    /// Names of templates that fit.
+    #[serde(default)]
+    pub template_hints: Vec<String>,
+    /// Depth of nesting allowed below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u32>,
+    /// See C94.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_management: Option<Value>,
+}
+
+/// Severity of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+/// One line a tool logged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogRecord {
+    /// Severity.
+    pub level: LogLevel,
+    /// Text, cut to the limit; untrusted.
+    pub message: String,
+}
+
+/// What a call said on the way, bounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallLog {
+    /// Lines kept.
+    pub records: Vec<LogRecord>,
+    /// Lines dropped because the budget was spent.
+    pub dropped: u64,
+    /// What it wrote to its standard output, cut to the limit.
+    pub stdout: String,
+    /// What it wrote to its standard error, cut to the limit.
+    pub stderr: String,
+}

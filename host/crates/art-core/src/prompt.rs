@@ -1,0 +1,187 @@
+//! The one prompt form that every model adapter reads (C23 to C30, S003).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who speaks (C23). `tool` is accepted as another name of `tool_result` (X16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Instructions.
+    System,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// A call on its own, without an assistant turn.
+    ToolRequest,
+    /// What a call returned.
+    #[serde(alias = "tool")]
+    ToolResult,
+}
+
+/// One turn (C24). Content follows the rules of C25.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// Text, or null for an assistant turn that only calls tools.
+    pub content: Value,
+    /// Tool that a result comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Calls of an assistant turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallRequest>,
+    /// The call that a result answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+}
+
+/// A call inside an assistant turn (C24).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCallRequest {
+    /// Identifier that the result repeats.
+    pub id: String,
+    /// Always `function`.
+    #[serde(rename = "type")]
+    pub kind: FunctionKind,
+    /// What is called.
+    pub function: FunctionCall,
+}
+
+/// The one kind of call there is (C24).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FunctionKind {
+    /// A function.
+    #[default]
+    Function,
+}
+
+/// Name and arguments of a call (C24).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FunctionCall {
+    /// Tool name.
+    pub name: String,
+    /// Arguments as JSON text.
+    pub arguments: String,
+}
+
+/// An ordered list of turns (C26).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ArtStandardPrompt(pub Vec<Message>);
+
+impl Message {
+    /// Instructions.
+    #[must_use]
+    pub fn system(text: impl Into<String>) -> Self {
+        Self::text(Role::System, text)
+    }
+
+    /// The person's words.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::text(Role::User, text)
+    }
+
+    /// The model's words.
+    #[must_use]
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::text(Role::Assistant, text)
+    }
+
+    /// An assistant turn that calls tools (B29). Empty text becomes null.
+    #[must_use]
+    pub fn assistant_calls(text: &str, calls: Vec<ToolCallRequest>) -> Self {
+        let content = if text.is_empty() {
+            Value::Null
+        } else {
+            Value::from(text)
+        };
+        Self {
+            content,
+            tool_calls: calls,
+            ..Self::text(Role::Assistant, "")
+        }
+    }
+
+    /// What the call `id` of the tool `name` returned, as text.
+    #[must_use]
+    pub fn tool_result(id: impl Into<String>, name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: Some(name.into()),
+            tool_call_id: Some(id.into()),
+            ..Self::text(Role::ToolResult, text)
+        }
+    }
+
+    /// The content when it is text, else the empty string.
+    #[must_use]
+    pub fn content_text(&self) -> &str {
+        self.content.as_str().unwrap_or_default()
+    }
+
+    fn text(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            content: Value::String(text.into()),
+            name: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
+    }
+}
+
+/// How a system prompt joins the one below it (C29).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MergeStrategy {
+    /// After it.
+    #[default]
+    Append,
+    /// Before it.
+    Prepend,
+}
+
+/// A system prompt of a thread or of a call (C29). A plain string is appended content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SystemPromptOverride {
+    /// Content to append.
+    Text(String),
+    /// Content with a strategy.
+    Detailed {
+        /// Text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// How it joins.
+        #[serde(default)]
+        strategy: MergeStrategy,
+    },
+}
+
+/// Who the agent is (C30).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentPersona {
+    /// Name.
+    pub name: String,
+    /// Guidance by stage.
+    #[serde(default)]
+    pub prompts: StagePrompts,
+}
+
+/// Guidance by stage (C30).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StagePrompts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planning: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<String>,
+}

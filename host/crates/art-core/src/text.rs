@@ -1,0 +1,110 @@
+//! Bounded text for prompts, logs and messages (P48).
+
+use serde::Serialize;
+
+/// Characters that [`safe_stringify`] keeps when nothing else is said (P48).
+pub const DEFAULT_STRINGIFY_LIMIT: usize = 10_000;
+
+/// The longest prefix of `text` that has at most `max_chars` characters.
+#[must_use]
+pub fn prefix(text: &str, max_chars: usize) -> &str {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// The longest prefix of `text` that has at most `max_bytes` bytes and does not split a character.
+#[must_use]
+pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
+}
+
+/// `text` cut to `max_chars` characters. What was cut is named: `... [truncated 120 of 1120 characters]`.
+#[must_use]
+pub fn truncate(text: &str, max_chars: usize) -> String {
+    let kept = prefix(text, max_chars);
+    if kept.len() == text.len() {
+        return text.to_owned();
+    }
+    let total = text.chars().count();
+    format!("{kept}... [truncated {} of {total} characters]", total - max_chars)
+}
+
+/// JSON text of `value`, cut to `max_chars` characters with an explicit marker. Text stays as it is; what cannot be
+/// serialised becomes `[stringify error]`.
+#[must_use]
+pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => truncate(&text, max_chars),
+        Ok(value) => truncate(&value.to_string(), max_chars),
+        Err(_) => "[stringify error]".to_owned(),
+    }
+}
+
+/// [`safe_stringify`] for a value that may be absent: `[undefined]`.
+#[must_use]
+pub fn safe_stringify_option<T: Serialize>(value: Option<&T>, max_chars: usize) -> String {
+    value.map_or_else(|| "[undefined]".to_owned(), |value| safe_stringify(value, max_chars))
+}
+
+/// `text` with control characters, bidirectional overrides and escape sequences made visible, so that a tool cannot drive
+/// a person's terminal (D14). Newlines and tabs stay.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        if is_unprintable(c) {
+            out.extend(c.escape_unicode())
+        } else {
+            out.push(c)
+        }
+        out
+    })
+}
+
+fn is_unprintable(c: char) -> bool {
+    let overrides =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    overrides || (c.is_control() && c != '\n' && c != '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_cut_says_how_much_was_cut() {
+        assert_eq!(truncate("abcdef", 4), "abcd... [truncated 2 of 6 characters]");
+    }
+
+    #[test]
+    fn text_within_the_limit_is_untouched() {
+        assert_eq!(truncate("äöü", 3), "äöü");
+    }
+
+    #[test]
+    fn an_absent_value_is_named() {
+        assert_eq!(safe_stringify_option::<i32>(None, 10), "[undefined]");
+    }
+
+    #[test]
+    fn text_is_not_quoted_and_data_is_json() {
+        assert_eq!(safe_stringify("plain", 10), "plain");
+        assert_eq!(safe_stringify(&vec![0, 1], 10), "[0,1]");
+    }
+
+    #[test]
+    fn terminal_escapes_become_visible() {
+        assert_eq!(printable("a\u{1b}]52;c;x\u{7}\nb"), "a\\u{1b}]52;c;x\\u{7}\nb");
+    }
+
+    proptest! {
+        #[test]
+        fn a_prefix_never_splits_a_character(text in ".{0,40}", limit in 0usize..60) {
+            prop_assert!(prefix(&text, limit).chars().count() <= limit);
+            prop_assert!(byte_prefix(&text, limit).len() <= limit);
+            prop_assert!(text.starts_with(prefix(&text, limit)));
+        }
+    }
+}

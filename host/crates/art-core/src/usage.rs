@@ -1,0 +1,58 @@
+//! What calls and runs cost.
+
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+/// What one call used. Read back on every ending, however the call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Fuel burnt: about one unit an instruction, and the charges of host calls.
+    pub fuel: u64,
+    /// Largest sum of linear memories and tables at one time, in bytes.
+    pub peak_memory_bytes: u64,
+    /// Time from start to end, in microseconds.
+    pub wall_us: u64,
+    /// Time on the processor, in microseconds.
+    pub cpu_us: u64,
+    /// Bytes of input.
+    pub bytes_in: u64,
+    /// Bytes of output.
+    pub bytes_out: u64,
+    /// Calls from the tool into the host.
+    pub host_calls: u64,
+}
+
+impl AddAssign for Usage {
+    /// Sums everything but the peak, which is the larger of the two.
+    fn add_assign(&mut self, other: Self) {
+        self.fuel = self.fuel.saturating_add(other.fuel);
+        self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
+        self.wall_us = self.wall_us.saturating_add(other.wall_us);
+        self.cpu_us = self.cpu_us.saturating_add(other.cpu_us);
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
+        self.host_calls = self.host_calls.saturating_add(other.host_calls);
+    }
+}
+
+/// Tokens of one model call or of a run (C85).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TokenUsage {
+    /// Tokens read.
+    pub prompt_tokens: u64,
+    /// Tokens written.
+    pub completion_tokens: u64,
+    /// Both.
+    pub total_tokens: u64,
+}
+
+impl AddAssign for TokenUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
+        self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
+    }
+}

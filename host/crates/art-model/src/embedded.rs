@@ -1,0 +1,101 @@
+//! The embedded model: no network, no key, the same reply to the same prompt.
+
+mod attachment;
+mod execute;
+mod expression;
+mod fill;
+mod plan;
+mod prompt;
+mod reading;
+mod refer;
+mod route;
+mod scan;
+mod schema;
+mod split;
+mod synthesize;
+mod token;
+mod words;
+
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{LlmMetadata, Phase, StreamEvent};
+use art_core::usage::TokenUsage;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+
+use crate::model::Model;
+
+/// Routes the words of a query to tools and fills their arguments.
+#[derive(Clone, Debug)]
+pub struct EmbeddedModel {
+    config: RuntimeProviderConfig,
+}
+
+impl EmbeddedModel {
+    /// Name of the provider.
+    pub const PROVIDER: &'static str = "embedded";
+    /// Name of the model.
+    pub const MODEL: &'static str = "lexical";
+
+    /// The model under the names of `config`.
+    #[must_use]
+    pub const fn new(config: RuntimeProviderConfig) -> Self {
+        Self { config }
+    }
+}
+
+impl Model for EmbeddedModel {
+    fn config(&self) -> &RuntimeProviderConfig {
+        &self.config
+    }
+
+    fn notice(&self) -> Option<String> {
+        Some(
+            "embedded model: routes words to tools and fills arguments; it cannot chat, reason or write prose"
+                .to_owned(),
+        )
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        &[
+            ModelCapability::Text,
+            ModelCapability::Streaming,
+            ModelCapability::ToolUse,
+        ]
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'_, StreamEvent> {
+        let text = match request.phase {
+            Phase::Planning => plan::reply(&request),
+            Phase::Execution => execute::reply(&request),
+            Phase::Synthesis => synthesize::reply(&request),
+        };
+        let metadata = StreamEvent::Metadata(metadata(&request, &text));
+        let lines = text
+            .split_inclusive('\n')
+            .map(|line| StreamEvent::Token(line.to_owned()));
+        let events: Vec<StreamEvent> = lines.chain([metadata, StreamEvent::End]).collect();
+        stream::iter(events).boxed()
+    }
+}
+
+/// What a call cost. The model has no tokens of its own, so words stand for them.
+fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
+    let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
+    let prompt_tokens = request
+        .prompt
+        .0
+        .iter()
+        .map(|message| words(message.content_text()))
+        .sum();
+    let completion_tokens = words(text);
+    let usage = TokenUsage {
+        prompt_tokens,
+        completion_tokens,
+        total_tokens: prompt_tokens + completion_tokens,
+    };
+    LlmMetadata {
+        usage,
+        stop_reason: Some("stop".to_owned()),
+        ..LlmMetadata::default()
+    }
+}

@@ -1,0 +1,335 @@
+//! Arithmetic in words and signs, written as one expression: "1284 divided by 6 plus 19" is `1284 / 6 + 19`.
+
+use serde_json::Value;
+
+use super::reading::{Candidate, Reading, Shape};
+use super::token::{Kind, Token};
+
+/// Stands for the value of an earlier part until that is known.
+pub(super) const REFERENCE: &str = "\u{1}";
+/// Deepest nesting that is read.
+const DEPTH: usize = 12;
+
+/// Every expression in `reading`: one that has at least one operator.
+pub(super) fn all(reading: &Reading) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let mut index = 0;
+    while index < reading.tokens.len() {
+        let mut parser = Parser {
+            reading,
+            at: index,
+            operators: 0,
+        };
+        match parser.start() {
+            Some(text) if parser.operators > 0 => {
+                found.push(Candidate {
+                    shape: Shape::Expression,
+                    value: Value::from(text),
+                    from: index,
+                    to: parser.at,
+                });
+                index = parser.at.max(index + 1);
+            }
+            _ => index = formula(reading, index, &mut found).max(index + 1),
+        }
+    }
+    found
+}
+
+/// A formula with letters, as written: `3x^2 + 2x - 5`.
+fn formula(reading: &Reading, from: usize, found: &mut Vec<Candidate>) -> usize {
+    let part = |token: &Token| match &token.kind {
+        Kind::Number(_) => true,
+        Kind::Word => {
+            token.text.chars().count() == 1 && !token.is_any(&["a", "i"]) || FUNCTIONS.contains(&token.text.as_str())
+        }
+        Kind::Punct => "+-*/^()=".contains(&token.text),
+        _ => false,
+    };
+    let length = reading.tokens.iter().skip(from).take_while(|token| part(token)).count();
+    let tokens = reading.tokens.iter().skip(from).take(length);
+    let letters = tokens.clone().any(Token::is_word);
+    let signs = tokens.filter(|token| "+-*/^".contains(&token.text)).count();
+    if length >= 2 && letters && (signs > 0) {
+        found.push(Candidate {
+            shape: Shape::Expression,
+            value: Value::from(reading.slice(from, from + length).trim_start_matches("= ")),
+            from,
+            to: from + length,
+        });
+    }
+    from + length
+}
+
+const FUNCTIONS: &[&str] = &[
+    "sqrt", "sin", "cos", "tan", "log", "ln", "exp", "abs", "round", "floor", "ceil", "log10", "log2",
+];
+
+struct Parser<'a> {
+    reading: &'a Reading,
+    at: usize,
+    operators: usize,
+}
+
+impl Parser<'_> {
+    fn is(&self, offset: usize, text: &str) -> bool {
+        self.reading.token(self.at + offset).is_some_and(|token| token.is(text))
+    }
+
+    /// Takes `words` when they come next.
+    fn take(&mut self, words: &[&str]) -> bool {
+        let all = words.iter().enumerate().all(|(offset, word)| self.is(offset, word));
+        if all {
+            self.at += words.len();
+        }
+        all
+    }
+
+    fn take_any(&mut self, choices: &[&[&str]]) -> bool {
+        choices.iter().any(|words| self.take(words))
+    }
+
+    /// A request such as "divide 8 by 2", or an expression.
+    fn start(&mut self) -> Option<String> {
+        let begin = self.at;
+        if let Some(text) = self.request() {
+            self.operators += 1;
+            return Some(self.tail(text, DEPTH));
+        }
+        self.at = begin;
+        self.chain(DEPTH)
+    }
+
+    fn request(&mut self) -> Option<String> {
+        if self.take(&["divide"]) {
+            return self.pair(&["by"], "/", false);
+        }
+        if self.take(&["multiply"]) {
+            return self.pair(&["by", "and", "with"], "*", false);
+        }
+        if self.take(&["subtract"]) {
+            return self.pair(&["from"], "-", true);
+        }
+        if self.take(&["add"]) {
+            return self.pair(&["to", "and"], "+", false);
+        }
+        None
+    }
+
+    fn pair(&mut self, between: &[&str], sign: &str, swap: bool) -> Option<String> {
+        let first = self.operand(DEPTH)?;
+        between.iter().any(|word| self.take(&[word])).then_some(())?;
+        let second = self.operand(DEPTH)?;
+        Some(if swap {
+            format!("{second} {sign} {first}")
+        } else {
+            format!("{first} {sign} {second}")
+        })
+    }
+
+    fn chain(&mut self, depth: usize) -> Option<String> {
+        let first = self.operand(depth)?;
+        Some(self.tail(first, depth))
+    }
+
+    fn tail(&mut self, mut text: String, depth: usize) -> String {
+        loop {
+            let before = self.at;
+            self.take(&[","]);
+            let Some(sign) = self.operator() else {
+                self.at = before;
+                return text;
+            };
+            let Some(next) = self.operand(depth) else {
+                self.at = before;
+                return text;
+            };
+            self.operators += 1;
+            text = format!("{text} {sign} {next}");
+        }
+    }
+
+    fn operator(&mut self) -> Option<&'static str> {
+        const WORDS: &[(&str, &[&[&str]])] = &[
+            ("+", &[&["+"], &["plus"], &["added", "to"]]),
+            ("-", &[&["-"], &["−"], &["–"], &["minus"], &["less"]]),
+            (
+                "*",
+                &[&["*"], &["×"], &["·"], &["times"], &["multiplied", "by"], &["x"]],
+            ),
+            ("/", &[&["/"], &["÷"], &["divided", "by"], &["over"]]),
+            (
+                "^",
+                &[
+                    &["*", "*"],
+                    &["^"],
+                    &["to", "the", "power", "of"],
+                    &["raised", "to", "the", "power", "of"],
+                    &["to", "the", "power"],
+                ],
+            ),
+            ("mod", &[&["mod"], &["modulo"]]),
+        ];
+        if self.take(&["*", "*"]) {
+            return Some("^");
+        }
+        let percent_before = self.at > 0
+            && matches!(self.reading.token(self.at - 1).map(|token| &token.kind), Some(Kind::Number(number)) if number.percent)
+            || self.at > 0
+                && self
+                    .reading
+                    .token(self.at - 1)
+                    .is_some_and(|token| token.is_any(&["percent", "percentage"]));
+        if percent_before && self.take(&["of"]) {
+            return Some("of");
+        }
+        WORDS
+            .iter()
+            .find(|(_, choices)| self.take_any(choices))
+            .map(|(sign, _)| *sign)
+    }
+
+    fn operand(&mut self, depth: usize) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        if self.take_any(&[&["the", "square", "root", "of"], &["square", "root", "of"], &["√"]]) {
+            return self.function("sqrt", depth);
+        }
+        if self.take_any(&[&["the", "cube", "root", "of"], &["cube", "root", "of"]]) {
+            return self.function("cbrt", depth);
+        }
+        if let Some(text) = self.named_pair(depth) {
+            return Some(text);
+        }
+        let base = self.simple(depth)?;
+        Some(self.postfix(base))
+    }
+
+    fn function(&mut self, name: &str, depth: usize) -> Option<String> {
+        let inner = self.operand(depth)?;
+        self.operators += 1;
+        Some(format!(
+            "{name}({})",
+            inner.trim_start_matches('(').trim_end_matches(')')
+        ))
+    }
+
+    /// "the sum of 3 and 4".
+    fn named_pair(&mut self, depth: usize) -> Option<String> {
+        const NAMES: &[(&str, &str)] = &[("sum", "+"), ("product", "*"), ("quotient", "/"), ("difference", "-")];
+        let begin = self.at;
+        self.take(&["the"]);
+        let sign = NAMES.iter().find(|(name, _)| self.take(&[name])).map(|(_, sign)| *sign);
+        let text = sign
+            .filter(|_| self.take_any(&[&["of"], &["between"]]))
+            .and_then(|sign| {
+                let first = self.operand(depth)?;
+                let second = self.take_any(&[&["and"], &[","]]).then(|| self.operand(depth))??;
+                self.operators += 1;
+                Some(format!("({first} {sign} {second})"))
+            });
+        if text.is_none() {
+            self.at = begin;
+        }
+        text
+    }
+
+    fn simple(&mut self, depth: usize) -> Option<String> {
+        let token = self.reading.token(self.at)?;
+        if let Kind::Number(number) = &token.kind {
+            self.at += 1;
+            let percent = number.percent || self.take(&["percent"]) || self.take(&["per", "cent"]);
+            let plain = super::reading::number_value(number.value);
+            return Some(format!("{plain}{}", if percent { "%" } else { "" }));
+        }
+        if token.is_word() && FUNCTIONS.contains(&token.lower().as_str()) && self.is(1, "(") {
+            let name = token.lower();
+            self.at += 1;
+            self.operators += 1;
+            return self.bracket(depth).map(|inner| format!("{name}{inner}"));
+        }
+        if token.is("(") {
+            return self.bracket(depth);
+        }
+        let length = self.reading.reference_at(self.at)?;
+        self.at += length;
+        Some(REFERENCE.to_owned())
+    }
+
+    fn bracket(&mut self, depth: usize) -> Option<String> {
+        self.take(&["("]).then_some(())?;
+        let mut inner = self.chain(depth)?;
+        while self.take(&[","]) {
+            inner = format!("{inner}, {}", self.chain(depth)?);
+        }
+        self.take(&[")"]).then(|| format!("({inner})"))
+    }
+
+    fn postfix(&mut self, base: String) -> String {
+        let ending = if self.take(&["squared"]) {
+            "^2"
+        } else if self.take(&["cubed"]) {
+            "^3"
+        } else if self.take(&["factorial"]) || (self.is(0, "!") && self.is_glued()) && self.take(&["!"]) {
+            "!"
+        } else {
+            return base;
+        };
+        self.operators += 1;
+        format!("{base}{ending}")
+    }
+
+    fn is_glued(&self) -> bool {
+        let end = self
+            .at
+            .checked_sub(1)
+            .and_then(|at| self.reading.token(at))
+            .map(|token| token.end);
+        self.reading.token(self.at).map(|token| token.start) == end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expressions(text: &str) -> Vec<String> {
+        let reading = Reading::new(text);
+        let all = reading
+            .candidates
+            .into_iter()
+            .filter(|candidate| candidate.shape == Shape::Expression);
+        all.map(|candidate| super::super::schema::text_of(&candidate.value))
+            .collect()
+    }
+
+    #[test]
+    fn words_become_signs() {
+        assert_eq!(expressions("What is 1284 divided by 6 plus 19?"), ["1284 / 6 + 19"]);
+        assert_eq!(expressions("How much is 17.5% of 2340"), ["17.5% of 2340"]);
+        assert_eq!(expressions("what's the square root of 2"), ["sqrt(2)"]);
+        assert_eq!(expressions("2 to the power of 10"), ["2 ^ 10"]);
+        assert_eq!(expressions("subtract 3 from 10"), ["10 - 3"]);
+        assert_eq!(expressions("the sum of 3 and 4 times 2"), ["(3 + 4) * 2"]);
+    }
+
+    #[test]
+    fn signs_stay_signs() {
+        assert_eq!(expressions("compute (3 + 4) * 2^3 please"), ["(3 + 4) * 2 ^ 3"]);
+        assert_eq!(expressions("8-3"), ["8 - 3"]);
+    }
+
+    #[test]
+    fn a_reference_is_an_operand() {
+        assert_eq!(expressions("what is that divided by 7"), [format!("{REFERENCE} / 7")]);
+    }
+
+    #[test]
+    fn formulas_stay_as_they_are() {
+        assert_eq!(expressions("the derivative of 3x^2 + 2x at 5"), ["3x^2 + 2x"]);
+    }
+
+    #[test]
+    fn numbers_without_an_operator_are_no_expression() {
+        assert!(expressions("between 5 and 7 people, 3 tables").is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+//! What kind of text a parameter takes, by the words of its name and description.
+
+use super::super::schema::Param;
+use super::super::words;
+
+/// Kind of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Place,
+    Person,
+    Date,
+    Time,
+    Url,
+    Email,
+    Path,
+    Expression,
+    /// Text to work on, or to look for.
+    Content,
+    Unit,
+    Currency,
+    Language,
+    Identifier,
+    Other,
+}
+
+const CLASSES: &[(Class, &[&str])] = &[
+    (Class::Url, &["url", "uri", "link", "website", "webpage", "homepage"]),
+    (Class::Email, &["email", "recipient", "mail"]),
+    (
+        Class::Path,
+        &["path", "file", "filename", "filepath", "folder", "directory"],
+    ),
+    (
+        Class::Date,
+        &[
+            "date",
+            "day",
+            "deadline",
+            "birthday",
+            "checkin",
+            "checkout",
+            "departure_date",
+            "datetime",
+        ],
+    ),
+    (Class::Time, &["time", "hour", "clock"]),
+    (Class::Currency, &["currency", "currencies"]),
+    (Class::Language, &["language", "lang"]),
+    (Class::Unit, &["unit", "units"]),
+    (
+        Class::Expression,
+        &[
+            "expression",
+            "formula",
+            "equation",
+            "func",
+            "function",
+            "polynomial",
+            "math",
+        ],
+    ),
+    (
+        Class::Place,
+        &[
+            "city",
+            "location",
+            "place",
+            "country",
+            "state",
+            "destination",
+            "origin",
+            "address",
+            "region",
+            "area",
+            "town",
+            "airport",
+            "where",
+            "venue",
+            "neighborhood",
+            "county",
+            "continent",
+            "zone",
+            "timezone",
+            "departure",
+            "arrival",
+        ],
+    ),
+    (
+        Class::Person,
+        &[
+            "person",
+            "author",
+            "artist",
+            "actor",
+            "actress",
+            "director",
+            "player",
+            "singer",
+            "leader",
+            "president",
+            "king",
+            "scientist",
+            "employee",
+            "customer",
+            "painter",
+            "composer",
+            "athlete",
+            "celebrity",
+            "username",
+            "team",
+            "inventor",
+        ],
+    ),
+    (
+        Class::Content,
+        &[
+            "text",
+            "query",
+            "content",
+            "message",
+            "sentence",
+            "keyword",
+            "keywords",
+            "topic",
+            "prompt",
+            "question",
+            "body",
+            "phrase",
+            "paragraph",
+            "subject",
+            "title",
+            "string",
+            "word",
+            "description",
+            "input",
+            "term",
+            "search",
+        ],
+    ),
+    (
+        Class::Identifier,
+        &["id", "code", "identifier", "sku", "key", "symbol", "ticker"],
+    ),
+];
+
+/// The kind of text that `param` takes. The last word of its name says most; the description decides only when the
+/// name says nothing.
+pub(super) fn of(param: &Param) -> Class {
+    if let Some(class) = by_format(&param.format) {
+        return class;
+    }
+    let name = words::split(&param.name);
+    let by_word = |word: &String| {
+        CLASSES
+            .iter()
+            .find(|(_, words)| words.contains(&word.as_str()))
+            .map(|(class, _)| *class)
+    };
+    if let Some(class) = name.iter().rev().find_map(by_word) {
+        return class;
+    }
+    let description = words::split(art_core::text::prefix(&param.description, 160));
+    description
+        .iter()
+        .filter(|word| {
+            !matches!(
+                word.as_str(),
+                "string"
+                    | "input"
+                    | "time"
+                    | "day"
+                    | "search"
+                    | "function"
+                    | "title"
+                    | "word"
+                    | "area"
+                    | "state"
+                    | "key"
+                    | "team"
+                    | "file"
+                    | "term"
+                    | "code"
+            )
+        })
+        .find_map(by_word)
+        .unwrap_or(Class::Other)
+}
+
+fn by_format(format: &str) -> Option<Class> {
+    Some(match format {
+        "date" | "date-time" => Class::Date,
+        "time" => Class::Time,
+        "uri" | "url" | "uri-reference" => Class::Url,
+        "email" => Class::Email,
+        _ => return None,
+    })
+}

@@ -1,0 +1,471 @@
+//! How well a candidate fits a parameter: its shape, the words around it and the role that a preposition gives it.
+
+use super::super::reading::{Candidate, Reading, Shape};
+use super::super::schema::{Param, Tool, Type};
+use super::super::token::{Kind, Number};
+use super::super::words;
+use super::class::{self, Class};
+use super::value;
+
+/// How well `candidate` fits `param`; below zero when it cannot.
+pub(super) fn score(tool: &Tool, param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
+    if !param.choices.is_empty() {
+        return -1.0;
+    }
+    match (&param.kind, &candidate.shape) {
+        (Type::Number | Type::Integer, Shape::Number(number)) => {
+            let counted = if counts_params(tool, candidate, reading) {
+                1.5
+            } else {
+                0.0
+            };
+            numeric(param, number) + cue(tool, param, candidate, reading) + role(param, candidate, reading) - counted
+        }
+        (Type::Number | Type::Integer, Shape::Reference) => 0.6,
+        (Type::Text, shape) => {
+            let base = text(tool, param, candidate, shape, reading);
+            let vague = if !param.required && *shape == Shape::Phrase {
+                0.8
+            } else {
+                0.0
+            };
+            if base < 0.0 {
+                base
+            } else {
+                base - vague + cue(tool, param, candidate, reading) + role(param, candidate, reading)
+            }
+        }
+        (Type::Any, Shape::Literal) => 1.0,
+        (Type::Any, Shape::Number(_) | Shape::Quoted) => 0.4 + cue(tool, param, candidate, reading),
+        _ => -1.0,
+    }
+}
+
+/// A nudge that gives the first candidate of a kind to the first parameter of that kind.
+pub(super) fn order(param: usize, candidate: usize, params: &[Param], reading: &Reading) -> f32 {
+    let place = |index: usize| {
+        let kind = params.get(index).map(|param| is_number(&param.kind));
+        params
+            .iter()
+            .take(index)
+            .filter(|param| Some(is_number(&param.kind)) == kind && param.choices.is_empty())
+            .count()
+    };
+    let shape = reading
+        .candidates
+        .get(candidate)
+        .map(|candidate| std::mem::discriminant(&candidate.shape));
+    let before = reading.candidates.iter().take(candidate);
+    let turn = before
+        .filter(|other| Some(std::mem::discriminant(&other.shape)) == shape)
+        .count();
+    let place = place(param);
+    #[expect(clippy::cast_precision_loss, reason = "both counts are small")]
+    let distance = place.abs_diff(turn).min(6) as f32;
+    #[expect(clippy::cast_precision_loss, reason = "the count is small")]
+    let late = place.min(60) as f32;
+    -0.06 * distance - 0.002 * late
+}
+
+const fn is_number(kind: &Type) -> bool {
+    matches!(kind, Type::Number | Type::Integer)
+}
+
+fn numeric(param: &Param, number: &Number) -> f32 {
+    let about = |set: &[&str]| {
+        param
+            .name_stems
+            .iter()
+            .chain(&param.description_stems)
+            .any(|stem| set.contains(&stem.as_str()))
+    };
+    let money = about(&[
+        "price", "amount", "cost", "budget", "money", "salari", "incom", "invest", "princip", "payment", "loan", "fee",
+        "currenc", "bill", "cash", "revenu", "asset", "dollar", "valu", "deposit", "wage",
+    ]);
+    let share = about(&[
+        "percent",
+        "percentag",
+        "rate",
+        "ratio",
+        "tax",
+        "tip",
+        "discount",
+        "yield",
+        "growth",
+        "return",
+        "chanc",
+        "probabl",
+        "interest",
+        "margin",
+    ]);
+    let year = is_year(param);
+    let looks_year = looks_year(number);
+    let mut score = 0.6;
+    if param.kind == Type::Integer && number.value.fract() != 0.0 {
+        score -= 0.4;
+    }
+    if number.currency.is_some() {
+        score += if money { 0.6 } else { -0.3 };
+    }
+    if number.percent {
+        score += if share { 0.8 } else { -0.4 };
+    }
+    if year && looks_year {
+        score += 0.9;
+    } else if year && number.currency.is_some() {
+        score -= 0.6;
+    }
+    score
+}
+
+fn is_year(param: &Param) -> bool {
+    param.name_stems.last().is_some_and(|stem| stem == "year")
+}
+
+fn looks_year(number: &Number) -> bool {
+    number.value.fract() == 0.0 && (1000.0..2200.0).contains(&number.value) && number.currency.is_none()
+}
+
+/// Units of measure and what is measured in them.
+const UNITS: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "year", "yr", "month", "day", "week", "hour", "minut", "second", "min", "sec", "s", "h",
+        ],
+        &[
+            "time", "durat", "year", "period", "term", "month", "day", "week", "hour", "minut", "second", "long",
+            "age", "night",
+        ],
+    ),
+    (
+        &[
+            "km", "kilomet", "mile", "m", "meter", "metr", "cm", "centimet", "feet", "foot", "ft", "inch", "yard", "mm",
+        ],
+        &[
+            "distanc", "length", "height", "width", "depth", "radius", "altitud", "diamet", "displac", "side", "base",
+            "tall",
+        ],
+    ),
+    (
+        &["kg", "kilogram", "g", "gram", "lb", "pound", "ounc", "oz", "ton"],
+        &["weight", "mass"],
+    ),
+    (&["m/s", "km/h", "mph", "kmh", "kph"], &["speed", "veloc"]),
+    (
+        &["degre", "celsius", "fahrenheit", "kelvin", "c", "f", "k"],
+        &["temperatur", "angl"],
+    ),
+    (
+        &["dollar", "usd", "eur", "euro", "gbp", "buck", "yen"],
+        &[
+            "price", "amount", "cost", "budget", "money", "princip", "salari", "invest", "bill",
+        ],
+    ),
+    (
+        &["people", "person", "guest", "adult", "passeng", "friend", "way"],
+        &[
+            "peopl", "guest", "parti", "passeng", "adult", "person", "diner", "split",
+        ],
+    ),
+    (&["volt", "v"], &["voltag", "potenti"]),
+    (&["amp", "amper", "a"], &["current"]),
+    (&["newton", "n"], &["forc"]),
+    (&["joul", "j", "calori", "kcal"], &["energi"]),
+    (&["pascal", "pa", "atm", "bar"], &["pressur"]),
+    (&["liter", "litr", "l", "ml", "gallon"], &["volum", "capac"]),
+    (&["pixel", "px"], &["width", "height", "size"]),
+];
+
+/// "three sides" counts the parameters `side1` to `side3` and is the value of none.
+fn counts_params(tool: &Tool, candidate: &Candidate, reading: &Reading) -> bool {
+    let spelled = reading.token(candidate.from).is_some_and(|token| token.is_word());
+    let next = reading
+        .token(candidate.to)
+        .map(|token| words::stem(&token.lower()))
+        .unwrap_or_default();
+    spelled
+        && tool
+            .params
+            .iter()
+            .filter(|param| param.name_stems.contains(&next))
+            .count()
+            > 1
+}
+
+/// Words of the parameter near the candidate: right before and after it they count most.
+fn cue(tool: &Tool, param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
+    if named_by_sign(param, candidate, reading) {
+        return 3.0;
+    }
+    let mut best_name = 0.0_f32;
+    let mut total = 0.0_f32;
+    for (distance, word) in neighbours(candidate, reading) {
+        let stem = words::stem(&word);
+        let near = 1.0 / (1.0 + 0.35 * distance);
+        if words::is_empty(&word) {
+            continue;
+        }
+        let compound = param
+            .name_stems
+            .iter()
+            .any(|name| stem.len() >= 4 && name.starts_with(&stem));
+        let name = words::best_likeness(&stem, &param.name_stems).max(if compound { 0.7 } else { 0.0 });
+        let shared = shared_by_params(tool, &stem);
+        best_name = best_name.max(name * near * shared * 1.8);
+        if name < 0.5 {
+            let described = if param.description_stems.contains(&stem) {
+                1.0
+            } else {
+                0.0
+            };
+            total += described * near * shared * 0.5 + unit(param, &stem) * near * 0.8;
+        }
+    }
+    let inner = (candidate.from..candidate.to).any(|index| names_param(param, index, reading));
+    best_name.max(if inner && candidate.to - candidate.from > 1 {
+        1.0
+    } else {
+        0.0
+    }) + total.min(if param.required { 1.2 } else { 0.4 })
+}
+
+fn names_param(param: &Param, index: usize, reading: &Reading) -> bool {
+    reading
+        .token(index)
+        .is_some_and(|token| param.name_stems.contains(&words::stem(&token.lower())))
+}
+
+/// A word that several parameters are named by tells them apart less.
+fn shared_by_params(tool: &Tool, stem: &str) -> f32 {
+    let count = tool
+        .params
+        .iter()
+        .filter(|param| param.name_stems.iter().any(|name| name == stem))
+        .count();
+    if count > 1 { 0.5 } else { 1.0 }
+}
+
+fn unit(param: &Param, stem: &str) -> f32 {
+    let measures = |dimension: &[&str]| {
+        let in_name = param.name_stems.iter().any(|name| dimension.contains(&name.as_str()));
+        let in_description = param
+            .description_stems
+            .iter()
+            .any(|name| dimension.contains(&name.as_str()));
+        if in_name {
+            1.0
+        } else if in_description {
+            0.4
+        } else {
+            0.0
+        }
+    };
+    let dimensions = UNITS.iter().filter(|(units, _)| units.contains(&stem));
+    dimensions.map(|(_, dimension)| measures(dimension)).fold(0.0, f32::max)
+}
+
+/// `name = 5` or `name: 5`.
+fn named_by_sign(param: &Param, candidate: &Candidate, reading: &Reading) -> bool {
+    let sign = reading.before(candidate.from, 1);
+    let name = reading.before(candidate.from, 2);
+    matches!(sign.as_str(), "=" | ":")
+        && !name.is_empty()
+        && words::split(&param.name)
+            .last()
+            .is_some_and(|last| *last == name || param.name.to_lowercase() == name)
+        || sign == "is" && param.name.chars().count() == 1 && param.name.to_lowercase() == name
+}
+
+/// Words around the candidate with their distance, up to the next candidate of a firm shape or the end of the clause.
+fn neighbours(candidate: &Candidate, reading: &Reading) -> Vec<(f32, String)> {
+    let mut words = Vec::new();
+    let mut distance = 0.0;
+    for index in (0..candidate.from).rev().take(6) {
+        let Some(token) = reading.token(index) else { break };
+        let other_name = token.is_capitalised() && !reading.is_sentence_start(index) && !token.is_function_word();
+        if is_border(&token.kind, &token.text) || other_name {
+            break;
+        }
+        words.push((distance, token.lower()));
+        distance += if words::is_empty(&token.lower()) { 0.4 } else { 1.0 };
+    }
+    let mut distance = 0.3;
+    for index in (candidate.to..reading.tokens.len()).take(4) {
+        let Some(token) = reading.token(index) else { break };
+        if is_border(&token.kind, &token.text)
+            || token.is_any(&["and", "or", "to", "with", "in", "for", "from", "at", "by"])
+        {
+            break;
+        }
+        words.push((distance, token.lower()));
+        distance += 1.0;
+    }
+    words
+}
+
+fn is_border(kind: &Kind, text: &str) -> bool {
+    match kind {
+        Kind::Word => false,
+        Kind::Punct => matches!(text, "," | "." | ";" | "?" | "!" | "\n" | "(" | ")"),
+        _ => true,
+    }
+}
+
+const FROM: &[&str] = &[
+    "from", "origin", "sourc", "start", "begin", "departur", "base", "min", "minimum", "lower", "first", "depart",
+    "initi", "befor", "old",
+];
+const TO: &[&str] = &[
+    "to", "destin", "target", "end", "arriv", "until", "return", "max", "maximum", "upper", "second", "finish",
+    "final", "after", "new",
+];
+
+/// What "from", "to", "between .. and" and "in" say of a candidate.
+fn role(param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
+    let lead = lead(candidate, reading);
+    let is = |set: &[&str]| param.name_stems.iter().any(|stem| set.contains(&stem.as_str()));
+    let numbered = |digit: char| param.name.ends_with(digit);
+    let wants_from = is(FROM) || numbered('1') || param.name.ends_with("_a");
+    let wants_to = is(TO) || numbered('2') || param.name.ends_with("_b");
+    match lead.as_str() {
+        "from" | "between" | "number" if wants_from => 1.4,
+        "to" | "into" | "until" | "till" | "through" if wants_to => 1.4,
+        "in" | "as" if wants_to && matches!(candidate.shape, Shape::Phrase | Shape::Name) => 0.8,
+        "from" | "between" if wants_to => -0.8,
+        "to" | "into" | "until" | "till" if wants_from => -0.8,
+        _ => 0.0,
+    }
+}
+
+/// The function word before a candidate: what follows "between A and" is led by "to".
+pub(super) fn lead(candidate: &Candidate, reading: &Reading) -> String {
+    let mut index = candidate.from;
+    let article = |word: &str| matches!(word, "the" | "a" | "an" | "my" | "our" | "this" | "its");
+    while index > 0 && article(&reading.before(index, 1)) {
+        index -= 1;
+    }
+    let word = reading.before(index, 1);
+    let earlier = reading.tokens.get(..index.saturating_sub(1)).unwrap_or_default();
+    let between = earlier.iter().rev().take(12).any(|token| token.is("between"));
+    let number = index
+        .checked_sub(1)
+        .and_then(|at| reading.token(at))
+        .is_some_and(|token| matches!(token.kind, Kind::Number(_)));
+    match word.as_str() {
+        "and" | "&" if between => "to".to_owned(),
+        _ if number => "number".to_owned(),
+        _ => word,
+    }
+}
+
+fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, reading: &Reading) -> f32 {
+    let class = class::of(param);
+    let lead = lead(candidate, reading);
+    let place_lead = matches!(
+        lead.as_str(),
+        "in" | "at" | "near" | "from" | "to" | "around" | "for" | "of" | "between" | "within" | "outside"
+    );
+    match (class, shape) {
+        (Class::Date, Shape::Date) => 1.8,
+        (Class::Date, Shape::RelativeDate) => 1.5,
+        (Class::Time, Shape::Time) => 1.8,
+        (Class::Date, Shape::Time) => 0.2,
+        (Class::Url, Shape::Url) | (Class::Email, Shape::Email) => 2.0,
+        (Class::Path, Shape::Path) => 1.6,
+        (Class::Path | Class::Content | Class::Other | Class::Url, Shape::Path | Shape::Url) => 0.8,
+        (Class::Person | Class::Other | Class::Content | Class::Identifier, Shape::Email) => 0.5,
+        (Class::Time | Class::Content | Class::Other, Shape::Date | Shape::RelativeDate) => {
+            if class == Class::Time {
+                0.5
+            } else {
+                0.1
+            }
+        }
+        (Class::Expression, Shape::Expression) => 2.2,
+        (Class::Content | Class::Other, Shape::Expression) if value::refers(&candidate.value) => -1.0,
+        (Class::Other, Shape::Expression) => 0.5,
+        (Class::Content, Shape::Quoted) => 1.5,
+        (Class::Content, Shape::Rest) => 1.2,
+        (Class::Content, Shape::Reference) => 0.7,
+        (Class::Content, Shape::Name) => 0.5,
+        (Class::Date | Class::Time | Class::Url | Class::Email, Shape::Quoted) => 0.3,
+        (Class::Date | Class::Time | Class::Url | Class::Email, _) => -1.0,
+        (_, Shape::Quoted) => 1.0,
+        (Class::Unit, Shape::Name | Shape::Phrase)
+            if lead == "number" || matches!(lead.as_str(), "to" | "into" | "in" | "from" | "as") =>
+        {
+            0.9
+        }
+        (Class::Unit, _) => -1.0,
+        (Class::Currency, Shape::Name | Shape::Phrase) => {
+            if value::is_currency(&value_text(candidate)) {
+                1.2
+            } else {
+                -1.0
+            }
+        }
+        (Class::Language, Shape::Name | Shape::Phrase) => {
+            if value::is_language(&value_text(candidate)) {
+                1.6
+            } else {
+                -0.2
+            }
+        }
+        (Class::Place, Shape::Name) => 0.8 + if place_lead { 0.8 } else { 0.0 },
+        (Class::Place, Shape::Phrase) => {
+            if place_lead {
+                0.8
+            } else {
+                -0.1
+            }
+        }
+        (_, Shape::Name) if elsewhere_placed(tool, class, &lead) => 0.1,
+        (Class::Person, Shape::Name) => person(candidate, reading, &lead),
+        (Class::Identifier, Shape::Code) => 1.6,
+        (Class::Place | Class::Person | Class::Language | Class::Currency, Shape::Code) => -0.2,
+        (_, Shape::Code) => 0.9,
+        (Class::Person, Shape::Phrase) => 0.1,
+        (Class::Identifier, Shape::Name) => 0.6,
+        (Class::Identifier, Shape::Number(_)) => 0.4,
+        (Class::Other | Class::Content, Shape::Phrase) => phrase(tool, candidate, reading, &lead),
+        (Class::Other, Shape::Name) => 0.7,
+        (Class::Identifier, Shape::Phrase) => 0.0,
+        (Class::Path, Shape::Phrase | Shape::Name) => 0.0,
+        (_, Shape::Number(number)) if is_year(param) && looks_year(number) => 1.5,
+        (_, Shape::Number(_) | Shape::Time) => 0.05,
+        _ => -1.0,
+    }
+}
+
+/// A name after "in" belongs to the parameter that takes places, where there is one.
+fn elsewhere_placed(tool: &Tool, class: Class, lead: &str) -> bool {
+    let place = |param: &Param| class::of(param) == Class::Place;
+    class != Class::Place && matches!(lead, "in" | "near" | "at") && tool.params.iter().any(place)
+}
+
+fn person(candidate: &Candidate, reading: &Reading, lead: &str) -> f32 {
+    let acronym = reading
+        .token(candidate.from)
+        .is_some_and(super::super::token::Token::is_acronym);
+    let led = matches!(lead, "by" | "of" | "for" | "to" | "with");
+    1.0 + if led { 0.4 } else { 0.0 } - if acronym { 0.3 } else { 0.0 }
+}
+
+fn value_text(candidate: &Candidate) -> String {
+    candidate.value.as_str().unwrap_or_default().to_lowercase()
+}
+
+/// A plain phrase: the more of it the tool does not say itself, the better.
+fn phrase(tool: &Tool, candidate: &Candidate, reading: &Reading, lead: &str) -> f32 {
+    if value::trimmed(tool, None, candidate, reading).is_none() {
+        return -1.0;
+    }
+    match lead {
+        "about" | "named" | "called" | "titled" => 0.9,
+        "of" | "for" | "on" => 0.5,
+        "in" | "at" | "from" | "with" | "by" => 0.3,
+        "to" => 0.1,
+        _ => 0.2,
+    }
+}

@@ -1,0 +1,266 @@
+//! Writes a planning reply: one step for each part of the query that a tool fits.
+
+use art_core::provider::ModelRequest;
+use serde_json::{Value, json};
+
+use super::attachment::{self, Attachment};
+use super::prompt::{self, Sections};
+use super::reading::{Reading, Shape};
+use super::route::{Match, Router};
+use super::schema::Tool;
+use super::split::{self, Part};
+
+/// Opens a sentence of the plan that says what cannot be done; the synthesis repeats such sentences.
+pub(super) const CANNOT: &str = "No tool fits";
+
+/// The reply to a planning prompt.
+pub(super) fn reply(request: &ModelRequest) -> String {
+    let sections = Sections::of_user(request);
+    let query = prompt::query(&sections, request);
+    let tools = sections.tools("available tools", request);
+    let attachments = sections.attachments();
+    let mut plan = Plan::after(&sections.json("current plan"));
+    plan.add_query(&query, &tools, &attachments);
+    let output = json!({
+        "title": title(&query),
+        "intent": first_line(&query, 200),
+        "plan": plan.sentences.join("\n"),
+        "todoList": plan.items,
+    });
+    format!("---JSON_OUTPUT_START---\n{output}\n---JSON_OUTPUT_END---")
+}
+
+/// At most ten words (C56).
+fn title(query: &str) -> String {
+    let words: Vec<&str> = first_line(query, 80)
+        .split_whitespace()
+        .take(10)
+        .map(|word| word)
+        .collect::<Vec<_>>()
+        .to_vec();
+    words.join(" ").trim_end_matches(['?', '.', '!', ',']).to_owned()
+}
+
+fn first_line(text: &str, limit: usize) -> &str {
+    art_core::text::prefix(text.lines().next().unwrap_or_default().trim(), limit)
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    sentences: Vec<String>,
+    items: Vec<Value>,
+    /// Steps of this query.
+    steps: usize,
+    next_id: usize,
+    /// The step that a reference points at.
+    last: Option<String>,
+}
+
+impl Plan {
+    /// Goes on from the plan of an earlier query: completed items stay and their numbers are not used again.
+    fn after(current: &Value) -> Self {
+        let items: Vec<Value> = current
+            .get("todoList")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let completed = |item: &Value| {
+            item.get("status")
+                .and_then(Value::as_str)
+                .is_some_and(|status| status.eq_ignore_ascii_case("completed"))
+        };
+        let number = |item: &Value| item.get("id")?.as_str()?.rsplit('_').next()?.parse::<usize>().ok();
+        let next_id = items.iter().filter_map(number).max().unwrap_or(0).min(1_000_000) + 1;
+        let kept: Vec<Value> = items.into_iter().filter(completed).collect();
+        let last = kept
+            .last()
+            .and_then(|item| item.get("id"))
+            .and_then(Value::as_str)
+            .map(ToOwned::to_owned);
+        Self {
+            items: kept,
+            next_id,
+            last,
+            ..Self::default()
+        }
+    }
+
+    fn add_query(&mut self, query: &str, tools: &[Tool], attachments: &[Attachment]) {
+        let router = Router::new(tools);
+        let planner = Planner {
+            tools,
+            router: &router,
+            attachments,
+            whole: Reading::new(query),
+        };
+        for (part, found) in planner.parts(&without_table(query), self.last.is_some()) {
+            match found {
+                Some(found) => self.add_step(&part.text, tools, &found),
+                None => self.sentences.push(planner.cannot(&part)),
+            }
+        }
+    }
+
+    fn add_step(&mut self, text: &str, tools: &[Tool], found: &Match) {
+        let Some(tool) = tools.get(found.tool) else { return };
+        let id = format!("step_{}", self.next_id);
+        let dependencies: Vec<&String> = self.last.iter().filter(|_| found.filled.refers).collect();
+        self.items.push(json!({
+            "id": id,
+            "description": text,
+            "stepType": "tool",
+            "requiredTools": [tool.name],
+            "dependencies": dependencies,
+            "expectedOutcome": format!("the output of `{}`", tool.name),
+        }));
+        self.sentences.push(format!("Call `{}` for \"{text}\".", tool.name));
+        self.next_id += 1;
+        self.steps += 1;
+        self.last = Some(id);
+    }
+}
+
+/// A table in the query is data, not words.
+fn without_table(query: &str) -> String {
+    attachment::inline_table(query).map_or_else(|| query.to_owned(), |table| query.replace(&table, " "))
+}
+
+struct Planner<'a> {
+    tools: &'a [Tool],
+    router: &'a Router<'a>,
+    attachments: &'a [Attachment],
+    whole: Reading,
+}
+
+impl Planner<'_> {
+    /// The parts of `query` that stand alone, each with the tool that fits it.
+    fn parts(&self, query: &str, earlier: bool) -> Vec<(Part, Option<Match>)> {
+        let mut done: Vec<(Part, Option<Match>)> = Vec::new();
+        let mut context = String::new();
+        for mut part in split::parts(query) {
+            if !context.is_empty() {
+                part.text = format!(
+                    "{}. {}",
+                    std::mem::take(&mut context).trim_end_matches(['.', ',', '?', '!']),
+                    part.text
+                );
+            }
+            let can_refer = earlier || done.iter().any(|(_, found)| found.is_some());
+            let found = self.find(&part.text, can_refer);
+            if found.is_none() && !part.request {
+                context = part.text;
+                continue;
+            }
+            match done.last_mut() {
+                Some((before, Some(_))) if found.is_none() && self.belongs(&part, before) => self.extend(before, &part),
+                _ => done.push((part, found)),
+            }
+        }
+        self.add_context(&mut done, context, earlier);
+        self.or_whole(query, done, earlier)
+    }
+
+    fn find(&self, text: &str, can_refer: bool) -> Option<Match> {
+        let mut part = Reading::new(text);
+        if !can_refer {
+            part.forget_references();
+        }
+        self.router
+            .rank(&part, &self.whole, self.attachments)
+            .into_iter()
+            .next()
+            .filter(|best| best.features.fits())
+    }
+
+    /// Statements around the requests belong to the one before them.
+    fn add_context(&self, done: &mut Vec<(Part, Option<Match>)>, context: String, earlier: bool) {
+        if context.is_empty() {
+            return;
+        }
+        match done.last_mut() {
+            Some((before, found)) => {
+                let text = format!("{}. {context}", before.text.trim_end_matches(['.', ',', '?', '!']));
+                if let Some(better) = self.find(&text, earlier) {
+                    (before.text, *found) = (text, Some(better));
+                }
+            }
+            None => {
+                let found = self.find(&context, earlier);
+                done.push((
+                    Part {
+                        text: context,
+                        request: false,
+                        question: false,
+                    },
+                    found,
+                ));
+            }
+        }
+    }
+
+    /// A part without a tool that points back or is no question adds to the part before it.
+    fn belongs(&self, part: &Part, _before: &Part) -> bool {
+        !part.question && split::points_back(&Reading::new(&part.text))
+    }
+
+    fn extend(&self, before: &mut Part, part: &Part) {
+        before.text = format!(
+            "{} and {}",
+            before.text.trim_end_matches(['.', ',', '?', '!']),
+            part.text
+        );
+    }
+
+    /// When no part alone has a tool, the query as a whole may.
+    fn or_whole(&self, query: &str, done: Vec<(Part, Option<Match>)>, earlier: bool) -> Vec<(Part, Option<Match>)> {
+        if done.len() < 2 || done.iter().any(|(_, found)| found.is_some()) {
+            return done;
+        }
+        match self.find(query, earlier) {
+            Some(found) => {
+                let part = Part {
+                    text: query.trim().to_owned(),
+                    request: true,
+                    question: false,
+                };
+                vec![(part, Some(found))]
+            }
+            None => done,
+        }
+    }
+
+    /// Says that no tool fits, which is closest, and what that would need.
+    fn cannot(&self, part: &Part) -> String {
+        let quoted = art_core::text::truncate(part.text.trim(), 200);
+        let ranked = self
+            .router
+            .rank(&Reading::new(&part.text), &self.whole, self.attachments);
+        let closest = ranked.first().filter(|closest| closest.features.evidence() > -0.6);
+        let Some((closest, tool)) = closest.and_then(|closest| Some((closest, self.tools.get(closest.tool)?))) else {
+            return format!("{CANNOT} \"{quoted}\".");
+        };
+        let needs: Vec<String> = if closest.filled.missing.is_empty() {
+            tool.required().map(|param| format!("`{}`", param.name)).collect()
+        } else {
+            closest.filled.missing.iter().map(|name| format!("`{name}`")).collect()
+        };
+        if needs.is_empty() {
+            return format!("{CANNOT} \"{quoted}\"; the closest is `{}`.", tool.name);
+        }
+        format!(
+            "{CANNOT} \"{quoted}\"; the closest is `{}`, which needs {}.",
+            tool.name,
+            needs.join(", ")
+        )
+    }
+}
+
+impl Reading {
+    /// Drops what points at an earlier result, for a part that has none before it.
+    pub(super) fn forget_references(&mut self) {
+        self.candidates.retain(|candidate| {
+            candidate.shape != Shape::Reference
+                && !(candidate.shape == Shape::Expression && super::fill::refers(&candidate.value))
+        });
+    }
+}

@@ -1,0 +1,335 @@
+//! Splits a query into parts that are asked for on their own.
+
+use super::reading::{Reading, is_imperative};
+use super::token::{Kind, Token, tokens};
+use super::words;
+
+/// Parts that are looked at; what comes after them belongs to the last.
+const PARTS: usize = 12;
+
+/// One part of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) text: String,
+    /// It opens with a question word or a verb, so it can stand alone.
+    pub(super) request: bool,
+    /// It opens with a question word.
+    pub(super) question: bool,
+}
+
+/// The parts of `query`, in order.
+pub(super) fn parts(query: &str) -> Vec<Part> {
+    let tokens = tokens(query);
+    let mut starts = vec![0];
+    for index in 1..tokens.len() {
+        if starts.len() < PARTS && is_boundary(query, &tokens, index) && !is_content(&tokens, index) {
+            starts.push(index);
+        }
+    }
+    let ends = starts.iter().skip(1).copied().chain(std::iter::once(tokens.len()));
+    starts
+        .iter()
+        .zip(ends)
+        .filter_map(|(from, to)| part(query, &tokens, *from, to))
+        .collect()
+}
+
+fn part(query: &str, tokens: &[Token], mut from: usize, mut to: usize) -> Option<Part> {
+    let joint = |token: &Token| {
+        token.is_any(&[
+            "and",
+            "then",
+            ",",
+            ";",
+            ".",
+            "also",
+            "next",
+            "finally",
+            "-",
+            "•",
+            "*",
+            "plus",
+            "afterwards",
+            "!",
+            "?",
+        ])
+    };
+    let marker = |at: usize| {
+        let number = tokens
+            .get(at)
+            .is_some_and(|token| matches!(token.kind, Kind::Number(_)));
+        number
+            && from_line_start(query, tokens, at)
+            && tokens.get(at + 1).is_some_and(|token| token.is_any(&[".", ")"]))
+    };
+    loop {
+        if from < to && marker(from) {
+            from += 2;
+        } else if from < to && tokens.get(from).is_some_and(joint) {
+            from += 1;
+        } else {
+            break;
+        }
+    }
+    let ending = |token: &Token| token.is_any(&[",", ";", ".", "and", "then", "!"]);
+    let has_content = tokens
+        .get(from..to)?
+        .iter()
+        .position(|token| token.is(":"))
+        .is_some_and(|at| from + at + 2 < to);
+    while !has_content
+        && from < to
+        && tokens.get(to - 1).is_some_and(ending)
+        && !(to >= 2 && is_factorial(tokens, to - 1))
+    {
+        to -= 1;
+    }
+    let text = query.get(tokens.get(from)?.start..tokens.get(to.checked_sub(1)?)?.end)?;
+    if from >= to || !tokens.get(from..to)?.iter().any(|token| token.kind != Kind::Punct) {
+        return None;
+    }
+    let asked = tokens.get(to - 1).is_some_and(|token| token.is("?"));
+    let question = tokens.get(from).is_some_and(is_question)
+        || (asked && tokens.get(from..from + 3).unwrap_or_default().iter().any(is_question));
+    let request = question || asked || opens_request(tokens, from);
+    Some(Part {
+        text: text.to_owned(),
+        request,
+        question,
+    })
+}
+
+fn from_line_start(query: &str, tokens: &[Token], at: usize) -> bool {
+    at == 0 || starts_line(query, tokens, at)
+}
+
+fn is_question(token: &Token) -> bool {
+    const WORDS: &[&str] = &[
+        "what", "what's", "whats", "which", "who", "who's", "whose", "when", "where", "where's", "why", "how", "how's",
+    ];
+    token.is_any(WORDS)
+}
+
+fn opens_request(tokens: &[Token], from: usize) -> bool {
+    let polite = [
+        "please", "can", "could", "would", "will", "you", "kindly", "i", "want", "need", "to", "like", "me", "let's",
+        "let", "us", "help", "i'd", "also", "then", "next",
+    ];
+    let first =
+        (from..tokens.len().min(from + 7)).find(|at| !tokens.get(*at).is_some_and(|token| token.is_any(&polite)));
+    first
+        .and_then(|at| tokens.get(at))
+        .is_some_and(|token| is_imperative(&token.lower()) || is_question(token))
+}
+
+/// A list marker or a line of its own.
+fn starts_line(query: &str, tokens: &[Token], index: usize) -> bool {
+    let (Some(before), Some(token)) = (index.checked_sub(1).and_then(|at| tokens.get(at)), tokens.get(index)) else {
+        return false;
+    };
+    query.get(before.end..token.start).is_some_and(|gap| gap.contains('\n'))
+}
+
+fn is_boundary(query: &str, tokens: &[Token], index: usize) -> bool {
+    let at = |offset: usize| tokens.get(index + offset);
+    let Some(token) = at(0) else { return false };
+    let Some(before) = tokens.get(index - 1) else {
+        return false;
+    };
+    if before.is_any(&["?", ";"])
+        || (before.is_any(&[".", "!"]) && !is_factorial(tokens, index - 1) && ends_sentence(query, before, token))
+    {
+        return true;
+    }
+    if starts_line(query, tokens, index) {
+        return matches!(token.kind, Kind::Number(_)) && at(1).is_some_and(|next| next.is_any(&[".", ")"]))
+            || token.is_any(&["-", "•", "*"])
+            || opens_request(tokens, index);
+    }
+    if token.is("then") && (before.is(",") || before.is("and")) {
+        return before.is(",") || !tokens.get(index - 2).is_some_and(|token| token.is(","));
+    }
+    token.is_any(&["and", "also", "plus", "then"])
+        && at(1).is_some_and(|next| next.is("then") || starts_request(tokens, index + 1, before.is(",")))
+}
+
+/// After "and": a question word, or a verb that is no noun here.
+fn starts_request(tokens: &[Token], index: usize, comma: bool) -> bool {
+    let skip = (index..tokens.len()).find(|at| {
+        !tokens
+            .get(*at)
+            .is_some_and(|token| token.is_any(&["also", "then", "please", "finally", "can", "could", "you"]))
+    });
+    let Some(at) = skip else { return false };
+    let Some(token) = tokens.get(at) else { return false };
+    if is_question(token) {
+        return true;
+    }
+    let verb = is_imperative(&token.lower()) && !token.is_capitalised();
+    let object = tokens.get(at + 1).is_some_and(|next| {
+        !matches!(next.kind, Kind::Punct)
+            && (words::is_empty(&next.lower()) && !next.is_any(&["of", "for", "in", "to", "and", "or"])
+                || !next.is_word()
+                || comma
+                || next.is_capitalised()
+                || at > index
+                || NEVER_NOUNS.contains(&token.lower().as_str()))
+    });
+    verb && object
+}
+
+const NEVER_NOUNS: &[&str] = &[
+    "find",
+    "get",
+    "give",
+    "tell",
+    "calculate",
+    "compute",
+    "convert",
+    "translate",
+    "send",
+    "create",
+    "generate",
+    "determine",
+    "evaluate",
+    "provide",
+    "identify",
+    "recommend",
+    "retrieve",
+    "remind",
+    "fetch",
+    "sort",
+    "predict",
+    "summarize",
+    "analyze",
+    "check",
+    "list",
+    "show",
+    "book",
+    "reserve",
+    "add",
+    "search",
+    "play",
+    "solve",
+    "set",
+    "turn",
+    "multiply",
+    "divide",
+    "subtract",
+    "estimate",
+    "suggest",
+];
+
+/// A dot ends a sentence before a capital letter, a digit or a line end, and not inside an abbreviation.
+fn ends_sentence(query: &str, dot: &Token, next: &Token) -> bool {
+    let gap = query.get(dot.end..next.start).unwrap_or_default();
+    let before = query.get(..dot.start).unwrap_or_default();
+    let word = before
+        .rsplit(|c: char| !c.is_alphanumeric() && c != '.')
+        .next()
+        .unwrap_or_default()
+        .to_lowercase();
+    let abbreviation = [
+        "dr", "mr", "mrs", "ms", "st", "vs", "e.g", "i.e", "no", "inc", "ltd", "jr", "prof", "approx",
+    ]
+    .contains(&word.as_str())
+        || word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    let list_number = word.chars().all(|c| c.is_ascii_digit())
+        && !word.is_empty()
+        && before
+            .trim_end_matches(|c: char| c.is_ascii_digit())
+            .trim_end_matches(' ')
+            .ends_with(['\n']);
+    !gap.is_empty() && !abbreviation && !list_number
+}
+
+/// `5!` is a factorial, not the end of a sentence.
+fn is_factorial(tokens: &[Token], index: usize) -> bool {
+    let glued = index
+        .checked_sub(1)
+        .and_then(|at| tokens.get(at))
+        .is_some_and(|before| {
+            matches!(before.kind, Kind::Number(_)) && tokens.get(index).is_some_and(|token| token.start == before.end)
+        });
+    glued && tokens.get(index).is_some_and(|token| token.is("!"))
+}
+
+/// Everything behind a colon is content of the request before it, unless the colon opens a list of requests.
+fn is_content(tokens: &[Token], index: usize) -> bool {
+    let colon = tokens
+        .get(..index)
+        .unwrap_or_default()
+        .iter()
+        .position(|token| token.is(":"));
+    colon.is_some_and(|at| {
+        let listed = tokens
+            .get(at + 1)
+            .is_some_and(|token| matches!(token.kind, Kind::Number(_)) || token.is_any(&["-", "•", "*"]))
+            && tokens
+                .get(at + 2)
+                .is_some_and(|token| token.is_any(&[".", ")"]) || is_imperative(&token.lower()));
+        at > 1 && !listed && !tokens.get(at + 1).is_some_and(is_question) && !opens_request(tokens, at + 1)
+    })
+}
+
+/// Whether a part stands on its own words: it points at nothing and opens with no ellipsis.
+pub(super) fn points_back(reading: &Reading) -> bool {
+    reading.tokens.iter().any(|token| {
+        token.is_any(&[
+            "it", "them", "they", "ones", "there", "those", "these", "its", "their", "that", "this",
+        ])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(query: &str) -> Vec<String> {
+        parts(query).into_iter().map(|part| part.text).collect()
+    }
+
+    #[test]
+    fn then_and_questions_after_and_open_a_part() {
+        assert_eq!(
+            texts("What is 17.5% of 2340, and what is that divided by 7?"),
+            ["What is 17.5% of 2340", "what is that divided by 7?"]
+        );
+        assert_eq!(
+            texts("Convert 5 km to miles, then round it"),
+            ["Convert 5 km to miles", "round it"]
+        );
+    }
+
+    #[test]
+    fn sentences_and_list_items_are_parts() {
+        assert_eq!(
+            texts("Weather in Rome? Time in Oslo?"),
+            ["Weather in Rome?", "Time in Oslo?"]
+        );
+        assert_eq!(
+            texts("1. add 3 and 4\n2. what is 5 times 6"),
+            ["add 3 and 4", "what is 5 times 6"]
+        );
+    }
+
+    #[test]
+    fn quotes_numbers_and_ranges_stay_whole() {
+        assert_eq!(texts("Translate \"Stop. Then go and find it.\" to French").len(), 1);
+        assert_eq!(texts("How many days between 1 May 2024 and 3 June 2024?").len(), 1);
+        assert_eq!(texts("What is 3.5 + 1?").len(), 1);
+    }
+
+    #[test]
+    fn text_behind_a_colon_is_content() {
+        assert_eq!(
+            texts("Count the words of this: The cat sat. Then it slept and found a mouse.").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_query_has_at_most_twelve_parts() {
+        assert_eq!(parts(&"What? ".repeat(100)).len(), 12);
+    }
+}

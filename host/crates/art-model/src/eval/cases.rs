@@ -1,0 +1,103 @@
+//! Reads evaluation cases.
+
+use std::collections::BTreeMap;
+
+use art_core::tool::ToolSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line of an evaluation set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EvalCase {
+    /// Line in the file, from 1; not part of the line.
+    #[serde(skip)]
+    pub line: usize,
+    /// What a person asks.
+    pub query: String,
+    /// The tools on offer (C2).
+    pub tools: Vec<ToolSchema>,
+    /// The calls that answer it; empty when no tool fits.
+    pub expected: Vec<ExpectedCall>,
+}
+
+/// A call that is expected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExpectedCall {
+    /// The tool.
+    pub tool_name: String,
+    /// Arguments that must be there, each with the values that count as right.
+    #[serde(default)]
+    pub arguments: BTreeMap<String, Vec<Value>>,
+    /// Arguments that may be left out, each with the values that count as right.
+    #[serde(default)]
+    pub optional: BTreeMap<String, Vec<Value>>,
+}
+
+/// A line that is not an evaluation case.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} is not an evaluation case: {reason}")]
+pub struct EvalError {
+    /// Line in the file, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Reads JSON lines; blank lines are skipped.
+///
+/// # Errors
+/// The first line that is not a case, expects a tool that it does not offer, or gives an argument no accepted value.
+pub fn parse_cases(text: &str) -> Result<Vec<EvalCase>, EvalError> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(index, line)| parse_case(index + 1, line)).collect()
+}
+
+fn parse_case(line: usize, text: &str) -> Result<EvalCase, EvalError> {
+    let error = |reason: String| EvalError { line, reason };
+    let mut case: EvalCase = serde_json::from_str(text).map_err(|cause| error(cause.to_string()))?;
+    for call in &case.expected {
+        if !case.tools.iter().any(|tool| tool.name == call.tool_name) {
+            return Err(error(format!(
+                "expected tool `{}` is not among the tools",
+                call.tool_name
+            )));
+        }
+        let mut arguments = call.arguments.iter().chain(&call.optional);
+        if let Some((name, _)) = arguments.find(|(_, accepted)| accepted.is_empty()) {
+            return Err(error(format!("argument `{name}` has no accepted value")));
+        }
+    }
+    case.line = line;
+    Ok(case)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_line_is_named_with_its_number_and_reason() {
+        let error = parse_cases("\n{\"query\":\"q\",\"tools\":[],\"expected\":[]}\n{\"query\":1}").unwrap_err();
+        assert_eq!(error.line, 3);
+        assert!(
+            error
+                .to_string()
+                .starts_with("line 3 is not an evaluation case: invalid type"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_tool_that_is_expected_must_be_offered() {
+        let error = parse_cases(r#"{"query":"q","tools":[],"expected":[{"toolName":"t"}]}"#).unwrap_err();
+        assert_eq!(error.reason, "expected tool `t` is not among the tools");
+    }
+
+    #[test]
+    fn lines_keep_their_number_over_blank_ones() {
+        let cases = parse_cases("\n\n{\"query\":\"q\",\"tools\":[],\"expected\":[]}").unwrap();
+        assert_eq!(cases.first().map(|case| case.line), Some(3));
+    }
+}

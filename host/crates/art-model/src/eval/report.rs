@@ -1,0 +1,115 @@
+//! Runs a set of cases and sums them up.
+
+use serde::{Deserialize, Serialize};
+
+use super::cases::EvalCase;
+use super::score::{CaseResult, ProposedCall, score};
+
+/// The sum of all cases and each of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvalReport {
+    /// Cases run.
+    pub cases: usize,
+    /// Cases in which everything was right.
+    pub cases_right: usize,
+    /// Cases that could not be run.
+    pub errors: usize,
+    /// Calls expected.
+    pub expected_calls: usize,
+    /// Expected calls whose tool was called.
+    pub tools_right: usize,
+    /// Expected calls with all arguments right and no others.
+    pub calls_right: usize,
+    /// Arguments expected.
+    pub arguments: usize,
+    /// Arguments with an accepted value.
+    pub arguments_right: usize,
+    /// Calls beyond those expected, in all cases.
+    pub invented: usize,
+    /// Cases in which no tool fits.
+    pub unanswerable: usize,
+    /// Cases in which no tool fits and none was called.
+    pub unanswerable_right: usize,
+    /// Each case.
+    pub results: Vec<CaseResult>,
+}
+
+impl EvalReport {
+    /// Sums `results` up.
+    #[must_use]
+    pub fn new(results: Vec<CaseResult>) -> Self {
+        let sum = |field: fn(&CaseResult) -> usize| results.iter().map(field).sum();
+        let count = |test: fn(&CaseResult) -> bool| results.iter().filter(|result| test(result)).count();
+        Self {
+            cases: results.len(),
+            cases_right: count(CaseResult::is_right),
+            errors: count(|result| result.error.is_some()),
+            expected_calls: sum(|result| result.expected),
+            tools_right: sum(|result| result.tools_right),
+            calls_right: sum(|result| result.calls_right),
+            arguments: sum(|result| result.arguments),
+            arguments_right: sum(|result| result.arguments_right),
+            invented: sum(|result| result.invented),
+            unanswerable: count(|result| result.expected == 0),
+            unanswerable_right: count(|result| result.expected == 0 && result.is_right()),
+            results,
+        }
+    }
+}
+
+/// Asks `calls_for` for the calls of each case, one after the other, and scores them. A case that cannot be run counts as
+/// one without calls and keeps the reason.
+pub async fn evaluate<F>(cases: &[EvalCase], mut calls_for: F) -> EvalReport
+where
+    F: AsyncFnMut(&EvalCase) -> Result<Vec<ProposedCall>, String>,
+{
+    let mut results = Vec::with_capacity(cases.len());
+    for case in cases {
+        results.push(match calls_for(case).await {
+            Ok(calls) => score(case, &calls),
+            Err(error) => CaseResult {
+                error: Some(error),
+                ..score(case, &[])
+            },
+        });
+    }
+    EvalReport::new(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn case(line: usize) -> EvalCase {
+        EvalCase {
+            line,
+            query: "q".into(),
+            tools: Vec::new(),
+            expected: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_case_that_cannot_be_run_is_not_right() {
+        let cases = [case(1), case(2)];
+        let run = evaluate(&cases, async |case: &EvalCase| {
+            if case.line == 1 {
+                Ok(Vec::new())
+            } else {
+                Err("broken".to_owned())
+            }
+        });
+        let report = run.now_or_never().unwrap();
+        assert_eq!(
+            (
+                report.cases,
+                report.cases_right,
+                report.errors,
+                report.unanswerable_right
+            ),
+            (2, 1, 1, 1)
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! Scores the calls of one case.
+
+use art_core::JsonObject;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::cases::{EvalCase, ExpectedCall};
+
+/// A call as a model asked for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposedCall {
+    /// The tool.
+    pub tool_name: String,
+    /// Its arguments.
+    pub arguments: JsonObject,
+}
+
+/// How one case went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseResult {
+    /// Line in the file, from 1.
+    pub line: usize,
+    /// What was asked.
+    pub query: String,
+    /// Calls that were expected.
+    pub expected: usize,
+    /// Expected calls whose tool was called.
+    pub tools_right: usize,
+    /// Expected calls that were made with the right arguments and no others.
+    pub calls_right: usize,
+    /// Arguments that were expected.
+    pub arguments: usize,
+    /// Expected arguments that were given an accepted value.
+    pub arguments_right: usize,
+    /// Calls made beyond those expected.
+    pub invented: usize,
+    /// The calls made.
+    pub calls: Vec<ProposedCall>,
+    /// Why the model gave no calls at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl CaseResult {
+    /// Whether every expected call was made in full and nothing else.
+    #[must_use]
+    pub const fn is_right(&self) -> bool {
+        self.error.is_none() && self.calls_right == self.expected && self.invented == 0
+    }
+}
+
+/// Compares the calls made for `case` with those expected; their order does not matter.
+///
+/// Numbers compare by value, strings exactly after trimming.
+#[must_use]
+pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
+    let mut left: Vec<&ProposedCall> = calls.iter().collect();
+    let mut result = CaseResult {
+        line: case.line,
+        query: case.query.clone(),
+        expected: case.expected.len(),
+        arguments: case.expected.iter().map(|call| call.arguments.len()).sum(),
+        invented: calls.len().saturating_sub(case.expected.len()),
+        calls: calls.to_vec(),
+        ..CaseResult::default()
+    };
+    for expected in &case.expected {
+        let Some(call) = take_best(expected, &mut left) else {
+            continue;
+        };
+        result.tools_right += 1;
+        result.arguments_right += arguments_right(expected, call);
+        result.calls_right += usize::from(is_whole(expected, call));
+    }
+    result
+}
+
+/// Takes the call of the expected tool that has the most arguments right.
+fn take_best<'a>(expected: &ExpectedCall, left: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
+    let same_tool = left
+        .iter()
+        .enumerate()
+        .filter(|(_, call)| call.tool_name == expected.tool_name);
+    let rank = |call: &ProposedCall| (is_whole(expected, call), arguments_right(expected, call));
+    let (index, _) = same_tool.rev().max_by_key(|(_, call)| rank(call))?;
+    Some(left.remove(index))
+}
+
+fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
+    let given = |name: &String| call.arguments.get(name);
+    expected
+        .arguments
+        .iter()
+        .filter(|(name, accepted)| given(name).is_some_and(|value| accepts(accepted, value)))
+        .count()
+}
+
+fn is_whole(expected: &ExpectedCall, call: &ProposedCall) -> bool {
+    let known = |name: &String| expected.arguments.get(name).or_else(|| expected.optional.get(name));
+    arguments_right(expected, call) == expected.arguments.len()
+        && call
+            .arguments
+            .iter()
+            .all(|(name, value)| known(name).is_some_and(|accepted| accepts(accepted, value)))
+}
+
+fn accepts(accepted: &[Value], value: &Value) -> bool {
+    accepted.iter().any(|candidate| same(candidate, value))
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::String(a), Value::String(b)) => a.trim() == b.trim(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn case() -> EvalCase {
+        let arguments: std::collections::BTreeMap<String, Vec<Value>> =
+            serde_json::from_value(json!({"n": [3], "s": ["a", "b"]})).unwrap();
+        let optional: std::collections::BTreeMap<String, Vec<Value>> =
+            serde_json::from_value(json!({"o": [true]})).unwrap();
+        let call = ExpectedCall {
+            tool_name: "t".into(),
+            arguments,
+            optional,
+        };
+        EvalCase {
+            line: 1,
+            query: "q".into(),
+            tools: Vec::new(),
+            expected: vec![call],
+        }
+    }
+
+    fn call(tool: &str, arguments: Value) -> ProposedCall {
+        ProposedCall {
+            tool_name: tool.into(),
+            arguments: arguments.as_object().unwrap().clone(),
+        }
+    }
+
+    #[test]
+    fn numbers_compare_by_value_and_strings_after_trimming() {
+        assert!(score(&case(), &[call("t", json!({"n": 3.0, "s": " b "}))]).is_right());
+    }
+
+    #[test]
+    fn an_optional_argument_may_be_there_only_with_an_accepted_value() {
+        assert!(score(&case(), &[call("t", json!({"n": 3, "s": "a", "o": true}))]).is_right());
+        assert!(!score(&case(), &[call("t", json!({"n": 3, "s": "a", "o": false}))]).is_right());
+    }
+
+    #[test]
+    fn an_unexpected_argument_spoils_the_call_but_not_the_arguments() {
+        let result = score(&case(), &[call("t", json!({"n": 3, "s": "a", "x": 1}))]);
+        assert_eq!(
+            (result.calls_right, result.arguments_right, result.tools_right),
+            (0, 2, 1)
+        );
+    }
+
+    #[test]
+    fn a_call_beyond_those_expected_is_invented() {
+        let whole = call("t", json!({"n": 3, "s": "a"}));
+        let result = score(&case(), &[call("u", json!({})), whole]);
+        assert_eq!((result.calls_right, result.invented), (1, 1));
+    }
+
+    #[test]
+    fn a_call_where_no_tool_fits_is_invented() {
+        let empty = EvalCase {
+            expected: Vec::new(),
+            ..case()
+        };
+        assert_eq!(score(&empty, &[call("t", json!({}))]).invented, 1);
+        assert!(score(&empty, &[]).is_right());
+    }
+}

@@ -1,0 +1,192 @@
+//! Calls of the engine without anything of ours: the floor, and what one gets from its defaults.
+
+use std::time::{Duration, Instant};
+
+use wasmtime::component::{Component, Linker, ResourceTable};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store, StoreLimits,
+    StoreLimitsBuilder,
+};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::guest::ADD;
+
+#[expect(missing_docs, unreachable_pub, missing_debug_implementations, reason = "generated")]
+mod bindings {
+    wasmtime::component::bindgen!({ path: "../../../wit", world: "tool-plugin", exports: { default: async } });
+}
+use bindings::art::tool::{host, types};
+use bindings::{ToolPlugin, ToolPluginPre};
+
+const FUEL: u64 = 2_000_000_000;
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+struct State {
+    wasi: WasiCtx,
+    table: ResourceTable,
+    limits: StoreLimits,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl types::Host for State {}
+
+impl host::Host for State {
+    fn log(&mut self, _: host::Level, _: String) {}
+    fn progress(&mut self, _: Option<String>, _: Option<String>) {}
+    fn cancelled(&mut self) -> bool {
+        false
+    }
+}
+
+/// An engine, a component and a runtime on the current thread.
+pub(crate) struct Floor {
+    engine: Engine,
+    linker: Linker<State>,
+    component: Component,
+    runtime: tokio::runtime::Runtime,
+    metered: bool,
+}
+
+impl Floor {
+    /// The fastest settings known: pool, resident memory, `PAGEMAP_SCAN`, no concurrency; with fuel, limits and a timeout.
+    pub(crate) fn best(wasm: &[u8]) -> Self {
+        let mut config = Config::new();
+        config.consume_fuel(true).concurrency_support(false);
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(Enabled::Yes)));
+        let engine = Engine::new(&config).or_else(|_| {
+            config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(Enabled::No)));
+            Engine::new(&config)
+        });
+        Self::new(engine.unwrap(), wasm, true)
+    }
+
+    /// What the engine does when nobody says anything.
+    pub(crate) fn defaults(wasm: &[u8]) -> Self {
+        Self::new(Engine::default(), wasm, false)
+    }
+
+    fn new(engine: Engine, wasm: &[u8], metered: bool) -> Self {
+        let mut linker = Linker::new(&engine);
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker).unwrap();
+        host::add_to_linker::<_, wasmtime::component::HasSelf<State>>(&mut linker, |state| state).unwrap();
+        types::add_to_linker::<_, wasmtime::component::HasSelf<State>>(&mut linker, |state| state).unwrap();
+        let component = Component::from_binary(&engine, wasm).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        Self {
+            engine,
+            linker,
+            component,
+            runtime,
+            metered,
+        }
+    }
+
+    fn store(&self) -> Store<State> {
+        let limits = StoreLimitsBuilder::new().memory_size(64 << 20).build();
+        let state = State {
+            wasi: WasiCtx::builder().build(),
+            table: ResourceTable::new(),
+            limits,
+        };
+        let mut store = Store::new(&self.engine, state);
+        if self.metered {
+            store.limiter(|state| &mut state.limits);
+            store.set_fuel(FUEL).unwrap();
+            store.fuel_async_yield_interval(Some(1_000_000)).unwrap();
+        }
+        store
+    }
+
+    fn pre(&self) -> ToolPluginPre<State> {
+        ToolPluginPre::new(self.linker.instantiate_pre(&self.component).unwrap()).unwrap()
+    }
+
+    /// Calls of one instance that stays.
+    pub(crate) fn warm(&self, iterations: u64) -> Duration {
+        self.runtime.block_on(async {
+            let mut store = self.store();
+            let tool = self.pre().instantiate_async(&mut store).await.unwrap();
+            let start = Instant::now();
+            for _ in 0..iterations {
+                store.set_fuel(FUEL).unwrap();
+                call(&tool, &mut store).await;
+            }
+            start.elapsed()
+        })
+    }
+
+    /// Each call in an instance of its own.
+    pub(crate) fn fresh(&self, iterations: u64) -> Duration {
+        let pre = self.pre();
+        self.runtime.block_on(async {
+            let start = Instant::now();
+            for _ in 0..iterations {
+                let mut store = self.store();
+                let guarded = tokio::time::timeout(TIMEOUT, async {
+                    let tool = pre.instantiate_async(&mut store).await.unwrap();
+                    call(&tool, &mut store).await;
+                });
+                guarded.await.unwrap();
+            }
+            start.elapsed()
+        })
+    }
+
+    /// Each call in an instance of its own, looked up and linked anew.
+    pub(crate) fn fresh_without_pre(&self, iterations: u64) -> Duration {
+        self.runtime.block_on(async {
+            let start = Instant::now();
+            for _ in 0..iterations {
+                let mut store = self.store();
+                let tool = ToolPlugin::instantiate_async(&mut store, &self.component, &self.linker)
+                    .await
+                    .unwrap();
+                call(&tool, &mut store).await;
+            }
+            start.elapsed()
+        })
+    }
+}
+
+async fn call(tool: &ToolPlugin, store: &mut Store<State>) {
+    let text = String::new;
+    let context = types::ExecutionContext {
+        thread_id: text(),
+        trace_id: text(),
+        call_id: text(),
+        user_id: None,
+        session_id: None,
+        hitl: None,
+    };
+    let outcome = tool
+        .art_tool_tool()
+        .call_execute(store, &ADD.to_owned(), &context)
+        .await
+        .unwrap();
+    assert!(matches!(outcome, types::Outcome::Success(success) if success.output == r#"{"value":42}"#));
+}
+
+fn pool(pagemap_scan: Enabled) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(16)
+        .total_core_instances(128)
+        .total_memories(32)
+        .total_tables(64)
+        .total_stacks(16);
+    pool.max_memory_size(64 << 20)
+        .linear_memory_keep_resident(4 << 20)
+        .table_keep_resident(64 << 10);
+    pool.async_stack_keep_resident(64 << 10).pagemap_scan(pagemap_scan);
+    pool
+}

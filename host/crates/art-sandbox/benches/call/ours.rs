@@ -1,0 +1,269 @@
+//! Calls through the sandbox and through the whole tool system.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use art_core::limits::Limits;
+use art_core::observation::NewObservation;
+use art_core::outcome::Ending;
+use art_core::tool::ParsedToolCall;
+use art_sandbox::{Plugin, Sandbox, SandboxConfig};
+use art_tools::ToolRegistry;
+use art_tools::{Admitted, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolSystem};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::guest;
+use crate::report::{Row, table};
+
+/// A sink that keeps nothing: what a store adds is the store's.
+#[derive(Debug)]
+struct Discard;
+
+impl ObservationSink for Discard {
+    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
+        drop(observation);
+        std::future::ready(Ok(())).boxed()
+    }
+}
+
+/// A sandbox with the guest, and a tool system around it.
+pub(crate) struct Ours {
+    sandbox: Sandbox,
+    plugin: Arc<Plugin>,
+    tools: Arc<ToolSystem>,
+    runtime: tokio::runtime::Runtime,
+}
+
+fn add() -> ParsedToolCall {
+    call(serde_json::from_str(guest::ADD).unwrap())
+}
+
+fn call(arguments: serde_json::Value) -> ParsedToolCall {
+    ParsedToolCall {
+        call_id: "call_000000000".to_owned(),
+        tool_name: "bench".to_owned(),
+        arguments,
+    }
+}
+
+fn scope() -> CallScope {
+    CallScope {
+        thread_id: "thread".to_owned(),
+        trace_id: "trace".to_owned(),
+        enabled_tools: vec!["bench".to_owned()],
+        ..CallScope::default()
+    }
+}
+
+impl Ours {
+    pub(crate) fn new(wasm: &[u8], workers: usize) -> Self {
+        let sandbox = Sandbox::new(&SandboxConfig {
+            workers,
+            ..SandboxConfig::default()
+        })
+        .unwrap();
+        let plugin = Arc::new(sandbox.load("bench", wasm).unwrap());
+        let registry = Arc::new(ToolRegistry::new());
+        registry.register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>).unwrap();
+        let tools = Arc::new(ToolSystem::new(registry, Arc::new(Discard), SystemConfig::default()));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        Self {
+            sandbox,
+            plugin,
+            tools,
+            runtime,
+        }
+    }
+
+    fn calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+        let plugin = Arc::clone(&self.plugin);
+        async move {
+            let admitted = Admitted::for_test(add(), Limits::EXECUTE);
+            let start = Instant::now();
+            for _ in 0..iterations {
+                let outcome = plugin.execute(&admitted).await;
+                assert!(matches!(outcome.ending, Ending::Success(_)));
+            }
+            start.elapsed()
+        }
+    }
+
+    /// Calls made on the worker itself, as a batch of the tool system makes them.
+    pub(crate) fn on_worker(&self, iterations: u64) -> Duration {
+        self.runtime
+            .block_on(self.sandbox.run_on_worker(0, self.calls(iterations)))
+            .unwrap()
+    }
+
+    /// Calls that change threads, there and back.
+    pub(crate) fn from_outside(&self, iterations: u64) -> Duration {
+        self.runtime.block_on(self.calls(iterations))
+    }
+
+    fn tool_calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+        let tools = Arc::clone(&self.tools);
+        async move {
+            let scope = scope();
+            let start = Instant::now();
+            for _ in 0..iterations {
+                let reports = tools.execute_batch(vec![add()], &scope).await;
+                assert!(reports.iter().all(|report| report.result.output.is_some()));
+            }
+            start.elapsed()
+        }
+    }
+
+    /// Whole calls: admission, validation, sandbox, output schema, observation.
+    pub(crate) fn tool_system(&self, iterations: u64) -> Duration {
+        self.runtime
+            .block_on(self.sandbox.run_on_worker(0, self.tool_calls(iterations)))
+            .unwrap()
+    }
+
+    fn once(&self, arguments: serde_json::Value, limits: Limits) -> art_core::outcome::Outcome {
+        let plugin = Arc::clone(&self.plugin);
+        let admitted = Admitted::for_test(call(arguments), limits);
+        let job = async move { plugin.execute(&admitted).await };
+        self.runtime.block_on(self.sandbox.run_on_worker(0, job)).unwrap()
+    }
+}
+
+/// Calls per second on one thread and on two.
+pub(crate) fn throughput(wasm: &[u8]) {
+    const CALLS: u64 = 50_000;
+    let ours = Ours::new(wasm, 2);
+    let run = |workers: usize| {
+        let jobs = (0..workers).map(|index| ours.sandbox.run_on_worker(index, ours.calls(CALLS)));
+        let start = Instant::now();
+        ours.runtime.block_on(futures_util::future::join_all(jobs));
+        (CALLS * workers as u64) as f64 / start.elapsed().as_secs_f64()
+    };
+    let rounds = |workers| median((0..5).map(|_| run(workers)).collect());
+    let (one, two) = (rounds(1), rounds(2));
+    table(
+        "calls per second",
+        &[
+            Row::new("1 thread", format!("{one:.0}"), 1.0),
+            Row::new("2 threads", format!("{two:.0}"), two / one),
+        ],
+    );
+}
+
+/// What fuel costs a guest that only computes.
+pub(crate) fn processor_bound(wasm: &[u8]) {
+    let ours = Ours::new(wasm, 1);
+    let kernels = [
+        ("Sieve", 2_000_000),
+        ("Lcg", 50_000_000),
+        ("Json", 5_000),
+        ("Matrix", 200),
+    ];
+    let mut product = 1.0;
+    let mut rows = Vec::new();
+    for (op, size) in kernels {
+        let arguments = serde_json::json!({"op": op, "a": size});
+        let input = arguments.to_string();
+        let native = median((0..7).map(|_| seconds(|| drop(guest::native(&input)))).collect());
+        let limits = Limits {
+            fuel: Limits::MAX.fuel,
+            ..Limits::EXECUTE
+        };
+        let sandboxed = median(
+            (0..7)
+                .map(|_| {
+                    seconds(|| {
+                        let outcome = ours.once(arguments.clone(), limits);
+                        assert!(matches!(outcome.ending, Ending::Success(_)), "{outcome:?}");
+                    })
+                })
+                .collect(),
+        );
+        product *= sandboxed / native;
+        rows.push(Row::new(op, format!("{:.1} ms", sandboxed * 1e3), sandboxed / native));
+    }
+    rows.push(Row::new(
+        "geometric mean",
+        String::new(),
+        f64::powf(product, 1.0 / kernels.len() as f64),
+    ));
+    table("processor-bound guests, against native", &rows);
+}
+
+/// How late a guest is stopped.
+pub(crate) fn deadlines(wasm: &[u8]) {
+    const DEADLINE_MS: u64 = 50;
+    let ours = Ours::new(wasm, 1);
+    let limits = Limits {
+        fuel: Limits::MAX.fuel,
+        timeout_ms: DEADLINE_MS,
+        ..Limits::EXECUTE
+    };
+    let rows: Vec<_> = [("Spin", 0), ("Sleep", 3_600_000)]
+        .into_iter()
+        .map(|(op, a)| {
+            let late = (0..21)
+                .map(|_| {
+                    seconds(|| {
+                        let outcome = ours.once(serde_json::json!({"op": op, "a": a}), limits);
+                        assert_eq!(outcome.ending, Ending::Timeout { limit_ms: DEADLINE_MS });
+                    }) * 1e3
+                })
+                .collect();
+            let took = median(late);
+            Row::new(
+                op,
+                format!("{:.2} ms late", took - DEADLINE_MS as f64),
+                took / DEADLINE_MS as f64,
+            )
+        })
+        .collect();
+    table("stopped after a deadline of 50 ms", &rows);
+}
+
+/// Loading 20 components, compiled and from the cache, on two threads.
+pub(crate) fn loading(wasm: &[u8]) {
+    const COMPONENTS: usize = 20;
+    let home = tempfile::tempdir().unwrap();
+    let config = SandboxConfig {
+        cache: Some(home.path().join("code")),
+        ..SandboxConfig::default()
+    };
+    let load_all = || {
+        let sandbox = Sandbox::new(&config).unwrap();
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..COMPONENTS / 2 {
+                        drop(sandbox.load("bench", wasm).unwrap());
+                    }
+                });
+            }
+        });
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    let first = seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
+    let cached = median((0..5).map(|_| load_all()).collect());
+    table(
+        "loading",
+        &[
+            Row::new("1 component, compiled", format!("{first:.1} ms"), first / cached),
+            Row::new("20 components, from the cache", format!("{cached:.1} ms"), 1.0),
+        ],
+    );
+}
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,128 @@
+//! The tool that the benchmarks call: a tiny addition, and kernels that keep a processor busy.
+
+use art_sdk::prelude::*;
+
+/// What is to be computed.
+#[args]
+pub struct Input {
+    /// The operation.
+    pub op: Op,
+    /// First operand, or size of the problem.
+    pub a: u64,
+    /// Second operand.
+    #[serde(default)]
+    pub b: u64,
+}
+
+/// The operations.
+#[args]
+#[derive(Clone, Copy)]
+pub enum Op {
+    /// `a + b`
+    Add,
+    /// Primes below `a`.
+    Sieve,
+    /// `a` rounds of a linear congruential generator.
+    Lcg,
+    /// `a` records written as JSON, parsed and sorted.
+    Json,
+    /// Product of two `a` by `a` matrices.
+    Matrix,
+    /// Never ends.
+    Spin,
+    /// Sleeps `a` milliseconds.
+    Sleep,
+}
+
+/// The result.
+#[output]
+pub struct Output {
+    /// The value.
+    pub value: u64,
+}
+
+/// Computes something, for benchmarks.
+#[tool]
+pub fn bench(input: Input) -> Result<Output> {
+    Ok(Output { value: compute(&input) })
+}
+
+/// The same work without the tool around it.
+#[must_use]
+pub fn compute(input: &Input) -> u64 {
+    match input.op {
+        Op::Add => input.a.wrapping_add(input.b),
+        Op::Sieve => sieve(input.a),
+        Op::Lcg => lcg(input.a),
+        Op::Json => json_round_trip(input.a),
+        Op::Matrix => matrix(input.a),
+        Op::Spin => spin(),
+        Op::Sleep => {
+            std::thread::sleep(std::time::Duration::from_millis(input.a));
+            input.a
+        }
+    }
+}
+
+fn sieve(limit: u64) -> u64 {
+    let limit = usize::try_from(limit).unwrap_or_default();
+    let mut composite = vec![false; limit];
+    let mut count = 0;
+    for n in 2..limit {
+        if composite.get(n).copied().unwrap_or(true) {
+            continue;
+        }
+        count += 1;
+        composite
+            .iter_mut()
+            .skip(n * 2)
+            .step_by(n)
+            .for_each(|slot| *slot = true);
+    }
+    count
+}
+
+fn lcg(rounds: u64) -> u64 {
+    let step = |state: u64, _| {
+        state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407)
+    };
+    (0..rounds).fold(std::hint::black_box(1), step)
+}
+
+fn json_round_trip(records: u64) -> u64 {
+    let rows: Vec<Value> = (0..records)
+        .map(|n| json!({"id": lcg(n % 7) ^ n, "name": format!("row {n}")}))
+        .collect();
+    let text = Value::from(rows).to_string();
+    let mut ids: Vec<u64> = match art_sdk::serde_json::from_str::<Vec<Value>>(&text) {
+        Ok(rows) => rows.iter().filter_map(|row| row.get("id")?.as_u64()).collect(),
+        Err(_) => Vec::new(),
+    };
+    ids.sort_unstable();
+    ids.iter().fold(0, |sum, id| sum ^ id)
+}
+
+fn matrix(size: u64) -> u64 {
+    let size = usize::try_from(size).unwrap_or_default();
+    let cell = |seed: u64| (0..size * size).map(|n| (n as u64 ^ seed) as f64).collect::<Vec<_>>();
+    let (left, right) = (cell(3), cell(5));
+    let mut product = vec![0.0_f64; size * size];
+    for (row, out) in left
+        .chunks_exact(size.max(1))
+        .zip(product.chunks_exact_mut(size.max(1)))
+    {
+        for (factor, line) in row.iter().zip(right.chunks_exact(size.max(1))) {
+            out.iter_mut().zip(line).for_each(|(sum, value)| *sum += factor * value);
+        }
+    }
+    product.iter().fold(0, |sum, value| sum ^ value.to_bits())
+}
+
+fn spin() -> u64 {
+    let mut n = 0_u64;
+    loop {
+        n = std::hint::black_box(n.wrapping_add(1));
+    }
+}

@@ -1,0 +1,218 @@
+//! One call: a fresh store, a fresh instance, the guard around both, and what the call used.
+
+use std::time::Duration;
+
+use art_core::limits::Limits;
+use art_core::outcome::{CallLog, Ending, Outcome};
+use art_core::tool::{ExecutionContext, ToolSchema};
+use art_core::usage::Usage;
+use tokio_util::sync::CancellationToken;
+use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
+use wasmtime_wasi::I32Exit;
+
+use crate::bindings::{ToolPluginPre, types};
+use crate::convert;
+use crate::guard::{HOST_CALL_FUEL, Stopped, Watch, YIELD_FUEL};
+use crate::state::CallState;
+
+/// Bytes beyond its output that a guest may hand to the host in one go: its messages, titles and log lines.
+const HOSTCALL_SLACK: u64 = 1 << 20;
+/// Bytes of an error message of the engine that are kept.
+const MAX_TRAP_BYTES: usize = 500;
+
+/// A call that is about to run.
+pub(crate) struct Session {
+    store: Store<CallState>,
+    watch: Watch,
+    limits: Limits,
+    bytes_in: u64,
+}
+
+impl Session {
+    pub(crate) fn new(
+        pre: &ToolPluginPre<CallState>,
+        limits: &Limits,
+        cancel: CancellationToken,
+    ) -> wasmtime::Result<Self> {
+        let state = CallState::new(limits, cancel.clone());
+        let watch = Watch::new(limits, cancel, state.crossings());
+        let mut store = Store::new(pre.engine(), state);
+        store.limiter(|state| &mut state.limiter);
+        store.set_fuel(limits.fuel)?;
+        store.fuel_async_yield_interval(Some(YIELD_FUEL))?;
+        store.set_hostcall_fuel(usize::try_from(limits.output_bytes + HOSTCALL_SLACK).unwrap_or(usize::MAX));
+        store.set_max_component_handles(limits.handles as usize);
+        Ok(Self {
+            store,
+            watch,
+            limits: *limits,
+            bytes_in: 0,
+        })
+    }
+
+    /// Runs `execute`.
+    pub(crate) async fn execute(
+        mut self,
+        pre: &ToolPluginPre<CallState>,
+        input: String,
+        context: &ExecutionContext,
+    ) -> Outcome {
+        self.bytes_in = input.len() as u64;
+        let context = convert::context(context);
+        let store = &mut self.store;
+        let run = async {
+            let tool = pre.instantiate_async(&mut *store).await?;
+            tool.art_tool_tool().call_execute(store, &input, &context).await
+        };
+        let (ended, cpu) = self.watch.guard(run).await;
+        self.finish(ended, cpu)
+    }
+
+    /// Runs `schema`. An ending other than a schema is told in words.
+    pub(crate) async fn schema(mut self, pre: &ToolPluginPre<CallState>) -> Result<ToolSchema, String> {
+        let store = &mut self.store;
+        let run = async {
+            let tool = pre.instantiate_async(&mut *store).await?;
+            tool.art_tool_tool().call_schema(store).await
+        };
+        let (ended, _cpu) = self.watch.guard(run).await;
+        match ended {
+            Ok(Ok(schema)) => convert::schema(schema).map_err(convert::NotJson::into_reason),
+            Ok(Err(error)) => Err(in_words(&self.classify(&error))),
+            Err(stopped) => Err(in_words(&self.stopped(stopped))),
+        }
+    }
+
+    fn finish(mut self, ended: Result<wasmtime::Result<types::Outcome>, Stopped>, cpu: Duration) -> Outcome {
+        let bytes_out = match &ended {
+            Ok(Ok(outcome)) => size_of(outcome),
+            _ => 0,
+        };
+        let usage = self.usage(bytes_out, cpu);
+        let ending = match ended {
+            Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted(),
+            Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large(bytes_out),
+            Ok(Ok(outcome)) => convert::ending(outcome),
+            Ok(Err(error)) => self.classify(&error),
+            Err(stopped) => self.stopped(stopped),
+        };
+        Outcome {
+            ending,
+            usage,
+            log: self.take_log(),
+        }
+    }
+
+    fn take_log(&mut self) -> CallLog {
+        self.store.data_mut().take_log()
+    }
+
+    fn usage(&self, bytes_out: u64, cpu: Duration) -> Usage {
+        let host_calls = self.watch.crossings();
+        let burnt = self
+            .limits
+            .fuel
+            .saturating_sub(self.store.get_fuel().unwrap_or_default());
+        Usage {
+            fuel: burnt.saturating_add(host_calls.saturating_mul(HOST_CALL_FUEL)),
+            peak_memory_bytes: self.store.data().limiter.peak(),
+            wall_us: micros(self.watch.elapsed()),
+            cpu_us: micros(cpu),
+            bytes_in: self.bytes_in,
+            bytes_out,
+            host_calls,
+        }
+    }
+
+    fn stopped(&self, stopped: Stopped) -> Ending {
+        match stopped {
+            Stopped::Timeout => Ending::Timeout {
+                limit_ms: self.limits.timeout_ms,
+            },
+            Stopped::Cancelled => Ending::Cancelled,
+            Stopped::HostCalls => self.fuel_exhausted(),
+        }
+    }
+
+    fn fuel_exhausted(&self) -> Ending {
+        Ending::FuelExhausted {
+            limit: self.limits.fuel,
+        }
+    }
+
+    fn too_large(&self, bytes: u64) -> Ending {
+        Ending::InvalidOutput {
+            reason: format!("{bytes} bytes, more than the {} allowed", self.limits.output_bytes),
+        }
+    }
+
+    /// What an error of the engine means. Refused memory comes first: what traps afterwards is its consequence.
+    fn classify(&self, error: &wasmtime::Error) -> Ending {
+        if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
+            return Ending::Busy;
+        }
+        let trap = error.downcast_ref::<Trap>();
+        match trap {
+            Some(Trap::OutOfFuel) => self.fuel_exhausted(),
+            Some(Trap::StackOverflow) => Ending::StackOverflow,
+            _ if self.store.data().limiter.refused() => Ending::MemoryExhausted {
+                limit: self.limits.memory_bytes,
+            },
+            Some(trap) => Ending::Trap {
+                message: trap_message(trap),
+            },
+            None => self.classify_host_error(error),
+        }
+    }
+
+    fn classify_host_error(&self, error: &wasmtime::Error) -> Ending {
+        if let Some(I32Exit(code)) = error.downcast_ref() {
+            return Ending::Trap {
+                message: format!("the tool exited with code {code}"),
+            };
+        }
+        let message = format!("{error:#}");
+        if message.contains("fuel allocated for hostcalls") {
+            let limit = self.limits.output_bytes;
+            return Ending::InvalidOutput {
+                reason: format!("more than the {limit} bytes allowed"),
+            };
+        }
+        Ending::Trap {
+            message: art_core::text::byte_prefix(&message, MAX_TRAP_BYTES).to_owned(),
+        }
+    }
+}
+
+fn trap_message(trap: &Trap) -> String {
+    let text = trap.to_string();
+    text.strip_prefix("wasm trap: ").unwrap_or(&text).to_owned()
+}
+
+fn in_words(ending: &Ending) -> String {
+    ending
+        .error()
+        .map_or_else(|| "gave no schema".to_owned(), |(_, text)| text)
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Bytes of everything the tool returned.
+fn size_of(outcome: &types::Outcome) -> u64 {
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let bytes = match outcome {
+        types::Outcome::Success(success) => {
+            let attachments: usize = success.attachments.iter().map(|a| a.data.len()).sum();
+            success.output.len() + text(&success.title) + text(&success.metadata) + attachments
+        }
+        types::Outcome::Failure(failure) => failure.message.len() + text(&failure.metadata),
+        types::Outcome::Suspended(suspension) => {
+            let sides = text(&suspension.details) + text(&suspension.preview) + text(&suspension.feedback_schema);
+            suspension.message.len() + sides
+        }
+        types::Outcome::Continuation(request) => request.description.len() + request.inputs.len(),
+    };
+    bytes as u64
+}

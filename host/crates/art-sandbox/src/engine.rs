@@ -1,0 +1,159 @@
+//! Engines and their memory: one of each for every worker thread.
+//!
+//! Threads that share an engine slow each other down, so each worker has its own. Where the address space is limited the
+//! pool cannot be reserved, and instances are allocated one by one instead.
+
+use std::num::NonZeroUsize;
+
+use art_core::limits::Limits;
+use wasmtime::component::Linker;
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::cli::{WasiCli, WasiCliView};
+use wasmtime_wasi::p2::{add_to_linker_proxy_interfaces_async, bindings};
+use wasmtime_wasi::random::WasiRandom;
+
+use crate::error::SandboxError;
+use crate::state::{CallState, link_host};
+
+/// Calls that one worker can have open at the same time.
+pub(crate) const SLOTS: u32 = 64;
+/// Memory of a slot that stays mapped between calls; a small tool touches less than 1 MiB.
+const MEMORY_KEEP_RESIDENT: usize = 4 << 20;
+const TABLE_KEEP_RESIDENT: usize = 64 << 10;
+const STACK_KEEP_RESIDENT: usize = 64 << 10;
+const GUEST_STACK: usize = 512 << 10;
+const FIBER_STACK: usize = 2 << 20;
+/// Core instances, memories and tables that one component may bring along.
+const CORE_INSTANCES: u32 = 8;
+const MEMORIES: u32 = 2;
+const TABLES: u32 = 4;
+
+/// How the memory of instances is allocated, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineMode {
+    /// Instances come from a pool.
+    pub pooling: bool,
+    /// Memory is reset with the kernel's `PAGEMAP_SCAN` (Linux 6.7 and later).
+    pub pagemap_scan: bool,
+    /// Why there is no pool; none when there is one.
+    pub fallback_reason: Option<String>,
+}
+
+/// An engine with everything linked that every tool may use.
+pub(crate) struct Shard {
+    pub(crate) engine: Engine,
+    pub(crate) linker: Linker<CallState>,
+}
+
+impl Shard {
+    pub(crate) fn new(mode: &EngineMode) -> Result<Self, SandboxError> {
+        let engine = Engine::new(&config(mode)).map_err(SandboxError::Engine)?;
+        let linker = base_linker(&engine).map_err(SandboxError::Engine)?;
+        Ok(Self { engine, linker })
+    }
+}
+
+/// Finds the best mode that this machine allows, by trying.
+pub(crate) fn detect_mode(allow_pooling: bool) -> EngineMode {
+    let on_demand = |reason: String| EngineMode {
+        pooling: false,
+        pagemap_scan: false,
+        fallback_reason: Some(reason),
+    };
+    if !allow_pooling {
+        return on_demand("switched off by the configuration".to_owned());
+    }
+    let pooling = EngineMode {
+        pooling: true,
+        pagemap_scan: pagemap_scan_works(),
+        fallback_reason: None,
+    };
+    match Engine::new(&config(&pooling)) {
+        Ok(_) => pooling,
+        Err(error) => on_demand(format!("the pool could not be reserved: {error:#}")),
+    }
+}
+
+/// Whether the kernel has `PAGEMAP_SCAN`: an engine that insists on it can be made.
+fn pagemap_scan_works() -> bool {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_memories(1)
+        .total_tables(1)
+        .total_stacks(1)
+        .total_core_instances(1)
+        .total_component_instances(1);
+    pool.pagemap_scan(Enabled::Yes);
+    let mut config = Config::new();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    Engine::new(&config).is_ok()
+}
+
+/// The settings of every engine. What a preview 2 tool does not need is off.
+fn config(mode: &EngineMode) -> Config {
+    let mut config = Config::new();
+    config
+        .strategy(Strategy::Cranelift)
+        .consume_fuel(true)
+        .concurrency_support(false);
+    config
+        .wasm_memory64(false)
+        .wasm_tail_call(false)
+        .wasm_relaxed_simd(false)
+        .wasm_custom_page_sizes(false)
+        .wasm_wide_arithmetic(false);
+    config
+        .max_wasm_stack(GUEST_STACK)
+        .async_stack_size(FIBER_STACK)
+        .async_stack_zeroing(false);
+    config
+        .wasm_backtrace_max_frames(NonZeroUsize::new(20))
+        .debug_info(false)
+        .memory_init_cow(true);
+    let strategy = if mode.pooling {
+        InstanceAllocationStrategy::Pooling(pool(mode))
+    } else {
+        InstanceAllocationStrategy::OnDemand
+    };
+    config.allocation_strategy(strategy);
+    config
+}
+
+fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(SLOTS)
+        .total_core_instances(SLOTS * CORE_INSTANCES)
+        .total_memories(SLOTS * MEMORIES)
+        .total_tables(SLOTS * TABLES)
+        .total_stacks(SLOTS)
+        .max_core_instances_per_component(CORE_INSTANCES * 4)
+        .max_memories_per_component(MEMORIES * 2)
+        .max_tables_per_component(TABLES * 4);
+    pool.max_memory_size(usize::try_from(Limits::MAX.memory_bytes).unwrap_or(usize::MAX))
+        .table_elements(Limits::MAX.table_elements as usize)
+        .max_component_instance_size(1 << 20)
+        .max_core_instance_size(1 << 20)
+        .linear_memory_keep_resident(MEMORY_KEEP_RESIDENT)
+        .table_keep_resident(TABLE_KEEP_RESIDENT)
+        .async_stack_keep_resident(STACK_KEEP_RESIDENT)
+        .pagemap_scan(if mode.pagemap_scan { Enabled::Yes } else { Enabled::No });
+    pool
+}
+
+/// Links what every tool may use: the `host` interface and the parts of WASI that reach nothing outside the sandbox.
+fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
+    let mut linker = Linker::new(engine);
+    link_host(&mut linker)?;
+    let l = &mut linker;
+    add_to_linker_proxy_interfaces_async(l)?;
+    bindings::random::insecure::add_to_linker::<CallState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    bindings::random::insecure_seed::add_to_linker::<CallState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    bindings::cli::exit::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    bindings::cli::environment::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    bindings::cli::terminal_input::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    bindings::cli::terminal_output::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    bindings::cli::terminal_stdin::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    bindings::cli::terminal_stdout::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    bindings::cli::terminal_stderr::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    Ok(linker)
+}

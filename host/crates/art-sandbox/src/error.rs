@@ -1,0 +1,109 @@
+//! Why a sandbox cannot start or a component cannot be loaded.
+
+use std::path::PathBuf;
+
+use art_core::limits::LimitTooHigh;
+
+/// A sandbox could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The engine refuses its settings.
+    #[error("failed to start the WebAssembly engine")]
+    Engine(#[source] wasmtime::Error),
+    /// A thread could not be made.
+    #[error("failed to start a sandbox thread")]
+    Thread(#[source] std::io::Error),
+    /// The directory for compiled code cannot be trusted.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// The directory for compiled code cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// It cannot be read or written.
+    #[error("failed to use the cache directory `{path}`")]
+    Io {
+        /// The directory or a file in it.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Somebody else could put native code there.
+    #[error("the cache directory `{path}` is not private: {reason} (hint: remove it, or choose another with `--home`)")]
+    NotPrivate {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+/// A component was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file is empty.
+    #[error("the file is empty")]
+    Empty,
+    /// The file is over the size limit.
+    #[error("the file has {bytes} bytes, more than the {limit} allowed")]
+    TooLarge {
+        /// Size of the file.
+        bytes: u64,
+        /// Largest size allowed.
+        limit: u64,
+    },
+    /// The file is something else.
+    #[error(
+        "not a WebAssembly component: {found} (hint: build it with `art plugin build` or `--target wasm32-wasip2`)"
+    )]
+    NotAComponent {
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// The file is damaged.
+    #[error("the component is damaged")]
+    Damaged(#[source] wasmparser::BinaryReaderError),
+    /// The component does not export the tool interface.
+    #[error("does not export `{expected}`, so it is not a tool")]
+    NotATool {
+        /// The interface a tool exports.
+        expected: &'static str,
+    },
+    /// The component speaks a version of the contract that this host does not know.
+    #[error("built against `{found}`; this host supports `{supported}` (hint: rebuild it with the SDK of this host)")]
+    ContractVersion {
+        /// What the component names.
+        found: String,
+        /// What the host has.
+        supported: &'static str,
+    },
+    /// The component needs an interface that it was not granted.
+    #[error("imports `{import}`, which no tool is granted by this host")]
+    ImportRefused {
+        /// The import.
+        import: String,
+    },
+    /// The manifest inside the component is wrong.
+    #[error("the `art:manifest` section is invalid")]
+    Manifest(#[source] serde_json::Error),
+    /// The component carries more than one manifest.
+    #[error("has more than one `art:manifest` section")]
+    ManifestTwice,
+    /// The manifest asks for more than the host ever gives.
+    #[error("the manifest asks for too much")]
+    Limits(#[from] LimitTooHigh),
+    /// The compiler refuses the component.
+    #[error("failed to compile the component")]
+    Compile(#[source] wasmtime::Error),
+    /// The component does not fit the interfaces of the host.
+    #[error("failed to link the component")]
+    Link(#[source] wasmtime::Error),
+    /// `schema()` did not give a schema.
+    #[error("`schema()` {reason}")]
+    Schema {
+        /// What happened instead.
+        reason: String,
+    },
+}

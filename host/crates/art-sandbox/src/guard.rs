@@ -1,0 +1,142 @@
+//! The guard around a running call: time, cancellation, host calls, and the processor time it used.
+//!
+//! A guest gives control back every [`YIELD_FUEL`] units of fuel and whenever it waits. The guard looks at the clock at
+//! each of these points, so that a busy guest is stopped within one interval of its deadline; a timer wakes it when the
+//! guest waits.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use art_core::limits::Limits;
+use rustix::time::{ClockId, clock_gettime};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+/// Fuel between two points at which a guest gives control back: a fraction of a millisecond.
+pub(crate) const YIELD_FUEL: u64 = 1_000_000;
+
+/// Fuel that every call into the host costs.
+pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
+
+/// Why the guard stopped a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// It took too long.
+    Timeout,
+    /// The caller gave up.
+    Cancelled,
+    /// It called the host too often, which costs fuel.
+    HostCalls,
+}
+
+/// What a guard watches.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    started: Instant,
+    deadline: Instant,
+    cancel: CancellationToken,
+    crossings: Arc<AtomicU64>,
+    max_crossings: u64,
+}
+
+impl Watch {
+    pub(crate) fn new(limits: &Limits, cancel: CancellationToken, crossings: Arc<AtomicU64>) -> Self {
+        let started = Instant::now();
+        Self {
+            started,
+            deadline: started + Duration::from_millis(limits.timeout_ms),
+            cancel,
+            crossings,
+            max_crossings: limits.host_calls.min(limits.fuel / HOST_CALL_FUEL),
+        }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn crossings(&self) -> u64 {
+        self.crossings.load(Ordering::Relaxed)
+    }
+
+    /// Runs `call` to its end or until it has to be stopped. Gives the processor time it used on this thread as well.
+    pub(crate) async fn guard<F: Future>(&self, call: F) -> (Result<F::Output, Stopped>, Duration) {
+        let guarded = Guarded {
+            watch: self,
+            call: std::pin::pin!(call),
+            wakers: None,
+            cpu: Duration::ZERO,
+        };
+        guarded.await
+    }
+
+    fn must_stop(&self) -> Option<Stopped> {
+        if self.cancel.is_cancelled() {
+            Some(Stopped::Cancelled)
+        } else if self.crossings() > self.max_crossings {
+            Some(Stopped::HostCalls)
+        } else if Instant::now() >= self.deadline {
+            Some(Stopped::Timeout)
+        } else {
+            None
+        }
+    }
+}
+
+struct Guarded<'a, F> {
+    watch: &'a Watch,
+    call: Pin<&'a mut F>,
+    /// Made when the call first waits: most calls never do.
+    wakers: Option<Wakers>,
+    cpu: Duration,
+}
+
+struct Wakers {
+    timer: Pin<Box<tokio::time::Sleep>>,
+    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl Wakers {
+    fn new(watch: &Watch) -> Self {
+        Self {
+            timer: Box::pin(tokio::time::sleep_until(watch.deadline.into())),
+            cancelled: Box::pin(watch.cancel.clone().cancelled_owned()),
+        }
+    }
+
+    fn any_ready(&mut self, cx: &mut Context<'_>) -> bool {
+        self.timer.as_mut().poll(cx).is_ready() | self.cancelled.as_mut().poll(cx).is_ready()
+    }
+}
+
+impl<F: Future> Future for Guarded<'_, F> {
+    type Output = (Result<F::Output, Stopped>, Duration);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let before = thread_cpu_time();
+        let polled = self.call.as_mut().poll(cx);
+        self.cpu += thread_cpu_time().saturating_sub(before);
+        if let Poll::Ready(output) = polled {
+            return Poll::Ready((Ok(output), self.cpu));
+        }
+        let watch = self.watch;
+        let woken = self.wakers.get_or_insert_with(|| Wakers::new(watch)).any_ready(cx);
+        match watch.must_stop() {
+            Some(stopped) => Poll::Ready((Err(stopped), self.cpu)),
+            // The timer rounds to milliseconds and may fire a little before the deadline.
+            None if woken => Poll::Ready((Err(Stopped::Timeout), self.cpu)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+fn thread_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or_default(),
+        u32::try_from(time.tv_nsec).unwrap_or_default(),
+    )
+}

@@ -1,0 +1,29 @@
+//! Runs tools compiled to WebAssembly components.
+//!
+//! [`Sandbox::load`] checks a component before it compiles it, links only what is granted, and asks the tool for its schema
+//! under tight limits. [`Plugin`] is the loaded tool: every call gets a fresh store and a fresh instance, with fuel, time,
+//! memory and output bounded, and ends in one of the kinds of [`art_core::outcome::Ending`] with what it used.
+//!
+//! This is the only crate that names wasmtime.
+
+mod absent;
+mod bindings;
+mod cache;
+mod call;
+mod convert;
+mod engine;
+mod error;
+mod guard;
+mod inspect;
+mod limiter;
+mod log;
+mod plugin;
+mod sandbox;
+mod state;
+mod worker;
+
+pub use engine::EngineMode;
+pub use error::{CacheError, LoadError, SandboxError};
+pub use inspect::{Inspection, Manifest, inspect};
+pub use plugin::Plugin;
+pub use sandbox::{MAX_COMPONENT_BYTES, Sandbox, SandboxConfig};

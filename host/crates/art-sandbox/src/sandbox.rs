@@ -1,0 +1,212 @@
+//! The sandbox of a host: its engines, its worker threads, its cache.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use art_core::limits::Limits;
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::Component;
+
+use crate::absent::link_absent;
+use crate::bindings::ToolPluginPre;
+use crate::cache::CodeCache;
+use crate::call::Session;
+use crate::engine::{EngineMode, Shard, detect_mode};
+use crate::error::{LoadError, SandboxError};
+use crate::inspect::inspect;
+use crate::plugin::Plugin;
+use crate::state::CallState;
+use crate::worker::Workers;
+
+/// Largest component that is read.
+pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
+
+/// How a sandbox is set up.
+#[derive(Clone, Debug)]
+pub struct SandboxConfig {
+    /// Worker threads; each has an engine of its own. Default: one for each processor.
+    pub workers: usize,
+    /// Take instances from a pool where the machine allows it. Default: true.
+    pub pooling: bool,
+    /// Private directory for compiled code. Default: none, so everything is compiled at every start.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self {
+            workers,
+            pooling: true,
+            cache: None,
+        }
+    }
+}
+
+/// Loads components and runs their calls. Cheap to clone; the parts are shared.
+#[derive(Clone)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    mode: EngineMode,
+    shards: Vec<Shard>,
+    workers: Workers,
+    cache: Option<CodeCache>,
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox")
+            .field("mode", &self.inner.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Sandbox {
+    /// Starts the worker threads and their engines.
+    ///
+    /// # Errors
+    /// When an engine or a thread cannot be made, or the cache directory is not private.
+    pub fn new(config: &SandboxConfig) -> Result<Self, SandboxError> {
+        let mode = detect_mode(config.pooling);
+        let workers = config.workers.max(1);
+        let shards = (0..workers).map(|_| Shard::new(&mode)).collect::<Result<_, _>>()?;
+        let cache = config.cache.as_deref().map(CodeCache::open).transpose()?;
+        let workers = Workers::start(workers).map_err(SandboxError::Thread)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                mode,
+                shards,
+                workers,
+                cache,
+            }),
+        })
+    }
+
+    /// How instances are allocated, and why.
+    #[must_use]
+    pub fn mode(&self) -> &EngineMode {
+        &self.inner.mode
+    }
+
+    /// Number of worker threads.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.inner.shards.len()
+    }
+
+    /// Checks, compiles and links a component, and asks it for its schema. `name` is that of its file, without the ending.
+    ///
+    /// Compiling takes a processor for a while: call it from a thread that may block. The schema is as the tool gave it;
+    /// the registry decides whether to admit it.
+    ///
+    /// # Errors
+    /// When the component is refused, with the reason.
+    pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
+        let bytes = wasm.len() as u64;
+        if bytes > MAX_COMPONENT_BYTES {
+            return Err(LoadError::TooLarge {
+                bytes,
+                limit: MAX_COMPONENT_BYTES,
+            });
+        }
+        let inspection = inspect(wasm)?;
+        let digest = blake3::hash(wasm);
+        let limits = inspection
+            .manifest
+            .as_ref()
+            .map(|m| m.limits)
+            .unwrap_or_default()
+            .apply(Limits::EXECUTE)?;
+        let instances = self.link_everywhere(&self.compile(wasm, &digest)?)?;
+        let schema = self.schema(&instances)?;
+        Ok(Plugin::new(
+            self.clone(),
+            name,
+            digest,
+            inspection,
+            limits,
+            schema,
+            instances,
+        ))
+    }
+
+    /// Runs `job` on worker `index`, where calls of tools then run without a change of thread. Gives none when it panicked.
+    pub async fn run_on_worker<T: Send + 'static>(
+        &self,
+        index: usize,
+        job: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        self.inner.workers.run(index % self.workers(), job).await
+    }
+
+    pub(crate) fn current_worker(&self) -> Option<usize> {
+        self.inner.workers.current()
+    }
+
+    pub(crate) fn least_busy_worker(&self) -> usize {
+        self.inner.workers.least_busy()
+    }
+
+    /// Compiled code, from the cache or fresh.
+    fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Vec<u8>, LoadError> {
+        let engine = self.first_engine()?;
+        if let Some(code) = self.inner.cache.as_ref().and_then(|cache| cache.get(engine, digest)) {
+            return Ok(code);
+        }
+        let code = engine.precompile_component(wasm).map_err(LoadError::Compile)?;
+        if let Some(cache) = &self.inner.cache {
+            cache.put(engine, digest, &code);
+        }
+        Ok(code)
+    }
+
+    fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {
+        let no_engine = || LoadError::Compile(wasmtime::Error::msg("there is no engine"));
+        self.inner
+            .shards
+            .first()
+            .map(|shard| &shard.engine)
+            .ok_or_else(no_engine)
+    }
+
+    fn link_everywhere(&self, code: &[u8]) -> Result<Vec<ToolPluginPre<CallState>>, LoadError> {
+        self.inner.shards.iter().map(|shard| link(shard, code)).collect()
+    }
+
+    fn schema(&self, instances: &[ToolPluginPre<CallState>]) -> Result<art_core::tool::ToolSchema, LoadError> {
+        let failed = |reason: String| LoadError::Schema { reason };
+        let index = self.least_busy_worker();
+        let pre = instances
+            .get(index)
+            .cloned()
+            .ok_or_else(|| failed("could not be run".to_owned()))?;
+        let job = async move {
+            let session = Session::new(&pre, &Limits::SCHEMA, CancellationToken::new());
+            session
+                .map_err(|error| format!("could not be run: {error:#}"))?
+                .schema(&pre)
+                .await
+        };
+        let ran = futures_executor::block_on(self.inner.workers.run(index, job));
+        ran.unwrap_or_else(|| Err("could not be run: the host panicked".to_owned()))
+            .map_err(failed)
+    }
+}
+
+/// Turns compiled code into something that can be instantiated at once.
+fn link(shard: &Shard, code: &[u8]) -> Result<ToolPluginPre<CallState>, LoadError> {
+    let component = deserialize(&shard.engine, code).map_err(LoadError::Compile)?;
+    let linker = link_absent(&shard.linker, &component).map_err(LoadError::Link)?;
+    let pre = linker.instantiate_pre(&component).map_err(LoadError::Link)?;
+    ToolPluginPre::new(pre).map_err(LoadError::Link)
+}
+
+#[expect(unsafe_code, reason = "compiled code is native code; see the safety comment")]
+fn deserialize(engine: &wasmtime::Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: `code` was compiled by this process just now, or carries a tag that proves that this host stored it.
+    unsafe { Component::deserialize(engine, code) }
+}

@@ -1,0 +1,130 @@
+//! What the host keeps for one call, and the functions that every tool may call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use art_core::limits::Limits;
+use art_core::outcome::{CallLog, LogLevel};
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::bindings::{host, types};
+use crate::limiter::MemoryLimiter;
+use crate::log::{CapturedOutput, LogBuffer};
+
+/// Bytes of randomness a tool may ask for at once.
+const MAX_RANDOM_BYTES: u64 = 64 << 10;
+
+/// The state of one call. Lives and dies with its store.
+pub(crate) struct CallState {
+    pub(crate) limiter: MemoryLimiter,
+    /// Made when the tool first calls WASI: most tools never do.
+    wasi: Option<Box<WasiCtx>>,
+    table: ResourceTable,
+    log: LogBuffer,
+    stdout: CapturedOutput,
+    stderr: CapturedOutput,
+    crossings: Arc<AtomicU64>,
+    cancel: CancellationToken,
+}
+
+impl CallState {
+    pub(crate) fn new(limits: &Limits, cancel: CancellationToken) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.handles as usize);
+        Self {
+            limiter: MemoryLimiter::new(limits),
+            wasi: None,
+            table,
+            log: LogBuffer::new(limits),
+            stdout: CapturedOutput::new(limits.log_record_bytes as usize),
+            stderr: CapturedOutput::new(limits.log_record_bytes as usize),
+            crossings: Arc::default(),
+            cancel,
+        }
+    }
+
+    /// Counts the calls from the guest into the host, while the call runs.
+    pub(crate) fn crossings(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.crossings)
+    }
+
+    pub(crate) fn take_log(&mut self) -> CallLog {
+        self.log.finish(&self.stdout, &self.stderr)
+    }
+
+    fn count_crossing(&self) {
+        self.crossings.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// No environment, no arguments, no directories, no network; output is captured.
+fn closed_wasi(stdout: &CapturedOutput, stderr: &CapturedOutput) -> WasiCtx {
+    WasiCtx::builder()
+        .stdout(stdout.clone())
+        .stderr(stderr.clone())
+        .max_random_size(MAX_RANDOM_BYTES)
+        .allow_tcp(false)
+        .allow_udp(false)
+        .build()
+}
+
+impl WasiView for CallState {
+    // The linker asks for this view once for every WASI call, which makes it the place to count them.
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        self.count_crossing();
+        let (stdout, stderr) = (&self.stdout, &self.stderr);
+        let ctx = self.wasi.get_or_insert_with(|| Box::new(closed_wasi(stdout, stderr)));
+        WasiCtxView {
+            ctx,
+            table: &mut self.table,
+        }
+    }
+}
+
+struct HostFunctions;
+
+impl HasData for HostFunctions {
+    type Data<'a> = &'a mut CallState;
+}
+
+/// Links the `host` interface of the contract.
+pub(crate) fn link_host(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
+    host::add_to_linker::<CallState, HostFunctions>(linker, |state| {
+        state.count_crossing();
+        state
+    })
+}
+
+impl types::Host for CallState {}
+
+impl host::Host for CallState {
+    fn log(&mut self, level: host::Level, message: String) {
+        self.log.push(log_level(level), &message);
+    }
+
+    fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
+        let line = format!(
+            "progress: {} {}",
+            title.unwrap_or_default(),
+            metadata.unwrap_or_default()
+        );
+        self.log.push(LogLevel::Info, line.trim_end());
+    }
+
+    fn cancelled(&mut self) -> bool {
+        self.cancel.is_cancelled()
+    }
+}
+
+fn log_level(level: host::Level) -> LogLevel {
+    match level {
+        host::Level::Trace => LogLevel::Trace,
+        host::Level::Debug => LogLevel::Debug,
+        host::Level::Info => LogLevel::Info,
+        host::Level::Warn => LogLevel::Warn,
+        host::Level::Error => LogLevel::Error,
+    }
+}

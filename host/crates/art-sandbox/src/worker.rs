@@ -1,0 +1,109 @@
+//! The threads on which guests run. None of them serves input or output, so a busy guest delays only other guests.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+use tokio::sync::{mpsc, oneshot};
+
+type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+thread_local! {
+    /// The sandbox and the worker that this thread belongs to.
+    static CURRENT: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+}
+
+/// The worker threads of a sandbox. Dropping it lets them finish.
+#[derive(Debug)]
+pub(crate) struct Workers {
+    id: usize,
+    workers: Vec<Worker>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    // `None` only while the worker is being dropped.
+    jobs: Option<mpsc::UnboundedSender<Job>>,
+    open: AtomicUsize,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Workers {
+    pub(crate) fn start(count: usize) -> std::io::Result<Self> {
+        static NEXT_ID: AtomicUsize = AtomicUsize::new(0);
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let workers = (0..count)
+            .map(|index| Worker::start(id, index))
+            .collect::<std::io::Result<_>>()?;
+        Ok(Self { id, workers })
+    }
+
+    /// The worker that the current thread is, if it is one of these.
+    pub(crate) fn current(&self) -> Option<usize> {
+        CURRENT.get().and_then(|(id, index)| (id == self.id).then_some(index))
+    }
+
+    /// The worker with the fewest open jobs.
+    pub(crate) fn least_busy(&self) -> usize {
+        let open = |(_, worker): &(usize, &Worker)| worker.open.load(Ordering::Relaxed);
+        self.workers
+            .iter()
+            .enumerate()
+            .min_by_key(open)
+            .map_or(0, |(index, _)| index)
+    }
+
+    /// Runs `job` on worker `index`. Gives none when the job panicked or the worker is gone.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        index: usize,
+        job: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let worker = self.workers.get(index)?;
+        let (sender, receiver) = oneshot::channel();
+        let job = async move {
+            // The receiver is gone when the caller gave up; nobody is left to tell.
+            drop(sender.send(job.await));
+        };
+        worker.open.fetch_add(1, Ordering::Relaxed);
+        let sent = worker.jobs.as_ref()?.send(Box::pin(job)).is_ok();
+        let output = if sent { receiver.await.ok() } else { None };
+        worker.open.fetch_sub(1, Ordering::Relaxed);
+        output
+    }
+}
+
+impl Worker {
+    fn start(id: usize, index: usize) -> std::io::Result<Self> {
+        let (jobs, mut queue) = mpsc::unbounded_channel::<Job>();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let thread = std::thread::Builder::new()
+            .name(format!("art-sandbox-{index}"))
+            .spawn(move || {
+                CURRENT.set(Some((id, index)));
+                runtime.block_on(async {
+                    while let Some(job) = queue.recv().await {
+                        tokio::spawn(job);
+                    }
+                });
+            })?;
+        Ok(Self {
+            jobs: Some(jobs),
+            open: AtomicUsize::new(0),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        let Some(thread) = self.thread.take() else { return };
+        // The last owner may be a job on this very thread, which cannot wait for itself.
+        if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+            tracing::error!("a sandbox thread panicked");
+        }
+    }
+}

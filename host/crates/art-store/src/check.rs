@@ -1,0 +1,284 @@
+//! What both stores check before they touch anything, so that they refuse the same things.
+
+use std::io::{self, Write};
+
+use art_core::conversation::ConversationMessage;
+use art_core::observation::{NewObservation, ObservationType};
+use art_core::text::prefix;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::StoreError;
+use crate::limits::{
+    MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES, MAX_JSON_DEPTH, MAX_LIST, MAX_NAME_BYTES, MAX_QUERY_CHARS, MAX_TIMESTAMP,
+    MAX_VALUE_BYTES,
+};
+use crate::record::{NewRun, NewThread, Run, RunState};
+
+/// `value` as JSON text that fits the limits and can be read back.
+pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
+    let mut text = Bounded::default();
+    let written = serde_json::to_writer(&mut text, value);
+    if text.overflowed {
+        return Err(too_large(what, id));
+    }
+    let encoding = |source| StoreError::Encode {
+        what,
+        id: shown(id),
+        source,
+    };
+    written.map_err(encoding)?;
+    if depth(&text.bytes) > MAX_JSON_DEPTH {
+        return Err(StoreError::TooDeep {
+            what,
+            id: shown(id),
+            maximum: MAX_JSON_DEPTH,
+        });
+    }
+    String::from_utf8(text.bytes).map_err(|error| encoding(serde::ser::Error::custom(error)))
+}
+
+/// The value of JSON text that [`encode`] made.
+pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|source| StoreError::Decode {
+        what,
+        id: shown(id),
+        source,
+    })
+}
+
+/// How many items a listing returns.
+pub(crate) fn list_limit(asked: Option<usize>) -> usize {
+    match asked {
+        None | Some(0) => MAX_LIST,
+        Some(limit) => limit.min(MAX_LIST),
+    }
+}
+
+/// The title of an observation (C33).
+pub(crate) fn title(kind: ObservationType) -> String {
+    format!("{} Recorded", kind.wire_name())
+}
+
+pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
+    let problem = if value.is_empty() {
+        "is empty: give it at least one character"
+    } else if value.len() > MAX_NAME_BYTES {
+        "is too long: 256 bytes are the most"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::Invalid {
+        what,
+        value: shown(value),
+        problem,
+    })
+}
+
+fn optional_name(what: &'static str, value: Option<&str>) -> Result<(), StoreError> {
+    value.map_or(Ok(()), |value| name(what, value))
+}
+
+pub(crate) fn new_thread(new: &NewThread) -> Result<(), StoreError> {
+    name("thread identifier", &new.id)?;
+    optional_name("user identifier", new.user_id.as_deref())
+}
+
+pub(crate) fn messages(thread_id: &str, messages: &[ConversationMessage]) -> Result<(), StoreError> {
+    messages.iter().try_for_each(|message| {
+        name("message identifier", &message.message_id)?;
+        if message.thread_id != thread_id {
+            return Err(StoreError::ForeignMessage {
+                message_id: shown(&message.message_id),
+                actual: shown(&message.thread_id),
+                thread_id: shown(thread_id),
+            });
+        }
+        if message.timestamp > MAX_TIMESTAMP {
+            return Err(StoreError::Invalid {
+                what: "message timestamp",
+                value: message.timestamp.to_string(),
+                problem: "is too late: 2^53 - 1 milliseconds are the most",
+            });
+        }
+        if message.content.len() > MAX_VALUE_BYTES {
+            return Err(too_large("the content", &message.message_id));
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn new_observation(new: &NewObservation) -> Result<(), StoreError> {
+    optional_name("run identifier", new.trace_id.as_deref())?;
+    optional_name("parent identifier", new.parent_id.as_deref())
+}
+
+pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
+    name("run identifier", &new.trace_id)?;
+    optional_name("model name", new.model.as_deref())
+}
+
+/// The state in which a run begins.
+pub(crate) fn begun(new: &NewRun, now: u64) -> Run {
+    Run {
+        trace_id: new.trace_id.clone(),
+        thread_id: new.thread_id.clone(),
+        query: prefix(&new.query, MAX_QUERY_CHARS).to_owned(),
+        status: RunState::Running,
+        started: now,
+        ended: None,
+        model: new.model.clone(),
+        summary: serde_json::Value::Null,
+        last_sequence: 0,
+    }
+}
+
+/// Refuses everything that would change a run that has ended.
+pub(crate) fn not_ended(run: &Run) -> Result<(), StoreError> {
+    if run.status.is_final() {
+        return Err(StoreError::RunEnded {
+            trace_id: run.trace_id.clone(),
+            status: run.status,
+        });
+    }
+    Ok(())
+}
+
+/// Refuses to resume a run that is not suspended.
+pub(crate) fn suspended(run: &Run) -> Result<(), StoreError> {
+    if run.status != RunState::Suspended {
+        return Err(StoreError::NotSuspended {
+            trace_id: run.trace_id.clone(),
+            status: run.status,
+        });
+    }
+    Ok(())
+}
+
+/// Refuses an entry that is not the next one of the journal, or that does not fit into it.
+pub(crate) fn next_entry(run: &Run, bytes: u64, expected_sequence: u64, added: u64) -> Result<(), StoreError> {
+    not_ended(run)?;
+    if expected_sequence != run.last_sequence + 1 {
+        return Err(StoreError::Conflict {
+            what: "the journal of run",
+            id: run.trace_id.clone(),
+            expected: Some(expected_sequence.saturating_sub(1)),
+            actual: Some(run.last_sequence),
+        });
+    }
+    if run.last_sequence >= MAX_JOURNAL_ENTRIES || bytes.saturating_add(added) > MAX_JOURNAL_BYTES {
+        return Err(StoreError::JournalFull {
+            trace_id: run.trace_id.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// The version after `actual`, if that is what the caller expects.
+pub(crate) fn next_version(thread_id: &str, actual: Option<u64>, expected: Option<u64>) -> Result<u64, StoreError> {
+    if actual == expected {
+        return Ok(actual.unwrap_or(0) + 1);
+    }
+    Err(StoreError::Conflict {
+        what: "the state of thread",
+        id: thread_id.to_owned(),
+        expected,
+        actual,
+    })
+}
+
+pub(crate) fn unknown_thread(thread_id: &str) -> StoreError {
+    StoreError::UnknownThread {
+        thread_id: shown(thread_id),
+    }
+}
+
+pub(crate) fn unknown_run(trace_id: &str) -> StoreError {
+    StoreError::UnknownRun {
+        trace_id: shown(trace_id),
+    }
+}
+
+fn too_large(what: &'static str, id: &str) -> StoreError {
+    StoreError::TooLarge {
+        what,
+        id: shown(id),
+        maximum: MAX_VALUE_BYTES,
+    }
+}
+
+/// An identifier in an error. The caller chose it, so it may be of any length.
+fn shown(id: &str) -> String {
+    prefix(id, MAX_NAME_BYTES).to_owned()
+}
+
+/// How deep the arrays and objects of JSON text are nested.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// A buffer that stops at the limit instead of taking the memory first.
+#[derive(Default)]
+struct Bounded {
+    bytes: Vec<u8>,
+    overflowed: bool,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, added: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + added.len() > MAX_VALUE_BYTES {
+            self.overflowed = true;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(added);
+        Ok(added.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_text_do_not_count_as_nesting() {
+        assert_eq!(depth(br#"{"a":["[[[",{"\"]":1}],"b\\":[]}"#), 3);
+    }
+
+    #[test]
+    fn what_is_accepted_can_be_read_back_and_what_is_too_deep_is_refused() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let value: serde_json::Value = decode("x", "y", &nested(MAX_JSON_DEPTH)).unwrap();
+        let text = encode("x", "y", &value).unwrap();
+        assert!(decode::<serde_json::Value>("x", "y", &text).is_ok());
+        let deeper: serde_json::Value = decode("x", "y", &nested(MAX_JSON_DEPTH + 1)).unwrap();
+        assert!(matches!(encode("x", "y", &deeper), Err(StoreError::TooDeep { .. })));
+    }
+
+    #[test]
+    fn a_value_of_exactly_the_limit_is_accepted_and_one_byte_more_is_refused() {
+        let fits = "x".repeat(MAX_VALUE_BYTES - 2);
+        assert!(encode("x", "y", &fits).is_ok());
+        assert!(matches!(
+            encode("x", "y", &format!("{fits}x")),
+            Err(StoreError::TooLarge { .. })
+        ));
+    }
+}

@@ -1,0 +1,52 @@
+//! Where the store takes the time from.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use art_core::Timestamp;
+
+/// A source of timestamps.
+pub trait Clock: Send + Sync + Debug {
+    /// Milliseconds since the Unix epoch.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine. It may jump, so nothing in the store is ordered by time alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::try_from(since_epoch.as_millis()).unwrap_or_default()
+    }
+}
+
+/// A clock that stands still until it is moved, for tests.
+#[derive(Debug, Default)]
+pub struct ManualClock(AtomicU64);
+
+impl ManualClock {
+    /// A clock that shows `now`.
+    #[must_use]
+    pub const fn new(now: Timestamp) -> Self {
+        Self(AtomicU64::new(now))
+    }
+
+    /// Shows `now` from here on.
+    pub fn set(&self, now: Timestamp) {
+        self.0.store(now, Ordering::SeqCst);
+    }
+
+    /// Moves on by `milliseconds`.
+    pub fn advance(&self, milliseconds: u64) {
+        self.0.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        self.0.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,195 @@
+//! A store that ends with the process.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use art_core::agent::{AgentState, RunStatus, ThreadConfig};
+use art_core::conversation::ConversationMessage;
+use art_core::observation::{NewObservation, Observation};
+use serde_json::Value;
+
+use crate::check;
+use crate::clock::{Clock, SystemClock};
+use crate::error::StoreError;
+use crate::record::{
+    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Run, RunFilter, Thread, ThreadFilter,
+};
+use crate::store::{Store, StoreFuture};
+
+mod runs;
+mod threads;
+
+/// Everything in memory, for tests and for hosts that keep nothing. It grows until threads are deleted.
+#[derive(Debug)]
+pub struct MemoryStore {
+    clock: Arc<dyn Clock>,
+    data: Mutex<Data>,
+}
+
+#[derive(Debug, Default)]
+struct Data {
+    threads: HashMap<String, ThreadData>,
+    runs: HashMap<String, RunData>,
+    message_ids: HashSet<String>,
+    /// Counts threads and runs, to tell which came first.
+    created: u64,
+}
+
+#[derive(Debug)]
+struct ThreadData {
+    order: u64,
+    thread: Thread,
+    messages: Vec<ConversationMessage>,
+    observations: Vec<Observation>,
+    state: Option<AgentState>,
+}
+
+#[derive(Debug)]
+struct RunData {
+    order: u64,
+    run: Run,
+    entries: Vec<JournalEntry>,
+    bytes: u64,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::with_clock(Arc::new(SystemClock))
+    }
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty store that takes the time from `clock`.
+    #[must_use]
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            data: Mutex::default(),
+        }
+    }
+
+    /// Runs `work` when the future is polled. Every piece of work checks first and writes last, so even a panic leaves
+    /// nothing half done and a poisoned lock can be used.
+    fn later<'a, T: Send + 'a>(
+        &'a self,
+        work: impl FnOnce(&mut Data, u64) -> Result<T, StoreError> + Send + 'a,
+    ) -> StoreFuture<'a, T> {
+        Box::pin(async move {
+            let mut data: MutexGuard<'_, Data> = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut data, self.clock.now())
+        })
+    }
+}
+
+impl Store for MemoryStore {
+    fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread> {
+        self.later(move |data, now| data.create_thread(new, now))
+    }
+
+    fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
+        self.later(move |data, _| Ok(data.threads.get(thread_id).map(|data| data.thread.clone())))
+    }
+
+    fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
+        self.later(move |data, now| {
+            check::encode("the configuration", thread_id, &config)?;
+            let thread = &mut data.touch(thread_id, now)?.thread;
+            thread.config = config;
+            Ok(thread.clone())
+        })
+    }
+
+    fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>> {
+        self.later(move |data, _| Ok(data.list_threads(&filter)))
+    }
+
+    fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool> {
+        self.later(move |data, _| Ok(data.delete_thread(thread_id)))
+    }
+
+    fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
+        self.later(move |data, now| data.append_messages(thread_id, messages, now))
+    }
+
+    fn list_messages<'a>(
+        &'a self,
+        thread_id: &'a str,
+        options: MessageOptions,
+    ) -> StoreFuture<'a, Vec<ConversationMessage>> {
+        self.later(move |data, _| Ok(data.list_messages(thread_id, &options)))
+    }
+
+    fn record(&self, new: NewObservation) -> StoreFuture<'_, Observation> {
+        self.later(move |data, now| data.record(new, now))
+    }
+
+    fn list_observations<'a>(
+        &'a self,
+        thread_id: &'a str,
+        filter: ObservationFilter,
+    ) -> StoreFuture<'a, Vec<Observation>> {
+        self.later(move |data, _| Ok(data.list_observations(thread_id, &filter)))
+    }
+
+    fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>> {
+        self.later(move |data, _| Ok(data.threads.get(thread_id).and_then(|thread| thread.state.clone())))
+    }
+
+    fn save_state<'a>(&'a self, thread_id: &'a str, state: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
+        self.later(move |data, now| data.save_state(thread_id, state, expected, now))
+    }
+
+    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, Run> {
+        self.later(move |data, now| data.begin_run(&new, now))
+    }
+
+    fn append_journal<'a>(
+        &'a self,
+        trace_id: &'a str,
+        expected_sequence: u64,
+        kind: &'a str,
+        payload: Value,
+    ) -> StoreFuture<'a, JournalEntry> {
+        self.later(move |data, timestamp| {
+            let entry = JournalEntry {
+                sequence: expected_sequence,
+                timestamp,
+                kind: kind.to_owned(),
+                payload,
+            };
+            data.append_journal(trace_id, entry)
+        })
+    }
+
+    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, Run> {
+        self.later(move |data, now| data.end_run(trace_id, status, summary, now))
+    }
+
+    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Run> {
+        self.later(move |data, now| data.resume_run(trace_id, now))
+    }
+
+    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<Run>> {
+        self.later(move |data, _| Ok(data.runs.get(trace_id).map(|data| data.run.clone())))
+    }
+
+    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>> {
+        self.later(move |data, _| Ok(data.list_runs(&filter)))
+    }
+
+    fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>> {
+        self.later(move |data, _| {
+            Ok(data
+                .runs
+                .get(trace_id)
+                .map(|run| run.entries.clone())
+                .unwrap_or_default())
+        })
+    }
+}

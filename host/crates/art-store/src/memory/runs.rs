@@ -1,0 +1,91 @@
+//! Runs and their journals.
+
+use std::cmp::Reverse;
+
+use art_core::Timestamp;
+use art_core::agent::RunStatus;
+use serde_json::Value;
+
+use super::{Data, RunData};
+use crate::check;
+use crate::error::StoreError;
+use crate::record::{JournalEntry, NewRun, Run, RunFilter, RunState};
+
+impl Data {
+    pub(super) fn begin_run(&mut self, new: &NewRun, now: Timestamp) -> Result<Run, StoreError> {
+        check::new_run(new)?;
+        self.known(&new.thread_id)?;
+        if self.runs.contains_key(&new.trace_id) {
+            return Err(StoreError::AlreadyExists {
+                what: "run",
+                id: new.trace_id.clone(),
+            });
+        }
+        self.touch(&new.thread_id, now)?;
+        let run = check::begun(new, now);
+        self.created += 1;
+        let data = RunData {
+            order: self.created,
+            run: run.clone(),
+            entries: Vec::new(),
+            bytes: 0,
+        };
+        self.runs.insert(run.trace_id.clone(), data);
+        Ok(run)
+    }
+
+    fn run(&mut self, trace_id: &str) -> Result<&mut RunData, StoreError> {
+        self.runs.get_mut(trace_id).ok_or_else(|| check::unknown_run(trace_id))
+    }
+
+    pub(super) fn append_journal(&mut self, trace_id: &str, entry: JournalEntry) -> Result<JournalEntry, StoreError> {
+        check::name("kind of a journal entry", &entry.kind)?;
+        let added = check::encode("a journal entry", trace_id, &entry.payload)?.len() as u64;
+        let data = self.run(trace_id)?;
+        check::next_entry(&data.run, data.bytes, entry.sequence, added)?;
+        data.run.last_sequence = entry.sequence;
+        data.bytes += added;
+        data.entries.push(entry.clone());
+        Ok(entry)
+    }
+
+    pub(super) fn end_run(
+        &mut self,
+        trace_id: &str,
+        status: RunStatus,
+        summary: Value,
+        now: Timestamp,
+    ) -> Result<Run, StoreError> {
+        check::encode("the summary", trace_id, &summary)?;
+        let run = &mut self.run(trace_id)?.run;
+        check::not_ended(run)?;
+        run.status = status.into();
+        run.ended = Some(now);
+        run.summary = summary;
+        let run = run.clone();
+        self.touch(&run.thread_id, now)?;
+        Ok(run)
+    }
+
+    pub(super) fn resume_run(&mut self, trace_id: &str, now: Timestamp) -> Result<Run, StoreError> {
+        let run = &mut self.run(trace_id)?.run;
+        check::suspended(run)?;
+        run.status = RunState::Running;
+        run.ended = None;
+        let run = run.clone();
+        self.touch(&run.thread_id, now)?;
+        Ok(run)
+    }
+
+    pub(super) fn list_runs(&self, filter: &RunFilter) -> Vec<Run> {
+        let mut found: Vec<_> = self
+            .runs
+            .values()
+            .filter(|data| filter.thread_id.as_ref().is_none_or(|id| *id == data.run.thread_id))
+            .filter(|data| filter.status.is_none_or(|status| status == data.run.status))
+            .collect();
+        found.sort_by_key(|data| Reverse((data.run.started, data.order)));
+        found.truncate(check::list_limit(filter.limit));
+        found.into_iter().map(|data| data.run.clone()).collect()
+    }
+}

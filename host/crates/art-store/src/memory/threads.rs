@@ -1,0 +1,181 @@
+//! Threads, messages, observations and agent state.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use art_core::agent::AgentState;
+use art_core::conversation::ConversationMessage;
+use art_core::observation::{NewObservation, Observation};
+use art_core::{Timestamp, id};
+use serde_json::Value;
+
+use super::{Data, ThreadData};
+use crate::check;
+use crate::error::StoreError;
+use crate::record::{MessageOptions, NewThread, ObservationFilter, Thread, ThreadFilter};
+
+impl Data {
+    pub(super) fn create_thread(&mut self, new: NewThread, now: Timestamp) -> Result<Thread, StoreError> {
+        check::new_thread(&new)?;
+        check::encode("the configuration", &new.id, &new.config)?;
+        if self.threads.contains_key(&new.id) {
+            return Err(StoreError::AlreadyExists {
+                what: "thread",
+                id: new.id,
+            });
+        }
+        let thread = Thread {
+            id: new.id,
+            user_id: new.user_id,
+            created: now,
+            updated: now,
+            config: new.config,
+        };
+        self.created += 1;
+        let data = ThreadData {
+            order: self.created,
+            thread: thread.clone(),
+            messages: Vec::new(),
+            observations: Vec::new(),
+            state: None,
+        };
+        self.threads.insert(thread.id.clone(), data);
+        Ok(thread)
+    }
+
+    /// The thread, for a write that cannot fail any more.
+    pub(super) fn touch(&mut self, thread_id: &str, now: Timestamp) -> Result<&mut ThreadData, StoreError> {
+        let data = self
+            .threads
+            .get_mut(thread_id)
+            .ok_or_else(|| check::unknown_thread(thread_id))?;
+        data.thread.updated = now;
+        Ok(data)
+    }
+
+    pub(super) fn known(&self, thread_id: &str) -> Result<&ThreadData, StoreError> {
+        self.threads
+            .get(thread_id)
+            .ok_or_else(|| check::unknown_thread(thread_id))
+    }
+
+    pub(super) fn list_threads(&self, filter: &ThreadFilter) -> Vec<Thread> {
+        let mut found: Vec<_> = self
+            .threads
+            .values()
+            .filter(|data| filter.user_id.is_none() || filter.user_id == data.thread.user_id)
+            .collect();
+        found.sort_by_key(|data| Reverse((data.thread.updated, data.order)));
+        found.truncate(check::list_limit(filter.limit));
+        found.into_iter().map(|data| data.thread.clone()).collect()
+    }
+
+    pub(super) fn delete_thread(&mut self, thread_id: &str) -> bool {
+        let Some(data) = self.threads.remove(thread_id) else {
+            return false;
+        };
+        for message in data.messages {
+            self.message_ids.remove(&message.message_id);
+        }
+        self.runs.retain(|_, data| data.run.thread_id != thread_id);
+        true
+    }
+
+    pub(super) fn append_messages(
+        &mut self,
+        thread_id: &str,
+        messages: Vec<ConversationMessage>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if messages.is_empty() {
+            return Ok(());
+        }
+        check::messages(thread_id, &messages)?;
+        let mut added = HashSet::new();
+        for message in &messages {
+            check::encode("the metadata", &message.message_id, &message.metadata)?;
+        }
+        self.known(thread_id)?;
+        for message in &messages {
+            let id = &message.message_id;
+            if self.message_ids.contains(id) || !added.insert(id.clone()) {
+                return Err(StoreError::AlreadyExists {
+                    what: "message",
+                    id: id.clone(),
+                });
+            }
+        }
+        self.touch(thread_id, now)?.messages.extend(messages);
+        self.message_ids.extend(added);
+        Ok(())
+    }
+
+    pub(super) fn list_messages(&self, thread_id: &str, options: &MessageOptions) -> Vec<ConversationMessage> {
+        let Some(data) = self.threads.get(thread_id) else {
+            return Vec::new();
+        };
+        let mut found: Vec<_> = data
+            .messages
+            .iter()
+            .filter(|message| within(message.timestamp, options.before, options.after))
+            .filter(|message| options.roles.is_empty() || options.roles.contains(&message.role))
+            .collect();
+        // Stable: messages of the same time stay in the order they were added.
+        found.sort_by_key(|message| message.timestamp);
+        let first = found.len().saturating_sub(check::list_limit(options.limit));
+        found.split_off(first).into_iter().cloned().collect()
+    }
+
+    pub(super) fn record(&mut self, new: NewObservation, now: Timestamp) -> Result<Observation, StoreError> {
+        check::new_observation(&new)?;
+        check::encode("an observation", &new.thread_id, &new.content)?;
+        check::encode("an observation's metadata", &new.thread_id, &new.metadata)?;
+        let data = self.touch(&new.thread_id, now)?;
+        let observation = Observation {
+            id: id::ordered(),
+            sequence: data.observations.last().map_or(0, |last| last.sequence) + 1,
+            timestamp: now,
+            title: check::title(new.kind),
+            body: new,
+        };
+        data.observations.push(observation.clone());
+        Ok(observation)
+    }
+
+    pub(super) fn list_observations(&self, thread_id: &str, filter: &ObservationFilter) -> Vec<Observation> {
+        let Some(data) = self.threads.get(thread_id) else {
+            return Vec::new();
+        };
+        data.observations
+            .iter()
+            .filter(|observation| observation.sequence > filter.after_sequence.unwrap_or(0))
+            .filter(|observation| within(observation.timestamp, filter.before, filter.after))
+            .filter(|observation| filter.types.is_empty() || filter.types.contains(&observation.body.kind))
+            .filter(|observation| filter.trace_id.is_none() || filter.trace_id == observation.body.trace_id)
+            .take(check::list_limit(filter.limit))
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn save_state(
+        &mut self,
+        thread_id: &str,
+        state: Value,
+        expected: Option<u64>,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        check::encode("the state", thread_id, &state)?;
+        let actual = self.known(thread_id)?.state.as_ref().map(|state| state.version);
+        let version = check::next_version(thread_id, actual, expected)?;
+        self.touch(thread_id, now)?.state = Some(AgentState {
+            data: state,
+            version,
+            modified: now,
+        });
+        Ok(version)
+    }
+}
+
+fn within(timestamp: Timestamp, before: Option<Timestamp>, after: Option<Timestamp>) -> bool {
+    before.is_none_or(|before| timestamp < before) && after.is_none_or(|after| timestamp > after)
+}

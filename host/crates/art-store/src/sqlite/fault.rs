@@ -1,0 +1,64 @@
+//! What a failure of SQLite means for the caller.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+use crate::error::StoreError;
+
+/// A failure inside a query, before the path of the database is added.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Store(StoreError),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Fault {
+    pub(super) fn at(self, path: &Path) -> StoreError {
+        match self {
+            Self::Store(error) => error,
+            Self::Sqlite(error) => classify(path, Arc::new(error)),
+        }
+    }
+}
+
+/// The error that tells the caller what to do.
+pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
+    let path = path.to_owned();
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path, source },
+        Some(ErrorCode::DiskFull) => StoreError::NoSpace { path, source },
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
+            path,
+            detail: "SQLite cannot read it".to_owned(),
+            source: Some(source),
+        },
+        Some(ErrorCode::NotADatabase) => StoreError::NotOurs {
+            path,
+            source: Some(source),
+        },
+        _ => StoreError::Sqlite { path, source },
+    }
+}
+
+/// Whether writing must stop. After a failed sync the system may have dropped what it had accepted, and a second sync
+/// would succeed without it; on a damaged file each write can damage more.
+pub(super) fn is_fatal(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}

@@ -1,0 +1,256 @@
+//! The files of a database: who may open them, whether they are ours, and how a new one comes to be.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::Fault;
+use super::migrate::{APPLICATION_ID, MIGRATIONS, inspect, migrate};
+use crate::error::StoreError;
+
+/// How long a statement waits for another process that holds the database.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// For every connection. `FULL`: a commit that was acknowledged outlives a power failure, which `NORMAL` does not promise
+/// with a log. The schema may have been tampered with, so functions in it are not trusted. The log is cut to 64 MiB after
+/// a checkpoint; a large write would otherwise leave a large file behind.
+const SETTINGS: &str = "
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON;
+    PRAGMA secure_delete = ON;
+    PRAGMA journal_size_limit = 67108864;
+";
+
+/// Keeps other hosts out for as long as it lives. The system releases it when the process ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
+
+/// Takes the database for this process.
+pub(super) fn lock(path: &Path) -> Result<Lock, StoreError> {
+    let lock_path = beside(path, "-lock");
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&lock_path)
+        .map_err(|source| io_error("open", &lock_path, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Lock(file)),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(io_error("lock", &lock_path, source)),
+    }
+}
+
+/// Creates the directory of the database, for its owner only. One that is there keeps its permissions.
+pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)
+            .map_err(|source| io_error("create the directory", directory, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether anything has that name, a link to nowhere included.
+pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(io_error("look at", path, source)),
+    }
+}
+
+/// Makes a new database under another name and moves it into place complete, so that a file that is empty or half
+/// written was never ours to fill.
+pub(super) fn create(path: &Path) -> Result<(), StoreError> {
+    for suffix in ["-wal", "-journal"] {
+        let log = beside(path, suffix);
+        if exists(&log)? {
+            // SQLite would play the log of the lost database into the new one.
+            let detail = format!("it is missing, but its log `{}` is there", log.display());
+            return Err(StoreError::Damaged {
+                path: path.to_owned(),
+                detail,
+                source: None,
+            });
+        }
+    }
+    let new = beside(path, "-new");
+    for suffix in ["", "-wal", "-journal", "-shm"] {
+        remove_leftover(&beside(&new, suffix))?;
+    }
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&new)
+        .map_err(|source| io_error("create", &new, source))?;
+    let mut connection = connect(&new)?;
+    migrate(&mut connection, &new, MIGRATIONS)?;
+    connection.close().map_err(|(_, error)| Fault::from(error).at(&new))?;
+    file.sync_all().map_err(|source| io_error("sync", &new, source))?;
+    fs::rename(&new, path).map_err(|source| io_error("rename the new database to", path, source))?;
+    sync_directory(path)
+}
+
+fn remove_leftover(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
+fn sync_directory(path: &Path) -> Result<(), StoreError> {
+    let directory = match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    };
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|source| io_error("sync the directory", directory, source))
+}
+
+/// Refuses what is not a file.
+pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
+    let metadata = fs::metadata(path).map_err(|source| io_error("look at", path, source))?;
+    if metadata.is_file() {
+        Ok(())
+    } else {
+        Err(not_ours(path))
+    }
+}
+
+/// Refuses a file that is not ours before SQLite opens it: SQLite would take an empty file for an empty database, and
+/// would play a log that lies beside a foreign database into it.
+///
+/// To be called only while nothing in this process has the database open: closing the file here would release the locks
+/// of all its connections.
+pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
+    check_kind(path)?;
+    let mut header = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(100).read_to_end(&mut header))
+        .map_err(|source| io_error("read", path, source))?;
+    let ours = header.len() == 100
+        && header.starts_with(b"SQLite format 3\0")
+        && header.get(68..72) == Some(&APPLICATION_ID.to_be_bytes());
+    if ours { Ok(()) } else { Err(not_ours(path)) }
+}
+
+fn not_ours(path: &Path) -> StoreError {
+    StoreError::NotOurs {
+        path: path.to_owned(),
+        source: None,
+    }
+}
+
+/// Looks into the database without writing to it, and refuses one that is damaged or too new.
+pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
+    inspect(&connect_read_only(path)?, path)
+}
+
+/// Takes the rights of others away from a database that has them.
+pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
+    let mode = fs::metadata(path)
+        .map_err(|source| io_error("look at", path, source))?
+        .permissions()
+        .mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(0o600))
+        .map_err(|source| io_error("restrict the permissions of", path, source))
+}
+
+/// The connection that writes.
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connect = || {
+        let connection = configured(path, flags)?;
+        let mode = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+        if mode != "wal" {
+            tracing::warn!(path = %path.display(), mode, "the file system allows no write-ahead log");
+        }
+        Ok::<_, Fault>(connection)
+    };
+    connect().map_err(|fault| fault.at(path))
+}
+
+/// A connection that only reads.
+pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    configured(path, flags).map_err(|error| Fault::from(error).at(path))
+}
+
+fn configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.execute_batch(SETTINGS)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+fn io_error(action: &'static str, path: &Path, source: io::Error) -> StoreError {
+    StoreError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_that_writes_has_the_durable_and_the_safe_settings() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("art.db");
+        create(&path).unwrap();
+        let connection = connect(&path).unwrap();
+        let setting = |name| {
+            connection
+                .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        for (name, value) in [
+            ("synchronous", 2),
+            ("foreign_keys", 1),
+            ("trusted_schema", 0),
+            ("cell_size_check", 1),
+            ("secure_delete", 1),
+            ("busy_timeout", 5_000),
+        ] {
+            assert_eq!(setting(name), value, "{name}");
+        }
+        let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+        assert_eq!(mode.unwrap(), "wal");
+    }
+
+    #[test]
+    fn a_connection_that_reads_cannot_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("art.db");
+        create(&path).unwrap();
+        let connection = connect_read_only(&path).unwrap();
+        assert!(connection.execute("DELETE FROM threads", []).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! Conversations.
+
+use art_core::Timestamp;
+use art_core::conversation::ConversationMessage;
+use rusqlite::{Connection, Row, params};
+
+use super::fault::Fault;
+use super::row::{all, change, count, from_wire, integer, name_list, unsigned, window, wire};
+use super::threads;
+use crate::check;
+use crate::error::StoreError;
+use crate::record::MessageOptions;
+
+/// Adds messages, each with its metadata as JSON text.
+pub(super) fn append(
+    connection: &Connection,
+    thread_id: &str,
+    messages: &[(ConversationMessage, String)],
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let thread = threads::touch(connection, thread_id, now)?;
+    for (message, metadata) in messages {
+        let added = change(
+            connection,
+            "INSERT INTO messages (id, thread, role, content, timestamp, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO NOTHING",
+            params![
+                message.message_id,
+                thread,
+                wire(message.role),
+                message.content,
+                integer(message.timestamp),
+                metadata
+            ],
+        )?;
+        if added == 0 {
+            return Err(Fault::Store(StoreError::AlreadyExists {
+                what: "message",
+                id: message.message_id.clone(),
+            }));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    thread_id: &str,
+    options: &MessageOptions,
+) -> Result<Vec<ConversationMessage>, Fault> {
+    let (before, after) = window(options.before, options.after);
+    let roles = name_list(options.roles.iter().map(wire));
+    // The newest are wanted, so they are read first.
+    let mut found = all(
+        connection,
+        "SELECT id, role, content, timestamp, metadata FROM messages
+         WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND timestamp < ?2 AND timestamp > ?3
+           AND (?4 = '' OR instr(?4, ',' || role || ',') > 0)
+         ORDER BY timestamp DESC, seq DESC LIMIT ?5",
+        params![thread_id, before, after, roles, count(check::list_limit(options.limit))],
+        |row| read(row, thread_id),
+    )?;
+    found.reverse();
+    Ok(found)
+}
+
+fn read(row: &Row<'_>, thread_id: &str) -> Result<ConversationMessage, Fault> {
+    let message_id: String = row.get(0)?;
+    let metadata = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
+    Ok(ConversationMessage {
+        role: from_wire("the role", &message_id, row.get(1)?)?,
+        metadata: check::decode("the metadata", &message_id, metadata)?,
+        message_id,
+        thread_id: thread_id.to_owned(),
+        content: row.get(2)?,
+        timestamp: unsigned(row, 3)?,
+    })
+}

@@ -1,0 +1,122 @@
+//! The format of the database and the way to it.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::fault::Fault;
+use crate::error::StoreError;
+
+/// `ARTS`: tells our files from those of other programs.
+pub(super) const APPLICATION_ID: i32 = 0x4152_5453;
+
+/// What takes a database from each format to the next. Only ever grows: a script that was released is never changed.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+
+/// Brings the database to the newest format, one transaction for each step.
+pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
+    loop {
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| Fault::from(error).at(path))?;
+        let format = format_of(&transaction, path, migrations.len())?;
+        let Some(script) = usize::try_from(format).ok().and_then(|format| migrations.get(format)) else {
+            return Ok(());
+        };
+        let step = || {
+            transaction.execute_batch(script)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", format + 1)?;
+            transaction.commit()
+        };
+        step().map_err(|error| Fault::from(error).at(path))?;
+        tracing::info!(path = %path.display(), format = format + 1, "migrated the database");
+    }
+}
+
+/// Refuses a database that this host would misread or make worse. Changes nothing.
+pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let application = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
+    if application.map_err(|error| Fault::from(error).at(path))? != APPLICATION_ID {
+        return Err(StoreError::NotOurs {
+            path: path.to_owned(),
+            source: None,
+        });
+    }
+    if format_of(connection, path, MIGRATIONS.len())? == 0 {
+        return Err(damaged(path, "it has no format".to_owned()));
+    }
+    let report = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    match report {
+        Ok(report) if report == "ok" => Ok(()),
+        Ok(report) => Err(damaged(path, report.replace('\n', " "))),
+        Err(error) => Err(Fault::from(error).at(path)),
+    }
+}
+
+fn format_of(connection: &Connection, path: &Path, known: usize) -> Result<i64, StoreError> {
+    let found = connection
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        .map_err(|error| Fault::from(error).at(path))?;
+    let known = i64::try_from(known).unwrap_or(i64::MAX);
+    if found > known {
+        return Err(StoreError::NewerFormat {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    Ok(found)
+}
+
+fn damaged(path: &Path, detail: String) -> StoreError {
+    StoreError::Damaged {
+        path: path.to_owned(),
+        detail,
+        source: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(connection: &Connection) -> i64 {
+        format_of(connection, Path::new("x"), usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn each_migration_runs_once_and_in_order() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let path = Path::new("x");
+        migrate(&mut connection, path, &["CREATE TABLE a (x)"]).unwrap();
+        migrate(
+            &mut connection,
+            path,
+            &["CREATE TABLE a (x)", "INSERT INTO a VALUES (1)"],
+        )
+        .unwrap();
+        migrate(
+            &mut connection,
+            path,
+            &["CREATE TABLE a (x)", "INSERT INTO a VALUES (1)"],
+        )
+        .unwrap();
+        assert_eq!(format(&connection), 2);
+        let rows = connection.query_row("SELECT count(*) FROM a", [], |row| row.get::<_, i64>(0));
+        assert_eq!(rows.unwrap(), 1);
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_format_before_it() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let path = Path::new("x");
+        let broken = [
+            "CREATE TABLE a (x)",
+            "CREATE TABLE b (x); INSERT INTO missing VALUES (1)",
+        ];
+        assert!(migrate(&mut connection, path, &broken).is_err());
+        assert_eq!(format(&connection), 1);
+        assert!(connection.execute_batch("SELECT * FROM b").is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! Observations.
+
+use art_core::observation::{NewObservation, Observation};
+use art_core::{Timestamp, id};
+use rusqlite::{Connection, Row, params};
+
+use super::fault::Fault;
+use super::row::{all, change, count, from_wire, integer, name_list, one, unsigned, window, wire};
+use crate::check;
+use crate::record::ObservationFilter;
+
+/// Records an observation, with content and metadata as JSON text.
+pub(super) fn record(
+    connection: &Connection,
+    new: NewObservation,
+    content: &str,
+    metadata: &str,
+    now: Timestamp,
+) -> Result<Observation, Fault> {
+    let (thread, sequence) = next(connection, &new.thread_id, now)?;
+    let observation = Observation {
+        id: id::ordered(),
+        sequence,
+        timestamp: now,
+        title: check::title(new.kind),
+        body: new,
+    };
+    change(
+        connection,
+        "INSERT INTO observations (id, thread, sequence, timestamp, trace_id, parent_id, type, content, metadata)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            observation.id,
+            thread,
+            integer(sequence),
+            integer(now),
+            observation.body.trace_id,
+            observation.body.parent_id,
+            wire(observation.body.kind),
+            content,
+            metadata
+        ],
+    )?;
+    Ok(observation)
+}
+
+/// The key of a thread and the sequence of its next observation.
+fn next(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
+    one(
+        connection,
+        "UPDATE threads SET updated = ?2, observations = observations + 1 WHERE id = ?1 RETURNING seq, observations",
+        params![thread_id, integer(now)],
+        |row| Ok((row.get(0)?, unsigned(row, 1)?)),
+    )?
+    .ok_or_else(|| check::unknown_thread(thread_id).into())
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    thread_id: &str,
+    filter: &ObservationFilter,
+) -> Result<Vec<Observation>, Fault> {
+    let (before, after) = window(filter.before, filter.after);
+    all(
+        connection,
+        "SELECT id, sequence, timestamp, trace_id, parent_id, type, content, metadata FROM observations
+         WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND sequence > ?2 AND timestamp < ?3 AND timestamp > ?4
+           AND (?5 = '' OR instr(?5, ',' || type || ',') > 0) AND (?6 IS NULL OR trace_id = ?6)
+         ORDER BY sequence LIMIT ?7",
+        params![
+            thread_id,
+            integer(filter.after_sequence.unwrap_or(0)),
+            before,
+            after,
+            name_list(filter.types.iter().map(wire)),
+            filter.trace_id,
+            count(check::list_limit(filter.limit))
+        ],
+        |row| read(row, thread_id),
+    )
+}
+
+fn read(row: &Row<'_>, thread_id: &str) -> Result<Observation, Fault> {
+    let id: String = row.get(0)?;
+    let kind = from_wire("the type", &id, row.get(5)?)?;
+    let content = row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)?;
+    let metadata = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
+    Ok(Observation {
+        sequence: unsigned(row, 1)?,
+        timestamp: unsigned(row, 2)?,
+        title: check::title(kind),
+        body: NewObservation {
+            thread_id: thread_id.to_owned(),
+            trace_id: row.get(3)?,
+            parent_id: row.get(4)?,
+            kind,
+            content: check::decode("an observation", &id, content)?,
+            metadata: check::decode("an observation's metadata", &id, metadata)?,
+        },
+        id,
+    })
+}

@@ -1,0 +1,69 @@
+//! A queue of work and the threads that do it.
+
+use std::fmt;
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::mpsc;
+
+use crate::error::StoreError;
+
+/// The sending end, and the threads behind it.
+pub(super) struct Queue<T> {
+    /// Absent once the queue is closed.
+    sender: Option<mpsc::Sender<T>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<T> fmt::Debug for Queue<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Queue")
+            .field("threads", &self.threads.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Queue<T> {
+    /// A queue in which so many wait before senders have to.
+    pub(super) fn new(length: usize) -> (Self, mpsc::Receiver<T>) {
+        let (sender, receiver) = mpsc::channel(length);
+        let queue = Self {
+            sender: Some(sender),
+            threads: Vec::new(),
+        };
+        (queue, receiver)
+    }
+
+    /// Starts a thread that does the work until the queue is closed.
+    pub(super) fn spawn(
+        &mut self,
+        name: &str,
+        path: &Path,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let spawned = thread::Builder::new().name(name.to_owned()).spawn(work);
+        let thread = spawned.map_err(|source| StoreError::Io {
+            action: "start a thread for the database",
+            path: path.to_owned(),
+            source,
+        })?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// Waits for room. `None` when nobody works any more.
+    pub(super) async fn send(&self, work: T) -> Option<()> {
+        self.sender.as_ref()?.send(work).await.ok()
+    }
+
+    /// Closes the queue and waits until everything in it is done.
+    pub(super) fn finish(&mut self, path: &Path) {
+        self.sender = None;
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!(path = %path.display(), "a thread of the store has panicked");
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Between rows and values.
+
+use art_core::Timestamp;
+use rusqlite::{Connection, Params, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::fault::Fault;
+use crate::error::StoreError;
+
+/// An integer for SQLite, which knows no unsigned ones. Limits keep all stored values far below the maximum; what is cut
+/// here is only the bound of a filter.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// An integer from SQLite.
+pub(super) fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(index)
+        .map(|number| u64::try_from(number).unwrap_or(0))
+}
+
+pub(super) fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The bounds of a time filter, both exclusive.
+pub(super) fn window(before: Option<Timestamp>, after: Option<Timestamp>) -> (i64, i64) {
+    (before.map_or(i64::MAX, integer), after.map_or(-1, integer))
+}
+
+/// The wire name of an enumeration.
+pub(super) fn wire<T: Serialize>(value: T) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// The value of a wire name.
+pub(super) fn from_wire<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
+    serde_json::from_value(Value::String(name)).map_err(|source| StoreError::Decode {
+        what,
+        id: id.to_owned(),
+        source,
+    })
+}
+
+/// Names in a form in which `instr` finds whole ones only: `,A,B,`; empty when there is none.
+pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
+    names.fold(String::new(), |list, name| {
+        let start = if list.is_empty() { "," } else { "" };
+        format!("{list}{start}{name},")
+    })
+}
+
+/// All rows of a query.
+pub(super) fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The only row of a query.
+pub(super) fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Fault>,
+) -> Result<Option<T>, Fault> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    rows.next()?.map(read).transpose()
+}
+
+/// Changes rows and tells how many.
+pub(super) fn change(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, Fault> {
+    Ok(connection.prepare_cached(sql)?.execute(params)?)
+}

@@ -1,0 +1,173 @@
+//! Runs and their journals.
+
+use art_core::Timestamp;
+use rusqlite::{Connection, Row, ToSql, params};
+
+use super::fault::Fault;
+use super::row::{all, change, count, from_wire, integer, one, unsigned};
+use super::threads;
+use crate::check;
+use crate::error::StoreError;
+use crate::record::{JournalEntry, NewRun, Run, RunFilter, RunState};
+
+const SELECT: &str = "SELECT r.trace_id, t.id, r.query, r.status, r.started, r.ended, r.model, r.summary, r.entries, \
+                      r.seq, r.bytes FROM runs r JOIN threads t ON t.seq = r.thread";
+
+/// A run with its key and the bytes of its journal.
+struct Stored {
+    run: Run,
+    seq: i64,
+    bytes: u64,
+}
+
+pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Result<Run, Fault> {
+    let thread = threads::touch(connection, &new.thread_id, now)?;
+    let run = check::begun(new, now);
+    let added = change(
+        connection,
+        "INSERT INTO runs (trace_id, thread, query, status, started, model, summary)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'null') ON CONFLICT DO NOTHING",
+        params![
+            run.trace_id,
+            thread,
+            run.query,
+            run.status.name(),
+            integer(now),
+            run.model
+        ],
+    )?;
+    if added == 0 {
+        return Err(Fault::Store(StoreError::AlreadyExists {
+            what: "run",
+            id: run.trace_id,
+        }));
+    }
+    Ok(run)
+}
+
+pub(super) fn append(
+    connection: &Connection,
+    trace_id: &str,
+    entry: JournalEntry,
+    payload: &str,
+) -> Result<JournalEntry, Fault> {
+    let stored = known(connection, trace_id)?;
+    let added = payload.len() as u64;
+    check::next_entry(&stored.run, stored.bytes, entry.sequence, added)?;
+    change(
+        connection,
+        "INSERT INTO journal (run, sequence, timestamp, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            stored.seq,
+            integer(entry.sequence),
+            integer(entry.timestamp),
+            entry.kind,
+            payload
+        ],
+    )?;
+    change(
+        connection,
+        "UPDATE runs SET entries = ?2, bytes = ?3 WHERE seq = ?1",
+        params![stored.seq, integer(entry.sequence), integer(stored.bytes + added)],
+    )?;
+    Ok(entry)
+}
+
+pub(super) fn end(
+    connection: &Connection,
+    trace_id: &str,
+    status: RunState,
+    summary: &str,
+    now: Timestamp,
+) -> Result<Run, Fault> {
+    let stored = known(connection, trace_id)?;
+    check::not_ended(&stored.run)?;
+    threads::touch(connection, &stored.run.thread_id, now)?;
+    change(
+        connection,
+        "UPDATE runs SET status = ?2, ended = ?3, summary = ?4 WHERE seq = ?1",
+        params![stored.seq, status.name(), integer(now), summary],
+    )?;
+    known(connection, trace_id).map(|stored| stored.run)
+}
+
+pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) -> Result<Run, Fault> {
+    let stored = known(connection, trace_id)?;
+    check::suspended(&stored.run)?;
+    threads::touch(connection, &stored.run.thread_id, now)?;
+    change(
+        connection,
+        "UPDATE runs SET status = ?2, ended = NULL WHERE seq = ?1",
+        params![stored.seq, RunState::Running.name()],
+    )?;
+    known(connection, trace_id).map(|stored| stored.run)
+}
+
+pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<Run>, Fault> {
+    find(connection, trace_id).map(|found| found.map(|stored| stored.run))
+}
+
+pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Fault> {
+    let limit = count(check::list_limit(filter.limit));
+    let status = filter.status.map(RunState::name);
+    let (condition, values): (_, Vec<&dyn ToSql>) = match (&filter.thread_id, &status) {
+        (None, None) => ("", vec![&limit]),
+        (Some(thread_id), None) => ("WHERE t.id = ?2", vec![&limit, thread_id]),
+        (None, Some(status)) => ("WHERE r.status = ?2", vec![&limit, status]),
+        (Some(thread_id), Some(status)) => ("WHERE t.id = ?2 AND r.status = ?3", vec![&limit, thread_id, status]),
+    };
+    all(
+        connection,
+        &format!("{SELECT} {condition} ORDER BY r.started DESC, r.seq DESC LIMIT ?1"),
+        values.as_slice(),
+        |row| read(row).map(|stored| stored.run),
+    )
+}
+
+pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, Fault> {
+    all(
+        connection,
+        "SELECT sequence, timestamp, kind, payload FROM journal
+         WHERE run = (SELECT seq FROM runs WHERE trace_id = ?1) ORDER BY sequence",
+        [trace_id],
+        |row| {
+            let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+            Ok(JournalEntry {
+                sequence: unsigned(row, 0)?,
+                timestamp: unsigned(row, 1)?,
+                kind: row.get(2)?,
+                payload: check::decode("a journal entry", trace_id, payload)?,
+            })
+        },
+    )
+}
+
+fn known(connection: &Connection, trace_id: &str) -> Result<Stored, Fault> {
+    find(connection, trace_id)?.ok_or_else(|| check::unknown_run(trace_id).into())
+}
+
+fn find(connection: &Connection, trace_id: &str) -> Result<Option<Stored>, Fault> {
+    one(connection, &format!("{SELECT} WHERE r.trace_id = ?1"), [trace_id], read)
+}
+
+fn read(row: &Row<'_>) -> Result<Stored, Fault> {
+    let trace_id: String = row.get(0)?;
+    let summary = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
+    Ok(Stored {
+        run: Run {
+            status: from_wire("the status", &trace_id, row.get(3)?)?,
+            summary: check::decode("the summary", &trace_id, summary)?,
+            trace_id,
+            thread_id: row.get(1)?,
+            query: row.get(2)?,
+            started: unsigned(row, 4)?,
+            ended: row
+                .get::<_, Option<i64>>(5)?
+                .and_then(|ended| u64::try_from(ended).ok()),
+            model: row.get(6)?,
+            last_sequence: unsigned(row, 8)?,
+        },
+        seq: row.get(9)?,
+        bytes: unsigned(row, 10)?,
+    })
+}

@@ -1,0 +1,147 @@
+//! Threads and agent state.
+
+use art_core::Timestamp;
+use art_core::agent::AgentState;
+use rusqlite::{Connection, Row, params};
+
+use super::fault::Fault;
+use super::row::{all, change, count, integer, one, unsigned};
+use crate::check;
+use crate::error::StoreError;
+use crate::record::{NewThread, Thread, ThreadFilter};
+
+pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now: Timestamp) -> Result<Thread, Fault> {
+    let added = change(
+        connection,
+        "INSERT INTO threads (id, user_id, created, updated, config) VALUES (?1, ?2, ?3, ?3, ?4) ON CONFLICT DO NOTHING",
+        params![new.id, new.user_id, integer(now), config],
+    )?;
+    if added == 0 {
+        return Err(Fault::Store(StoreError::AlreadyExists {
+            what: "thread",
+            id: new.id,
+        }));
+    }
+    Ok(Thread {
+        id: new.id,
+        user_id: new.user_id,
+        created: now,
+        updated: now,
+        config: new.config,
+    })
+}
+
+pub(super) fn get(connection: &Connection, thread_id: &str) -> Result<Option<Thread>, Fault> {
+    one(
+        connection,
+        "SELECT id, user_id, created, updated, config FROM threads WHERE id = ?1",
+        [thread_id],
+        read,
+    )
+}
+
+fn read(row: &Row<'_>) -> Result<Thread, Fault> {
+    let id: String = row.get(0)?;
+    let config = check::decode(
+        "the configuration",
+        &id,
+        row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?,
+    )?;
+    Ok(Thread {
+        id,
+        user_id: row.get(1)?,
+        created: unsigned(row, 2)?,
+        updated: unsigned(row, 3)?,
+        config,
+    })
+}
+
+pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, Fault> {
+    let limit = count(check::list_limit(filter.limit));
+    match &filter.user_id {
+        Some(user_id) => all(
+            connection,
+            "SELECT id, user_id, created, updated, config FROM threads WHERE user_id = ?1
+             ORDER BY updated DESC, seq DESC LIMIT ?2",
+            params![user_id, limit],
+            read,
+        ),
+        None => all(
+            connection,
+            "SELECT id, user_id, created, updated, config FROM threads ORDER BY updated DESC, seq DESC LIMIT ?1",
+            [limit],
+            read,
+        ),
+    }
+}
+
+/// Marks a thread as written to, and gives its key.
+pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<i64, Fault> {
+    one(
+        connection,
+        "UPDATE threads SET updated = ?2 WHERE id = ?1 RETURNING seq",
+        params![thread_id, integer(now)],
+        |row| Ok(row.get(0)?),
+    )?
+    .ok_or_else(|| check::unknown_thread(thread_id).into())
+}
+
+pub(super) fn set_config(
+    connection: &Connection,
+    thread_id: &str,
+    config: &str,
+    now: Timestamp,
+) -> Result<Thread, Fault> {
+    one(
+        connection,
+        "UPDATE threads SET config = ?2, updated = ?3 WHERE id = ?1 RETURNING id, user_id, created, updated, config",
+        params![thread_id, config, integer(now)],
+        read,
+    )?
+    .ok_or_else(|| check::unknown_thread(thread_id).into())
+}
+
+/// Everything that belongs to the thread goes with it, by foreign keys.
+pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, Fault> {
+    change(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
+}
+
+pub(super) fn load_state(connection: &Connection, thread_id: &str) -> Result<Option<AgentState>, Fault> {
+    one(
+        connection,
+        "SELECT s.version, s.modified, s.data FROM states s JOIN threads t ON t.seq = s.thread WHERE t.id = ?1",
+        [thread_id],
+        |row| {
+            let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+            Ok(AgentState {
+                version: unsigned(row, 0)?,
+                modified: unsigned(row, 1)?,
+                data: check::decode("the state", thread_id, text)?,
+            })
+        },
+    )
+}
+
+pub(super) fn save_state(
+    connection: &Connection,
+    thread_id: &str,
+    data: &str,
+    expected: Option<u64>,
+    now: Timestamp,
+) -> Result<u64, Fault> {
+    let thread = touch(connection, thread_id, now)?;
+    let actual = one(
+        connection,
+        "SELECT version FROM states WHERE thread = ?1",
+        [thread],
+        |row| Ok(unsigned(row, 0)?),
+    )?;
+    let version = check::next_version(thread_id, actual, expected)?;
+    change(
+        connection,
+        "INSERT INTO states (thread, version, modified, data) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (thread) DO UPDATE SET version = ?2, modified = ?3, data = ?4",
+        params![thread, integer(version), integer(now), data],
+    )?;
+    Ok(version)
+}

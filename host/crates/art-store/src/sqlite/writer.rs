@@ -1,0 +1,202 @@
+//! The one thread that writes, with group commit.
+//!
+//! A commit costs a sync of the disk, whatever its size. So the thread takes all writes that wait, runs each in a savepoint
+//! of one transaction, commits once and only then answers each. While it syncs, the next writes queue up: the more load,
+//! the larger the groups.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::fault::{Fault, classify, is_fatal};
+use crate::error::StoreError;
+
+/// Writes that wait at most before callers have to, and writes of one commit at most.
+pub(super) const QUEUE: usize = 256;
+
+/// A write that waits for its turn.
+pub(super) trait Job: Send {
+    /// Does the work. Only a failure of SQLite is returned; the answer to the caller is kept.
+    fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>>;
+
+    /// Answers the caller: what `run` kept, or that the commit failed.
+    fn finish(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// How much was written (for tests and metrics).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteStats {
+    /// Writes that were committed, those that were refused included.
+    pub writes: u64,
+    /// Commits they took.
+    pub commits: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    writes: AtomicU64,
+    commits: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn stats(&self) -> WriteStats {
+        WriteStats {
+            writes: self.writes.load(Ordering::Relaxed),
+            commits: self.commits.load(Ordering::Relaxed),
+        }
+    }
+
+    fn add(&self, writes: usize) {
+        self.writes.fetch_add(writes as u64, Ordering::Relaxed);
+        self.commits.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    pub(super) path: Arc<Path>,
+    pub(super) counters: Arc<Counters>,
+    /// The failure after which nothing more is written.
+    pub(super) poison: Option<Arc<rusqlite::Error>>,
+}
+
+impl Writer {
+    /// Works until the store is dropped and everything that waited is done.
+    pub(super) fn work(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        let mut group = Vec::with_capacity(QUEUE);
+        while jobs.blocking_recv_many(&mut group, QUEUE) > 0 {
+            self.commit(&mut group);
+        }
+        if let Err(error) = self.connection.execute_batch("PRAGMA optimize") {
+            tracing::warn!(path = %self.path.display(), %error, "failed to update the statistics of the database");
+        }
+    }
+
+    fn commit(&mut self, group: &mut Vec<Box<dyn Job>>) {
+        let outcome = match &self.poison {
+            Some(source) => Err(Arc::clone(source)),
+            None => self.attempt(group),
+        };
+        match &outcome {
+            Ok(()) => self.counters.add(group.len()),
+            Err(error) => tracing::error!(path = %self.path.display(), %error, "failed to commit"),
+        }
+        for job in group.drain(..) {
+            job.finish(outcome.clone().map_err(|error| self.lost(error)));
+        }
+        if let Err(error) = outcome
+            && is_fatal(&error)
+        {
+            self.poison.get_or_insert(error);
+        }
+    }
+
+    fn attempt(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), Arc<rusqlite::Error>> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for job in group {
+            // Some failures, such as a full disk, end the whole transaction: what ran before is gone as well.
+            if let Err(error) = job.run(&transaction)
+                && (is_fatal(&error) || transaction.is_autocommit())
+            {
+                return Err(error);
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn lost(&self, source: Arc<rusqlite::Error>) -> StoreError {
+        if self.poison.is_some() {
+            return StoreError::Poisoned {
+                path: self.path.to_path_buf(),
+                source,
+            };
+        }
+        classify(&self.path, source)
+    }
+}
+
+/// A write with the caller that waits for it.
+pub(super) struct Write<T, F> {
+    work: Option<F>,
+    path: Arc<Path>,
+    answer: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Write<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+{
+    pub(super) fn new(work: F, path: Arc<Path>, reply: oneshot::Sender<Result<T, StoreError>>) -> Self {
+        Self {
+            work: Some(work),
+            path,
+            answer: None,
+            reply,
+        }
+    }
+}
+
+impl<T, F> Job for Write<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+{
+    fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>> {
+        let Some(work) = self.work.take() else { return Ok(()) };
+        match in_savepoint(connection, work) {
+            Ok(value) => self.answer = Some(Ok(value)),
+            Err(Fault::Store(error)) => self.answer = Some(Err(error)),
+            Err(Fault::Sqlite(error)) => {
+                let error = Arc::new(error);
+                self.answer = Some(Err(classify(&self.path, Arc::clone(&error))));
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, committed: Result<(), StoreError>) {
+        let answer = match (committed, self.answer) {
+            (Err(error), _) => Err(error),
+            (Ok(()), Some(answer)) => answer,
+            (Ok(()), None) => Err(StoreError::Closed {
+                path: self.path.to_path_buf(),
+            }),
+        };
+        if self.reply.send(answer).is_err() {
+            tracing::debug!("the caller of a write is gone");
+        }
+    }
+}
+
+/// Runs `work` so that its failure leaves nothing behind, whatever else is in the transaction.
+fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    let run = |sql| connection.prepare_cached(sql)?.execute([]);
+    run("SAVEPOINT job")?;
+    match work(connection) {
+        Ok(value) => {
+            run("RELEASE job")?;
+            Ok(value)
+        }
+        Err(fault) => {
+            // When the transaction is already gone, so is the savepoint, and the first failure says more.
+            if !connection.is_autocommit() {
+                run("ROLLBACK TO job")?;
+                run("RELEASE job")?;
+            }
+            Err(fault)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+use art_core::agent::{RunStatus, ThreadConfig};
+use art_core::conversation::ConversationMessage;
+use art_store::{NewRun, NewThread, StoreError, limits};
+use serde_json::{Value, json};
+
+use crate::world::{World, message, observation, run, thread};
+
+suite! {
+    values_over_the_limit_are_refused,
+    values_at_the_limit_are_kept,
+    json_that_could_not_be_read_back_is_refused,
+    empty_and_overlong_names_are_refused,
+    a_time_that_json_cannot_tell_is_refused,
+    a_journal_has_an_end,
+}
+
+async fn begun(world: World) -> World {
+    let world = world.with_thread("t").await;
+    world.store.begin_run(run("r", "t")).await.unwrap();
+    world
+}
+
+fn with_content(content: String) -> Vec<ConversationMessage> {
+    vec![ConversationMessage {
+        content,
+        ..message("m", "t", 1)
+    }]
+}
+
+async fn values_over_the_limit_are_refused(world: World) {
+    let world = begun(world).await;
+    let store = &world.store;
+    let long = "x".repeat(limits::MAX_VALUE_BYTES + 1);
+    let config = ThreadConfig {
+        enabled_tools: vec![long.clone()],
+        ..ThreadConfig::default()
+    };
+    for refusal in [
+        store.append_messages("t", with_content(long.clone())).await,
+        store
+            .record(observation(
+                "t",
+                art_core::observation::ObservationType::Error,
+                json!(long),
+            ))
+            .await
+            .map(drop),
+        store.save_state("t", json!(long), None).await.map(drop),
+        store.append_journal("r", 1, "k", json!(long)).await.map(drop),
+        store.end_run("r", RunStatus::Success, json!(long)).await.map(drop),
+        store.set_thread_config("t", config).await.map(drop),
+    ] {
+        let error = refusal.unwrap_err();
+        assert!(matches!(
+            error,
+            StoreError::TooLarge {
+                maximum: limits::MAX_VALUE_BYTES,
+                ..
+            }
+        ));
+        assert!(error.to_string().ends_with("has more than 16777216 bytes: shorten it"));
+    }
+}
+
+async fn values_at_the_limit_are_kept(world: World) {
+    let world = begun(world).await;
+    let content = "x".repeat(limits::MAX_VALUE_BYTES);
+    world.store.append_messages("t", with_content(content)).await.unwrap();
+    let quoted = "x".repeat(limits::MAX_VALUE_BYTES - 2);
+    world.store.append_journal("r", 1, "k", json!(quoted)).await.unwrap();
+    assert_eq!(world.store.read_journal("r").await.unwrap()[0].payload, json!(quoted));
+}
+
+fn nested(depth: usize) -> Value {
+    (0..depth).fold(json!(1), |inner, _| json!([inner]))
+}
+
+async fn json_that_could_not_be_read_back_is_refused(world: World) {
+    let world = begun(world).await;
+    let deep = world.store.append_journal("r", 1, "k", nested(200)).await.unwrap_err();
+    assert_eq!(
+        deep.to_string(),
+        "a journal entry of `r` is nested deeper than 120: flatten it"
+    );
+    let fits = nested(limits::MAX_JSON_DEPTH);
+    world.store.append_journal("r", 1, "k", fits.clone()).await.unwrap();
+    assert_eq!(world.store.read_journal("r").await.unwrap()[0].payload, fits);
+}
+
+async fn empty_and_overlong_names_are_refused(world: World) {
+    let world = begun(world).await;
+    let store = &world.store;
+    let long = "x".repeat(limits::MAX_NAME_BYTES + 1);
+    for name in ["", &long] {
+        let user = NewThread {
+            user_id: Some(name.to_owned()),
+            ..thread("new")
+        };
+        let model = NewRun {
+            model: Some(name.to_owned()),
+            ..run("new", "t")
+        };
+        for refusal in [
+            store.create_thread(thread(name)).await.map(drop),
+            store.create_thread(user).await.map(drop),
+            store.append_messages("t", vec![message(name, "t", 1)]).await,
+            store.begin_run(run(name, "t")).await.map(drop),
+            store.begin_run(model).await.map(drop),
+            store.append_journal("r", 1, name, Value::Null).await.map(drop),
+        ] {
+            assert!(matches!(refusal, Err(StoreError::Invalid { .. })));
+        }
+    }
+}
+
+async fn a_time_that_json_cannot_tell_is_refused(world: World) {
+    let world = world.with_thread("t").await;
+    let last = vec![message("last", "t", limits::MAX_TIMESTAMP)];
+    world.store.append_messages("t", last).await.unwrap();
+    let later = vec![message("later", "t", limits::MAX_TIMESTAMP + 1)];
+    let error = world.store.append_messages("t", later).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "message timestamp `9007199254740992` is too late: 2^53 - 1 milliseconds are the most"
+    );
+}
+
+async fn a_journal_has_an_end(world: World) {
+    let world = begun(world).await;
+    let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
+    for sequence in 1..=16 {
+        world
+            .store
+            .append_journal("r", sequence, "k", payload.clone())
+            .await
+            .unwrap();
+    }
+    let error = world.store.append_journal("r", 17, "k", json!(1)).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the journal of run `r` is full: end the run and begin another one"
+    );
+}

@@ -1,0 +1,147 @@
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_store::{MessageOptions, StoreError};
+use serde_json::json;
+
+use crate::world::{World, message};
+
+suite! {
+    a_message_comes_back_as_it_was_added,
+    a_listed_message_is_a_copy,
+    messages_are_listed_by_time_and_then_in_the_order_they_were_added,
+    a_limit_keeps_the_most_recent_in_ascending_order,
+    a_window_excludes_its_ends,
+    roles_are_chosen_before_the_limit_is_applied,
+    adding_no_messages_is_no_work,
+    a_message_of_another_thread_is_refused_with_all_that_came_with_it,
+    a_message_is_added_only_once,
+    two_threads_never_see_each_other,
+}
+
+async fn listed(world: &World, options: MessageOptions) -> Vec<String> {
+    let messages = world.store.list_messages("t", options).await.unwrap();
+    messages.into_iter().map(|message| message.message_id).collect()
+}
+
+async fn filled(world: World) -> World {
+    let world = world.with_thread("t").await;
+    let messages = [("c", 30), ("a", 10), ("b2", 20), ("b1", 20)];
+    let messages = messages.map(|(id, time)| message(id, "t", time)).into();
+    world.store.append_messages("t", messages).await.unwrap();
+    world
+}
+
+async fn a_message_comes_back_as_it_was_added(world: World) {
+    let world = world.with_thread("t").await;
+    let serde_json::Value::Object(metadata) = json!({"z": 1, "a": [0.1, 1e300, -0.0, u64::MAX, "\u{0}\"ä"], "": null})
+    else {
+        unreachable!("it is an object");
+    };
+    let added = ConversationMessage {
+        role: MessageRole::Ai,
+        content: "nul \u{0}, quote ' and 🦀".to_owned(),
+        metadata,
+        ..message("m", "t", 5)
+    };
+    world.store.append_messages("t", vec![added.clone()]).await.unwrap();
+    let found = world.store.list_messages("t", MessageOptions::default()).await.unwrap();
+    assert_eq!(
+        serde_json::to_string(&found).unwrap(),
+        serde_json::to_string(&[added]).unwrap()
+    );
+}
+
+async fn a_listed_message_is_a_copy(world: World) {
+    let world = filled(world).await;
+    let mut first = world.store.list_messages("t", MessageOptions::default()).await.unwrap();
+    first[0].content.clear();
+    let second = world.store.list_messages("t", MessageOptions::default()).await.unwrap();
+    assert_eq!(second[0].content, "content of a");
+}
+
+async fn messages_are_listed_by_time_and_then_in_the_order_they_were_added(world: World) {
+    let world = filled(world).await;
+    assert_eq!(listed(&world, MessageOptions::default()).await, ["a", "b2", "b1", "c"]);
+}
+
+async fn a_limit_keeps_the_most_recent_in_ascending_order(world: World) {
+    let world = filled(world).await;
+    let options = |limit, before| MessageOptions {
+        limit: Some(limit),
+        before,
+        ..MessageOptions::default()
+    };
+    assert_eq!(listed(&world, options(2, None)).await, ["b1", "c"]);
+    assert_eq!(listed(&world, options(2, Some(30))).await, ["b2", "b1"]);
+}
+
+async fn a_window_excludes_its_ends(world: World) {
+    let world = filled(world).await;
+    let options = |after, before| MessageOptions {
+        after,
+        before,
+        ..MessageOptions::default()
+    };
+    assert_eq!(listed(&world, options(Some(10), Some(30))).await, ["b2", "b1"]);
+    assert_eq!(listed(&world, options(Some(20), None)).await, ["c"]);
+    assert_eq!(listed(&world, options(None, Some(20))).await, ["a"]);
+    assert!(listed(&world, options(Some(u64::MAX), None)).await.is_empty());
+    assert_eq!(listed(&world, options(Some(0), Some(u64::MAX))).await.len(), 4);
+}
+
+async fn roles_are_chosen_before_the_limit_is_applied(world: World) {
+    let world = filled(world).await;
+    let internal = (0..5).map(|n| ConversationMessage {
+        role: MessageRole::System,
+        ..message(&format!("s{n}"), "t", 40 + n)
+    });
+    world.store.append_messages("t", internal.collect()).await.unwrap();
+    let options = MessageOptions {
+        limit: Some(2),
+        roles: vec![MessageRole::User, MessageRole::Ai],
+        ..MessageOptions::default()
+    };
+    assert_eq!(listed(&world, options).await, ["b1", "c"]);
+}
+
+async fn adding_no_messages_is_no_work(world: World) {
+    world.store.append_messages("unknown", Vec::new()).await.unwrap();
+}
+
+async fn a_message_of_another_thread_is_refused_with_all_that_came_with_it(world: World) {
+    let world = world.with_thread("t").await.with_thread("other").await;
+    let messages = vec![message("good", "t", 1), message("bad", "other", 2)];
+    let error = world.store.append_messages("t", messages).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "message `bad` belongs to thread `other` and cannot be added to thread `t`"
+    );
+    assert!(listed(&world, MessageOptions::default()).await.is_empty());
+}
+
+async fn a_message_is_added_only_once(world: World) {
+    let world = filled(world).await.with_thread("other").await;
+    let again = vec![message("new", "t", 1), message("a", "t", 2)];
+    let error = world.store.append_messages("t", again).await.unwrap_err();
+    assert!(matches!(error, StoreError::AlreadyExists { what: "message", ref id } if id == "a"));
+    let twice = vec![message("x", "t", 1), message("x", "t", 2)];
+    assert!(world.store.append_messages("t", twice).await.is_err());
+    let elsewhere = vec![message("a", "other", 1)];
+    assert!(world.store.append_messages("other", elsewhere).await.is_err());
+    assert_eq!(listed(&world, MessageOptions::default()).await.len(), 4);
+}
+
+async fn two_threads_never_see_each_other(world: World) {
+    let world = filled(world).await.with_thread("other").await;
+    world
+        .store
+        .append_messages("other", vec![message("o", "other", 1)])
+        .await
+        .unwrap();
+    assert_eq!(listed(&world, MessageOptions::default()).await.len(), 4);
+    let other = world
+        .store
+        .list_messages("other", MessageOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(other, [message("o", "other", 1)]);
+}

@@ -1,0 +1,22 @@
+//! One suite for both stores.
+
+use crate::world::{World, block_on};
+
+/// Makes a test of each function for each store.
+macro_rules! suite {
+    ($($name:ident,)*) => {
+        mod memory {
+            $(#[test] fn $name() { super::super::block_on(super::$name(super::super::World::memory())); })*
+        }
+        mod sqlite {
+            $(#[test] fn $name() { super::super::block_on(super::$name(super::super::World::sqlite())); })*
+        }
+    };
+}
+
+mod bounds;
+mod conversation;
+mod observations;
+mod runs;
+mod state;
+mod threads;

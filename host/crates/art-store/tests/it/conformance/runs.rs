@@ -1,0 +1,219 @@
+use std::sync::Arc;
+
+use art_core::agent::RunStatus;
+use art_store::{JournalEntry, NewRun, Run, RunFilter, RunState, StoreError, limits};
+use serde_json::{Value, json};
+
+use crate::world::{World, run};
+
+suite! {
+    a_run_comes_back_as_it_was_begun,
+    a_run_is_begun_only_once,
+    a_long_query_is_cut_between_characters,
+    a_run_that_ended_keeps_its_ending,
+    a_suspended_run_is_resumed_by_exactly_one,
+    a_suspended_run_can_be_cancelled,
+    runs_are_listed_newest_first_by_thread_and_by_status,
+    a_journal_comes_back_as_it_was_written,
+    an_entry_that_is_not_the_next_one_is_refused,
+    of_two_drivers_of_a_run_one_stops,
+}
+
+async fn begun(world: World) -> World {
+    let world = world.with_thread("t").await;
+    world.store.begin_run(run("r", "t")).await.unwrap();
+    world
+}
+
+async fn a_run_comes_back_as_it_was_begun(world: World) {
+    let world = begun(world).await;
+    let expected = Run {
+        trace_id: "r".to_owned(),
+        thread_id: "t".to_owned(),
+        query: "what is it?".to_owned(),
+        status: RunState::Running,
+        started: 1_000,
+        ended: None,
+        model: Some("model".to_owned()),
+        summary: Value::Null,
+        last_sequence: 0,
+    };
+    assert_eq!(world.store.get_run("r").await.unwrap(), Some(expected));
+}
+
+async fn a_run_is_begun_only_once(world: World) {
+    let world = begun(world).await;
+    let error = world.store.begin_run(run("r", "t")).await.unwrap_err();
+    assert!(matches!(error, StoreError::AlreadyExists { what: "run", .. }));
+}
+
+async fn a_long_query_is_cut_between_characters(world: World) {
+    let world = world.with_thread("t").await;
+    let new = NewRun {
+        query: "ä".repeat(limits::MAX_QUERY_CHARS + 1),
+        ..run("r", "t")
+    };
+    let run = world.store.begin_run(new).await.unwrap();
+    assert_eq!(run.query, "ä".repeat(limits::MAX_QUERY_CHARS));
+}
+
+async fn a_run_that_ended_keeps_its_ending(world: World) {
+    let world = begun(world).await;
+    world.clock.advance(9);
+    let ended = world
+        .store
+        .end_run("r", RunStatus::Partial, json!({"tools": 3}))
+        .await
+        .unwrap();
+    assert_eq!((ended.status, ended.ended), (RunState::Partial, Some(1_009)));
+    assert_eq!(ended.summary, json!({"tools": 3}));
+    let again = world
+        .store
+        .end_run("r", RunStatus::Success, Value::Null)
+        .await
+        .unwrap_err();
+    assert_eq!(again.to_string(), "run `r` has ended with `partial`: begin another one");
+    let entry = world.store.append_journal("r", 1, "k", Value::Null).await;
+    assert!(matches!(entry, Err(StoreError::RunEnded { .. })));
+    let resumed = world.store.resume_run("r").await.unwrap_err();
+    assert_eq!(
+        resumed.to_string(),
+        "run `r` is `partial`, not `suspended`: there is nothing to resume"
+    );
+    assert_eq!(world.store.get_run("r").await.unwrap(), Some(ended));
+}
+
+async fn a_suspended_run_is_resumed_by_exactly_one(world: World) {
+    let world = begun(world).await;
+    world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
+    world
+        .store
+        .end_run("r", RunStatus::Suspended, json!("waits"))
+        .await
+        .unwrap();
+    let callers: Vec<_> = (0..64)
+        .map(|_| {
+            let store = Arc::clone(&world.store);
+            tokio::spawn(async move { store.resume_run("r").await })
+        })
+        .collect();
+    let mut resumed = Vec::new();
+    for caller in callers {
+        resumed.extend(caller.await.unwrap());
+    }
+    assert_eq!(resumed.len(), 1);
+    assert_eq!((resumed[0].status, resumed[0].ended), (RunState::Running, None));
+    world.store.append_journal("r", 2, "k", json!(2)).await.unwrap();
+    let ended = world.store.end_run("r", RunStatus::Success, Value::Null).await.unwrap();
+    assert_eq!((ended.status, ended.last_sequence), (RunState::Success, 2));
+}
+
+async fn a_suspended_run_can_be_cancelled(world: World) {
+    let world = begun(world).await;
+    world
+        .store
+        .end_run("r", RunStatus::Suspended, Value::Null)
+        .await
+        .unwrap();
+    let ended = world
+        .store
+        .end_run("r", RunStatus::Cancelled, Value::Null)
+        .await
+        .unwrap();
+    assert_eq!(ended.status, RunState::Cancelled);
+    assert!(world.store.resume_run("r").await.is_err());
+}
+
+async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
+    let world = world.with_thread("a").await.with_thread("b").await;
+    for (trace_id, thread_id) in [("1", "a"), ("2", "b"), ("3", "a"), ("4", "a")] {
+        world.store.begin_run(run(trace_id, thread_id)).await.unwrap();
+        world.clock.advance(u64::from(trace_id == "2"));
+    }
+    world.store.end_run("3", RunStatus::Error, Value::Null).await.unwrap();
+    let listed = async |thread_id: Option<&str>, status, limit| {
+        let filter = RunFilter {
+            thread_id: thread_id.map(str::to_owned),
+            status,
+            limit,
+        };
+        let runs = world.store.list_runs(filter).await.unwrap();
+        runs.into_iter().map(|run| run.trace_id).collect::<String>()
+    };
+    assert_eq!(listed(None, None, None).await, "4321");
+    assert_eq!(listed(None, None, Some(2)).await, "43");
+    assert_eq!(listed(Some("a"), None, None).await, "431");
+    assert_eq!(listed(None, Some(RunState::Running), None).await, "421");
+    assert_eq!(listed(Some("a"), Some(RunState::Running), None).await, "41");
+    assert_eq!(listed(Some("none"), None, None).await, "");
+}
+
+async fn a_journal_comes_back_as_it_was_written(world: World) {
+    let world = begun(world).await;
+    let payloads = [
+        json!(0.1 + 0.2),
+        json!({"z": [5e-324, 1.797_693_134_862_315_7e308], "a": "\u{0}"}),
+        json!(i64::MIN),
+    ];
+    let mut written = Vec::new();
+    for (sequence, payload) in (1..).zip(payloads.clone()) {
+        written.push(
+            world
+                .store
+                .append_journal("r", sequence, "reply", payload)
+                .await
+                .unwrap(),
+        );
+        world.clock.advance(1);
+    }
+    let expected: Vec<_> = (0..)
+        .zip(payloads)
+        .map(|(n, payload)| JournalEntry {
+            sequence: n + 1,
+            timestamp: 1_000 + n,
+            kind: "reply".to_owned(),
+            payload,
+        })
+        .collect();
+    assert_eq!(written, expected);
+    assert_eq!(world.store.read_journal("r").await.unwrap(), expected);
+    assert_eq!(world.store.get_run("r").await.unwrap().unwrap().last_sequence, 3);
+}
+
+async fn an_entry_that_is_not_the_next_one_is_refused(world: World) {
+    let world = begun(world).await;
+    world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
+    for sequence in [0, 1, 3, u64::MAX] {
+        let error = world
+            .store
+            .append_journal("r", sequence, "k", json!(2))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, StoreError::Conflict { actual: Some(1), .. }), "{error}");
+    }
+    assert_eq!(world.store.read_journal("r").await.unwrap().len(), 1);
+}
+
+async fn of_two_drivers_of_a_run_one_stops(world: World) {
+    let world = begun(world).await;
+    let drivers: Vec<_> = (0..2)
+        .map(|driver| {
+            let store = Arc::clone(&world.store);
+            tokio::spawn(async move {
+                let mut done = 0;
+                while done < 50 && store.append_journal("r", done + 1, "k", json!(driver)).await.is_ok() {
+                    done += 1;
+                }
+                done
+            })
+        })
+        .collect();
+    let mut done = Vec::new();
+    for driver in drivers {
+        done.push(driver.await.unwrap());
+    }
+    let journal = world.store.read_journal("r").await.unwrap();
+    assert!(done.contains(&50) || done.iter().sum::<u64>() == journal.len() as u64);
+    assert!(journal.iter().map(|entry| entry.sequence).eq(1..=journal.len() as u64));
+    assert_eq!(done.iter().sum::<u64>(), journal.len() as u64);
+}

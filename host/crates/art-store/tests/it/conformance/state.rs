@@ -1,0 +1,69 @@
+use std::sync::Arc;
+
+use art_store::StoreError;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+suite! {
+    there_is_no_state_until_one_is_saved,
+    each_write_grows_the_version_by_one,
+    a_write_that_expects_another_version_is_refused_and_changes_nothing,
+    of_64_writers_that_read_the_same_version_exactly_one_wins,
+    a_state_of_null_is_a_state,
+}
+
+async fn there_is_no_state_until_one_is_saved(world: World) {
+    let world = world.with_thread("t").await;
+    assert_eq!(world.store.load_state("t").await.unwrap(), None);
+}
+
+async fn each_write_grows_the_version_by_one(world: World) {
+    let world = world.with_thread("t").await;
+    assert_eq!(world.store.save_state("t", json!("a"), None).await.unwrap(), 1);
+    world.clock.advance(3);
+    assert_eq!(world.store.save_state("t", json!("b"), Some(1)).await.unwrap(), 2);
+    let state = world.store.load_state("t").await.unwrap().unwrap();
+    assert_eq!((state.data, state.version, state.modified), (json!("b"), 2, 1_003));
+}
+
+async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(world: World) {
+    let world = world.with_thread("t").await;
+    let early = world.store.save_state("t", json!(0), Some(1)).await.unwrap_err();
+    assert_eq!(
+        early.to_string(),
+        "the state of thread `t` is at none, not at `1`: read it again before writing"
+    );
+    world.store.save_state("t", json!("kept"), None).await.unwrap();
+    for expected in [None, Some(0), Some(2), Some(u64::MAX)] {
+        let error = world.store.save_state("t", json!("lost"), expected).await.unwrap_err();
+        assert!(matches!(
+            error,
+            StoreError::Conflict { expected: e, actual: Some(1), .. } if e == expected
+        ));
+    }
+    let state = world.store.load_state("t").await.unwrap().unwrap();
+    assert_eq!((state.data, state.version), (json!("kept"), 1));
+}
+
+async fn of_64_writers_that_read_the_same_version_exactly_one_wins(world: World) {
+    let world = world.with_thread("t").await;
+    let writers: Vec<_> = (0..64)
+        .map(|n| {
+            let store = Arc::clone(&world.store);
+            tokio::spawn(async move { store.save_state("t", json!(n), None).await.map(|_| n) })
+        })
+        .collect();
+    let mut winners = Vec::new();
+    for writer in writers {
+        winners.extend(writer.await.unwrap());
+    }
+    let state = world.store.load_state("t").await.unwrap().unwrap();
+    assert_eq!(winners.iter().map(|n| json!(n)).collect::<Vec<_>>(), [state.data]);
+}
+
+async fn a_state_of_null_is_a_state(world: World) {
+    let world = world.with_thread("t").await;
+    world.store.save_state("t", Value::Null, None).await.unwrap();
+    assert_eq!(world.store.load_state("t").await.unwrap().unwrap().data, Value::Null);
+}

@@ -1,0 +1,213 @@
+use art_core::agent::{RunStatus, ThreadConfig};
+use art_store::{MessageOptions, NewThread, ObservationFilter, RunFilter, StoreError, Thread, ThreadFilter, limits};
+use serde_json::{Value, json};
+
+use crate::world::{World, message, run, thought, thread};
+
+suite! {
+    a_thread_comes_back_as_it_was_created,
+    an_identifier_is_taken_only_once,
+    threads_are_listed_by_their_last_write_and_then_by_their_creation,
+    threads_of_a_person_are_listed_alone,
+    settings_are_replaced_and_the_state_stays,
+    deleting_a_thread_deletes_everything_of_it_and_nothing_of_another,
+    a_deleted_thread_begins_anew,
+    writing_to_an_unknown_thread_is_refused,
+    reading_what_is_not_there_gives_nothing,
+    a_listing_over_the_maximum_is_cut_to_it,
+}
+
+fn config(tool: &str) -> ThreadConfig {
+    ThreadConfig {
+        enabled_tools: vec![tool.to_owned()],
+        history_limit: 7,
+        ..ThreadConfig::default()
+    }
+}
+
+async fn ids(world: &World, filter: ThreadFilter) -> Vec<String> {
+    let threads = world.store.list_threads(filter).await.unwrap();
+    threads.into_iter().map(|thread| thread.id).collect()
+}
+
+async fn a_thread_comes_back_as_it_was_created(world: World) {
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: Some("u".to_owned()),
+        config: config("calculator"),
+    };
+    let created = world.store.create_thread(new).await.unwrap();
+    let expected = Thread {
+        id: "t".to_owned(),
+        user_id: Some("u".to_owned()),
+        created: 1_000,
+        updated: 1_000,
+        config: config("calculator"),
+    };
+    assert_eq!(created, expected);
+    assert_eq!(world.store.get_thread("t").await.unwrap(), Some(expected));
+}
+
+async fn an_identifier_is_taken_only_once(world: World) {
+    let world = world.with_thread("t").await;
+    let error = world.store.create_thread(thread("t")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is already a thread `t`: use another identifier"
+    );
+}
+
+async fn threads_are_listed_by_their_last_write_and_then_by_their_creation(world: World) {
+    let world = world
+        .with_thread("a")
+        .await
+        .with_thread("b")
+        .await
+        .with_thread("c")
+        .await;
+    assert_eq!(ids(&world, ThreadFilter::default()).await, ["c", "b", "a"]);
+    world.clock.advance(1);
+    world
+        .store
+        .append_messages("a", vec![message("m", "a", 1)])
+        .await
+        .unwrap();
+    world.clock.advance(1);
+    world.store.record(thought("b")).await.unwrap();
+    assert_eq!(ids(&world, ThreadFilter::default()).await, ["b", "a", "c"]);
+    let newest = ThreadFilter {
+        limit: Some(1),
+        ..ThreadFilter::default()
+    };
+    assert_eq!(ids(&world, newest).await, ["b"]);
+}
+
+async fn threads_of_a_person_are_listed_alone(world: World) {
+    for (id, user_id) in [("a", Some("x")), ("b", Some("y")), ("c", None)] {
+        let new = NewThread {
+            user_id: user_id.map(str::to_owned),
+            ..thread(id)
+        };
+        world.store.create_thread(new).await.unwrap();
+    }
+    let of = |user_id: &str| ThreadFilter {
+        user_id: Some(user_id.to_owned()),
+        ..ThreadFilter::default()
+    };
+    assert_eq!(ids(&world, of("x")).await, ["a"]);
+    assert!(ids(&world, of("z")).await.is_empty());
+}
+
+async fn settings_are_replaced_and_the_state_stays(world: World) {
+    let world = world.with_thread("t").await;
+    world.store.save_state("t", json!({"plan": 1}), None).await.unwrap();
+    world.clock.advance(5);
+    let changed = world.store.set_thread_config("t", config("datetime")).await.unwrap();
+    assert_eq!((changed.created, changed.updated), (1_000, 1_005));
+    assert_eq!(changed.config, config("datetime"));
+    assert_eq!(world.store.get_thread("t").await.unwrap(), Some(changed));
+    let state = world.store.load_state("t").await.unwrap().unwrap();
+    assert_eq!((state.version, state.data), (1, json!({"plan": 1})));
+}
+
+async fn fill(world: &World, thread_id: &str, trace_id: &str) {
+    let store = &world.store;
+    let messages = vec![message(&format!("m-{thread_id}"), thread_id, 1)];
+    store.append_messages(thread_id, messages).await.unwrap();
+    store.record(thought(thread_id)).await.unwrap();
+    store.save_state(thread_id, json!(1), None).await.unwrap();
+    store.begin_run(run(trace_id, thread_id)).await.unwrap();
+    store.append_journal(trace_id, 1, "k", json!(1)).await.unwrap();
+}
+
+/// How many messages, observations, states, runs and journal entries there are.
+async fn counted(world: &World, thread_id: &str, trace_id: &str) -> [usize; 5] {
+    let store = &world.store;
+    let runs = RunFilter {
+        thread_id: Some(thread_id.to_owned()),
+        ..RunFilter::default()
+    };
+    let messages = store.list_messages(thread_id, MessageOptions::default()).await.unwrap();
+    let observations = store
+        .list_observations(thread_id, ObservationFilter::default())
+        .await
+        .unwrap();
+    let state = store.load_state(thread_id).await.unwrap();
+    let runs = store.list_runs(runs).await.unwrap();
+    let journal = store.read_journal(trace_id).await.unwrap();
+    [
+        messages.len(),
+        observations.len(),
+        state.iter().len(),
+        runs.len(),
+        journal.len(),
+    ]
+}
+
+async fn deleting_a_thread_deletes_everything_of_it_and_nothing_of_another(world: World) {
+    let world = world.with_thread("a").await.with_thread("b").await;
+    fill(&world, "a", "r-a").await;
+    fill(&world, "b", "r-b").await;
+    assert!(world.store.delete_thread("a").await.unwrap());
+    assert!(!world.store.delete_thread("a").await.unwrap());
+    assert_eq!(world.store.get_thread("a").await.unwrap(), None);
+    assert_eq!(world.store.get_run("r-a").await.unwrap(), None);
+    assert_eq!(counted(&world, "a", "r-a").await, [0; 5]);
+    assert_eq!(counted(&world, "b", "r-b").await, [1; 5]);
+}
+
+async fn a_deleted_thread_begins_anew(world: World) {
+    let world = world.with_thread("a").await;
+    fill(&world, "a", "r").await;
+    world.store.delete_thread("a").await.unwrap();
+    let world = world.with_thread("a").await;
+    assert_eq!(counted(&world, "a", "r").await, [0; 5]);
+    fill(&world, "a", "r").await;
+    assert_eq!(counted(&world, "a", "r").await, [1; 5]);
+}
+
+async fn writing_to_an_unknown_thread_is_refused(world: World) {
+    let store = &world.store;
+    let refusals = [
+        store.set_thread_config("t", config("x")).await.map(drop),
+        store.append_messages("t", vec![message("m", "t", 1)]).await,
+        store.record(thought("t")).await.map(drop),
+        store.save_state("t", Value::Null, None).await.map(drop),
+        store.begin_run(run("r", "t")).await.map(drop),
+    ];
+    for refusal in refusals {
+        let error = refusal.unwrap_err();
+        assert!(matches!(error, StoreError::UnknownThread { .. }));
+        assert_eq!(error.to_string(), "there is no thread `t`: create it first");
+    }
+    for refusal in [
+        store.append_journal("r", 1, "k", Value::Null).await.map(drop),
+        store.end_run("r", RunStatus::Success, Value::Null).await.map(drop),
+        store.resume_run("r").await.map(drop),
+    ] {
+        assert!(matches!(refusal, Err(StoreError::UnknownRun { .. })));
+    }
+}
+
+async fn reading_what_is_not_there_gives_nothing(world: World) {
+    assert_eq!(world.store.get_thread("t").await.unwrap(), None);
+    assert_eq!(world.store.get_run("r").await.unwrap(), None);
+    assert_eq!(counted(&world, "t", "r").await, [0; 5]);
+    assert!(!world.store.delete_thread("t").await.unwrap());
+}
+
+async fn a_listing_over_the_maximum_is_cut_to_it(world: World) {
+    let world = world.with_thread("t").await;
+    let messages = (0..=limits::MAX_LIST as u64)
+        .map(|n| message(&n.to_string(), "t", n))
+        .collect();
+    world.store.append_messages("t", messages).await.unwrap();
+    for limit in [None, Some(0), Some(usize::MAX)] {
+        let options = MessageOptions {
+            limit,
+            ..MessageOptions::default()
+        };
+        let listed = world.store.list_messages("t", options).await.unwrap();
+        assert_eq!((listed.len(), listed[0].timestamp), (limits::MAX_LIST, 1));
+    }
+}

@@ -1,0 +1,225 @@
+//! Both stores do the same, whatever they are asked.
+
+use std::fmt::Debug;
+
+use art_core::agent::{RunStatus, ThreadConfig};
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::observation::ObservationType;
+use art_store::{MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store, StoreError, ThreadFilter};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::world::{World, block_on, message, observation, run, thread};
+
+/// Few identifiers, so that operations meet.
+const IDS: [&str; 4] = ["a", "b", "c", ""];
+const ROLES: [MessageRole; 2] = [MessageRole::User, MessageRole::System];
+const TYPES: [ObservationType; 3] = [
+    ObservationType::Plan,
+    ObservationType::PlanUpdate,
+    ObservationType::Error,
+];
+const ENDINGS: [RunStatus; 3] = [RunStatus::Success, RunStatus::Suspended, RunStatus::Cancelled];
+
+type Limit = Option<usize>;
+type Time = Option<u64>;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Wait(u64),
+    Create(usize, Option<usize>),
+    Configure(usize, u32),
+    Threads(Option<usize>, Limit),
+    Delete(usize),
+    Append(usize, Vec<(usize, u8, usize, u64)>),
+    Messages(usize, Limit, Time, Time, Vec<usize>),
+    Record(usize, usize, Option<usize>, f64),
+    Observations(usize, Vec<usize>, Option<u64>, Option<usize>, Limit, Time),
+    Save(usize, f64, Option<u64>),
+    Begin(usize, usize),
+    Journal(usize, u64, f64),
+    End(usize, usize),
+    Resume(usize),
+    Runs(Option<usize>, bool, Limit),
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    use Operation as O;
+    let id = || 0..IDS.len();
+    let some_id = || option::of(0..IDS.len());
+    let limit = || option::of(0_usize..5);
+    let time = || option::of(995_u64..1_020);
+    let version = || option::of(0_u64..4);
+    let number = || any::<f64>().prop_filter("JSON has no others", |number| number.is_finite());
+    let messages = vec((id(), 0_u8..12, 0..ROLES.len(), 995_u64..1_020), 0..4);
+    prop_oneof![
+        (0_u64..3).prop_map(O::Wait),
+        (id(), some_id()).prop_map(|(id, user)| O::Create(id, user)),
+        (id(), any::<u32>()).prop_map(|(id, limit)| O::Configure(id, limit)),
+        (some_id(), limit()).prop_map(|(user, limit)| O::Threads(user, limit)),
+        id().prop_map(O::Delete),
+        (id(), messages).prop_map(|(id, messages)| O::Append(id, messages)),
+        (id(), limit(), time(), time(), vec(0..ROLES.len(), 0..2))
+            .prop_map(|(id, limit, before, after, roles)| O::Messages(id, limit, before, after, roles)),
+        (id(), 0..TYPES.len(), some_id(), number()).prop_map(|(id, kind, run, n)| O::Record(id, kind, run, n)),
+        (id(), vec(0..TYPES.len(), 0..3), version(), some_id(), limit(), time())
+            .prop_map(|(id, types, after, run, limit, time)| O::Observations(id, types, after, run, limit, time)),
+        (id(), number(), version()).prop_map(|(id, n, version)| O::Save(id, n, version)),
+        (id(), id()).prop_map(|(id, run)| O::Begin(id, run)),
+        (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::Journal(run, sequence, n)),
+        (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
+        id().prop_map(O::Resume),
+        (some_id(), any::<bool>(), limit()).prop_map(|(id, running, limit)| O::Runs(id, running, limit)),
+    ]
+}
+
+/// What a caller sees of an answer.
+fn seen<T: Debug>(answer: Result<T, StoreError>) -> String {
+    match answer {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+fn name(index: Option<usize>) -> Option<String> {
+    index.map(|index| IDS[index].to_owned())
+}
+
+async fn apply(world: &World, operation: Operation) -> String {
+    use Operation as O;
+    let store = &world.store;
+    match operation {
+        O::Wait(milliseconds) => {
+            world.clock.advance(milliseconds);
+            String::new()
+        }
+        O::Create(id, user) => {
+            let new = NewThread {
+                user_id: name(user),
+                ..thread(IDS[id])
+            };
+            seen(store.create_thread(new).await)
+        }
+        O::Configure(id, history_limit) => {
+            let config = ThreadConfig {
+                history_limit,
+                ..ThreadConfig::default()
+            };
+            seen(store.set_thread_config(IDS[id], config).await)
+        }
+        O::Threads(user, limit) => {
+            let filter = ThreadFilter {
+                user_id: name(user),
+                limit,
+            };
+            seen(store.list_threads(filter).await)
+        }
+        O::Delete(id) => seen(store.delete_thread(IDS[id]).await),
+        O::Append(..) | O::Messages(..) => conversation(store.as_ref(), operation).await,
+        O::Record(..) | O::Observations(..) => observations(store.as_ref(), operation).await,
+        O::Save(id, number, expected) => {
+            let saved = seen(store.save_state(IDS[id], json!([number]), expected).await);
+            saved + &seen(store.load_state(IDS[id]).await)
+        }
+        _ => runs(store.as_ref(), operation).await,
+    }
+}
+
+async fn conversation(store: &dyn Store, operation: Operation) -> String {
+    match operation {
+        Operation::Append(id, messages) => {
+            let messages = messages
+                .into_iter()
+                .map(|(thread, id_of, role, timestamp)| ConversationMessage {
+                    role: ROLES[role],
+                    ..message(
+                        &format!("m{id_of}"),
+                        if thread == 0 { IDS[0] } else { IDS[id] },
+                        timestamp,
+                    )
+                });
+            seen(store.append_messages(IDS[id], messages.collect()).await)
+        }
+        Operation::Messages(id, limit, before, after, roles) => {
+            let options = MessageOptions {
+                limit,
+                before,
+                after,
+                roles: roles.into_iter().map(|role| ROLES[role]).collect(),
+            };
+            seen(store.list_messages(IDS[id], options).await)
+        }
+        _ => unreachable!("no other operation comes here"),
+    }
+}
+
+async fn observations(store: &dyn Store, operation: Operation) -> String {
+    // The identifier is random.
+    let same = |mut observation: art_core::observation::Observation| {
+        observation.id.clear();
+        observation
+    };
+    match operation {
+        Operation::Record(id, kind, run, number) => {
+            let mut new = observation(IDS[id], TYPES[kind], json!({"n": number}));
+            new.trace_id = name(run);
+            seen(store.record(new).await.map(same))
+        }
+        Operation::Observations(id, types, after_sequence, run, limit, before) => {
+            let filter = ObservationFilter {
+                types: types.into_iter().map(|kind| TYPES[kind]).collect(),
+                before,
+                after: None,
+                after_sequence,
+                trace_id: name(run),
+                limit,
+            };
+            let listed = store.list_observations(IDS[id], filter).await;
+            seen(listed.map(|found| found.into_iter().map(same).collect::<Vec<_>>()))
+        }
+        _ => unreachable!("no other operation comes here"),
+    }
+}
+
+async fn runs(store: &dyn Store, operation: Operation) -> String {
+    match operation {
+        Operation::Begin(id, trace_id) => seen(store.begin_run(run(IDS[trace_id], IDS[id])).await),
+        Operation::Journal(trace_id, sequence, number) => {
+            let appended = seen(store.append_journal(IDS[trace_id], sequence, "k", json!(number)).await);
+            appended + &seen(store.read_journal(IDS[trace_id]).await)
+        }
+        Operation::End(trace_id, ending) => seen(store.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await),
+        Operation::Resume(trace_id) => {
+            let resumed = seen(store.resume_run(IDS[trace_id]).await);
+            resumed + &seen(store.get_run(IDS[trace_id]).await)
+        }
+        Operation::Runs(id, running, limit) => {
+            let filter = RunFilter {
+                thread_id: name(id),
+                status: running.then_some(RunState::Running),
+                limit,
+            };
+            seen(store.list_runs(filter).await)
+        }
+        _ => unreachable!("no other operation comes here"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_and_sqlite_answer_alike(operations in vec(operation(), 1..120)) {
+        let (memory, sqlite) = (World::memory(), World::sqlite());
+        block_on(async {
+            for operation in operations {
+                let asked = format!("{operation:?}");
+                let expected = apply(&memory, operation.clone()).await;
+                prop_assert_eq!(apply(&sqlite, operation).await, expected, "{}", asked);
+            }
+            Ok(())
+        })?;
+    }
+}

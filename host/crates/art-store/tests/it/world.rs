@@ -1,0 +1,104 @@
+//! A store with a clock that the test moves.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::observation::{NewObservation, ObservationType};
+use art_store::clock::ManualClock;
+use art_store::{MemoryStore, NewRun, NewThread, SqliteStore, Store};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+pub(crate) struct World {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<ManualClock>,
+    /// Deleted after the store is closed.
+    _directory: Option<TempDir>,
+}
+
+impl World {
+    pub(crate) fn memory() -> Self {
+        let clock = Arc::new(ManualClock::new(1_000));
+        Self {
+            store: Arc::new(MemoryStore::with_clock(clock.clone())),
+            clock,
+            _directory: None,
+        }
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        let clock = Arc::new(ManualClock::new(1_000));
+        let (directory, path) = place();
+        Self {
+            store: Arc::new(SqliteStore::open_with_clock(path, clock.clone()).unwrap()),
+            clock,
+            _directory: Some(directory),
+        }
+    }
+
+    pub(crate) async fn with_thread(self, id: &str) -> Self {
+        self.store.create_thread(thread(id)).await.unwrap();
+        self
+    }
+}
+
+/// A directory and the path of a database in it that is not there yet.
+pub(crate) fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("home").join("art.db");
+    (directory, path)
+}
+
+/// Runs a test on several threads, so that writers really run at the same time.
+pub(crate) fn block_on<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_time()
+        .build()
+        .unwrap()
+        .block_on(test)
+}
+
+pub(crate) fn thread(id: &str) -> NewThread {
+    NewThread {
+        id: id.to_owned(),
+        ..NewThread::default()
+    }
+}
+
+pub(crate) fn message(id: &str, thread_id: &str, timestamp: u64) -> ConversationMessage {
+    ConversationMessage {
+        message_id: id.to_owned(),
+        thread_id: thread_id.to_owned(),
+        role: MessageRole::User,
+        content: format!("content of {id}"),
+        timestamp,
+        metadata: Default::default(),
+    }
+}
+
+pub(crate) fn observation(thread_id: &str, kind: ObservationType, content: Value) -> NewObservation {
+    NewObservation {
+        thread_id: thread_id.to_owned(),
+        trace_id: None,
+        parent_id: None,
+        kind,
+        content,
+        metadata: Default::default(),
+    }
+}
+
+pub(crate) fn thought(thread_id: &str) -> NewObservation {
+    observation(thread_id, ObservationType::Thoughts, json!({"text": "hm"}))
+}
+
+pub(crate) fn run(trace_id: &str, thread_id: &str) -> NewRun {
+    NewRun {
+        trace_id: trace_id.to_owned(),
+        thread_id: thread_id.to_owned(),
+        query: "what is it?".to_owned(),
+        model: Some("model".to_owned()),
+    }
+}

@@ -1,0 +1,152 @@
+//! A tool as the registry keeps it: its schema copied, checked and compiled.
+
+use std::sync::Arc;
+
+use art_core::limits::{LimitTooHigh, Limits};
+use art_core::tool::{ExecutionMode, ToolSchema};
+use serde_json::Value;
+
+use crate::admission::{Root, admit};
+use crate::defaults::has_defaults;
+use crate::executor::ToolExecutor;
+use crate::refusal::{InvalidName, Part, RegisterError};
+use crate::schema::CompiledSchema;
+use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
+
+/// Bytes of a tool's description, input schema and examples together: what a prompt may have to carry (D06).
+pub const MAX_PROMPT_BYTES: usize = 16 << 10;
+const MAX_NAME: usize = 64;
+
+/// A registered tool. What the executor said at registration holds until it is registered again.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) executor: Arc<dyn ToolExecutor>,
+    pub(crate) schema: ToolSchema,
+    pub(crate) owner: String,
+    pub(crate) limits: Limits,
+    pub(crate) input: CompiledSchema,
+    pub(crate) output: Option<CompiledSchema>,
+    pub(crate) fills_defaults: bool,
+}
+
+impl Tool {
+    /// Everything that can be wrong with a tool is found here, before it is offered to a model.
+    pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
+        let schema = executor.schema().clone();
+        check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
+        let refuse = |part| move |problem| RegisterError::Schema { part, problem };
+        let input = CompiledSchema::new(&schema.input_schema, Root::Object).map_err(refuse(Part::Input))?;
+        let output = schema.output_schema.as_ref();
+        let output = output
+            .map(|output| CompiledSchema::new(output, Root::Any))
+            .transpose()
+            .map_err(refuse(Part::Output))?;
+        for (part, embedded) in embedded(&schema) {
+            admit(embedded, Root::Any).map_err(refuse(part))?;
+        }
+        check_examples(&schema, &input, output.as_ref())?;
+        check_prompt(&schema)?;
+        let limits = executor.limits();
+        check_limits(&limits).map_err(|problem| RegisterError::Limits {
+            name: schema.name.clone(),
+            problem,
+        })?;
+        Ok(Self {
+            owner: executor.owner().to_owned(),
+            fills_defaults: has_defaults(&schema.input_schema),
+            executor,
+            schema,
+            limits,
+            input,
+            output,
+        })
+    }
+
+    /// Whether a call of the tool runs apart from the others of its batch (Q3a).
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.schema.execution_mode == ExecutionMode::Blocking
+    }
+
+    pub(crate) fn is_display(&self) -> bool {
+        self.schema.execution_mode == ExecutionMode::Display
+    }
+}
+
+/// `^[a-z][a-z0-9_]{0,63}$`: what every provider accepts, and no two such names look alike.
+pub(crate) fn check_name(name: &str) -> Result<(), InvalidName> {
+    let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let continues = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if starts && continues && name.len() <= MAX_NAME {
+        Ok(())
+    } else {
+        Err(InvalidName(art_core::text::truncate(name, MAX_NAME)))
+    }
+}
+
+/// Schemas that others apply later, and that must not cost too much then either.
+fn embedded(schema: &ToolSchema) -> impl Iterator<Item = (Part, &Value)> {
+    let display = schema.display_config.as_ref();
+    let data = display.and_then(|config| config.data_schema.as_ref());
+    let blocking = schema.blocking_config.as_ref();
+    let form = blocking.and_then(|config| config.feedback_schema.as_ref());
+    let custom = form.and_then(|form| form.custom_schema.as_ref());
+    let data = data.map(|schema| (Part::DisplayData, schema));
+    data.into_iter().chain(custom.map(|schema| (Part::Feedback, schema)))
+}
+
+/// An example that its own schema refuses would teach the model to make calls that are refused.
+fn check_examples(
+    schema: &ToolSchema,
+    input: &CompiledSchema,
+    output: Option<&CompiledSchema>,
+) -> Result<(), RegisterError> {
+    for (index, example) in schema.examples.iter().enumerate() {
+        let refuse = |part, message| RegisterError::Example { index, part, message };
+        let check = |schema: &CompiledSchema, value: &Value, root: &str| {
+            let shape = Shape::measure(value, MAX_DEPTH, MAX_NODES).map_err(|problem| problem.to_string())?;
+            schema
+                .check(value, &shape, root)
+                .map_err(|violations| violations.to_string())
+        };
+        check(input, &example.input, "input").map_err(|message| refuse(Part::Input, message))?;
+        if let (Some(schema), Some(value)) = (output, &example.output) {
+            check(schema, value, "output").map_err(|message| refuse(Part::Output, message))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_prompt(schema: &ToolSchema) -> Result<(), RegisterError> {
+    let examples = if schema.examples.is_empty() {
+        0
+    } else {
+        text_len(&schema.examples)
+    };
+    let parts = [schema.description.len(), text_len(&schema.input_schema), examples];
+    let bytes = parts.into_iter().fold(0, usize::saturating_add);
+    if bytes > MAX_PROMPT_BYTES {
+        return Err(RegisterError::PromptTooLong {
+            name: schema.name.clone(),
+            bytes,
+        });
+    }
+    Ok(())
+}
+
+/// An executor may not give itself more than the host ever gives.
+fn check_limits(limits: &Limits) -> Result<(), LimitTooHigh> {
+    let maximum = Limits::MAX;
+    let pairs = [
+        ("fuel", limits.fuel, maximum.fuel),
+        ("timeoutMs", limits.timeout_ms, maximum.timeout_ms),
+        ("memoryBytes", limits.memory_bytes, maximum.memory_bytes),
+        ("inputBytes", limits.input_bytes, maximum.input_bytes),
+        ("outputBytes", limits.output_bytes, maximum.output_bytes),
+    ];
+    match pairs.into_iter().find(|(_, asked, maximum)| asked > maximum) {
+        Some((name, asked, maximum)) => Err(LimitTooHigh { name, asked, maximum }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,147 @@
+//! Tools that are part of the host (T14: direct tools).
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use art_core::error::ToolErrorCode;
+use art_core::limits::Limits;
+use art_core::outcome::{CallLog, Ending, Failure, Outcome, Success};
+use art_core::tool::{ExecutionContext, ToolSchema};
+use art_core::usage::Usage;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::executor::{Admitted, ToolExecutor};
+use crate::run::micros;
+
+/// The owner of every tool that is part of the host.
+pub const HOST: &str = "host";
+
+/// What the function of a direct tool is given.
+#[derive(Clone, Debug)]
+pub struct DirectCall {
+    /// Validated, with defaults.
+    pub arguments: Value,
+    /// Who calls.
+    pub context: ExecutionContext,
+    /// Cancelled when the caller gives up; the function is dropped then, unless it has ended.
+    pub cancel: CancellationToken,
+}
+
+/// An asynchronous function of the host as a tool.
+///
+/// It is trusted with the host's memory, so only time and output are limited. A panic ends the call with a host error and
+/// nothing else. The function must not block; what blocks belongs into `spawn_blocking`.
+pub struct DirectTool {
+    schema: ToolSchema,
+    limits: Limits,
+    function: Box<dyn Fn(DirectCall) -> BoxFuture<'static, Ending> + Send + Sync>,
+}
+
+impl DirectTool {
+    /// A tool with the default limits. [`success`] and [`failure`] make the usual endings.
+    pub fn new<F, Fut>(schema: ToolSchema, function: F) -> Self
+    where
+        F: Fn(DirectCall) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Ending> + Send + 'static,
+    {
+        Self {
+            schema,
+            limits: Limits::EXECUTE,
+            function: Box::new(move |call| Box::pin(function(call))),
+        }
+    }
+
+    /// The tool with other limits.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    async fn end(&self, call: &Admitted) -> Ending {
+        let direct = DirectCall {
+            arguments: call.call().arguments.clone(),
+            context: call.context().clone(),
+            cancel: call.cancel().clone(),
+        };
+        let limit_ms = call.limits().timeout_ms;
+        let function = AssertUnwindSafe(async { (self.function)(direct).await }).catch_unwind();
+        tokio::select! {
+            biased;
+            () = call.cancel().cancelled() => Ending::Cancelled,
+            ended = timeout(Duration::from_millis(limit_ms), function) => match ended {
+                Ok(Ok(ending)) => ending,
+                Ok(Err(_panic)) => Ending::HostError { message: "it panicked".to_owned() },
+                Err(_elapsed) => Ending::Timeout { limit_ms },
+            },
+        }
+    }
+}
+
+/// An output.
+#[must_use]
+pub fn success(output: &Value) -> Ending {
+    Ending::Success(Success {
+        output: output.to_string(),
+        ..Success::default()
+    })
+}
+
+/// A failure with a text that the model may see.
+#[must_use]
+pub fn failure(code: ToolErrorCode, message: impl Into<String>) -> Ending {
+    Ending::Failure(Failure {
+        code,
+        message: message.into(),
+        retryable: code.is_retryable(),
+        metadata: art_core::JsonObject::new(),
+    })
+}
+
+impl fmt::Debug for DirectTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DirectTool")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ToolExecutor for DirectTool {
+    fn schema(&self) -> &ToolSchema {
+        &self.schema
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn owner(&self) -> &str {
+        HOST
+    }
+
+    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let start = Instant::now();
+            let ending = self.end(call).await;
+            let bytes_out = match &ending {
+                Ending::Success(success) => success.output.len(),
+                _ => 0,
+            };
+            Outcome {
+                ending,
+                usage: Usage {
+                    wall_us: micros(start.elapsed()),
+                    bytes_in: u64::try_from(call.input_json().len()).unwrap_or(u64::MAX),
+                    bytes_out: u64::try_from(bytes_out).unwrap_or(u64::MAX),
+                    ..Usage::default()
+                },
+                log: CallLog::default(),
+            }
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! The tools of the host: which there are, whether a call may be made, what its answer is worth.
+//!
+//! A [`ParsedToolCall`](art_core::tool::ParsedToolCall) is untrusted. [`ToolSystem`] checks it, and only then makes the
+//! [`Admitted`] that a [`ToolExecutor`] accepts; what comes back is untrusted as well until it has been parsed under limits
+//! and checked against the schema of the output. Schemas are untrusted too: [`admission`] refuses those that cost too much
+//! to use. The crate knows nothing of WebAssembly, of models or of stores.
+
+pub mod executor;
+pub mod sink;
+
+pub mod admission;
+pub mod refusal;
+pub mod registry;
+pub mod schema;
+pub mod shape;
+pub mod violation;
+
+pub mod config;
+pub mod direct;
+pub mod report;
+pub mod scope;
+pub mod system;
+
+mod check;
+mod compiled;
+mod defaults;
+mod observe;
+mod output;
+mod parse;
+mod queue;
+mod run;
+#[cfg(test)]
+mod testing;
+
+pub use compiled::MAX_PROMPT_BYTES;
+pub use config::SystemConfig;
+pub use direct::{DirectCall, DirectTool};
+pub use executor::{Admitted, ToolExecutor};
+pub use observe::MAX_OBSERVED_BYTES;
+pub use output::{FEEDBACK_SCHEMA, FOR_DISPLAY, TOOL_SUSPENSION_ID};
+pub use refusal::RegisterError;
+pub use registry::ToolRegistry;
+pub use report::{CallEnding, ToolReport};
+pub use scope::CallScope;
+pub use sink::{ObservationSink, SinkError};
+pub use system::ToolSystem;

@@ -1,0 +1,239 @@
+//! From what a tool gave back to what the model and the wire see. Nothing in it decides the status (D16).
+
+use art_core::JsonObject;
+use art_core::error::ToolErrorCode as Code;
+use art_core::outcome::{Attachment, Ending, Failure, Success, Suspension};
+use art_core::text::truncate;
+use art_core::tool::{AttachmentInfo, ParsedToolCall, Source, ToolResult, ToolStatus};
+use serde_json::Value;
+
+use crate::compiled::Tool;
+use crate::parse;
+use crate::report::CallEnding;
+use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
+
+/// Characters of a title.
+const MAX_TITLE: usize = 500;
+/// Characters of a failure's message.
+const MAX_MESSAGE: usize = 8_000;
+/// Bytes of what a tool says beside its output: metadata, sources, and each part of a suspension.
+const MAX_ASIDE_BYTES: usize = 64 << 10;
+/// Characters of an identifier, a file name or a media type that a tool chose.
+const MAX_NAME: usize = 200;
+
+/// Sources of one output, attachments of one output, characters of an address.
+const MAX_SOURCES: usize = 100;
+const MAX_ATTACHMENTS: usize = 100;
+const MAX_URL: usize = 4_000;
+
+/// Set to true in the metadata of a display tool's success: the output is drawn for a person, and the model is told only
+/// that it was (C9, P97).
+pub const FOR_DISPLAY: &str = "forDisplay";
+/// In the metadata of a suspension: the form of the answer as the tool gave it, not yet validated (C19).
+pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
+/// In the metadata: the identifier that the tool itself gave to its suspension (X2).
+pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
+/// Names of metadata that only the host sets.
+const RESERVED: [&str; 7] = [
+    "title",
+    "sources",
+    "attachments",
+    "retryable",
+    FOR_DISPLAY,
+    FEEDBACK_SCHEMA,
+    TOOL_SUSPENSION_ID,
+];
+
+/// A result with how it came about, and the text its output was parsed from.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) result: ToolResult,
+    pub(crate) ending: CallEnding,
+    pub(crate) text: Option<String>,
+}
+
+impl Answer {
+    pub(crate) fn error(call: &ParsedToolCall, ending: CallEnding, code: Code, message: String) -> Self {
+        let mut result = ToolResult::error(call, code, message);
+        result.metadata.retryable = code.is_retryable();
+        Self {
+            result,
+            ending,
+            text: None,
+        }
+    }
+}
+
+/// The answer for an ending.
+pub(crate) fn answer(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> Answer {
+    let answer = match ending {
+        Ending::Success(success) => succeeded(call, tool, success),
+        Ending::Suspended(suspension) => suspended(call, suspension),
+        Ending::Failure(failure) => failed(call, failure),
+        other => return ended(call, &other),
+    };
+    answer.unwrap_or_else(|reason| ended(call, &Ending::InvalidOutput { reason }))
+}
+
+/// The answer for an ending that carries no payload, or none that is used.
+pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> Answer {
+    let (code, text) = ending.error().unwrap_or_else(|| {
+        let text = "asked for a subtask, which this host cannot run yet";
+        (Code::NotImplemented, text.to_owned())
+    });
+    let text = match ending {
+        Ending::Denied { .. } => format!("was denied a right: {text}"),
+        _ => text,
+    };
+    Answer::error(call, ending.into(), code, about(call, &truncate(&text, MAX_MESSAGE)))
+}
+
+/// `Tool "X" <text>`; the name is the model's, so it is bounded.
+pub(crate) fn about(call: &ParsedToolCall, text: &str) -> String {
+    format!("Tool \"{}\" {text}", truncate(&call.tool_name, MAX_NAME))
+}
+
+fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Answer, String> {
+    let bytes = u64::try_from(success.output.len()).unwrap_or(u64::MAX);
+    if bytes > tool.limits.output_bytes {
+        return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
+    }
+    let (output, shape) = parse::strict(&success.output).map_err(|error| error.to_string())?;
+    if let Some(schema) = &tool.output {
+        schema
+            .check(&output, &shape, "output")
+            .map_err(|violations| violations.to_string())?;
+    }
+    let mut result = ToolResult::success(call, output);
+    let metadata = &mut result.metadata;
+    metadata.title = success.title.map(|title| truncate(&title, MAX_TITLE));
+    metadata.sources = sources(success.sources)?;
+    metadata.attachments = attachments(&success.attachments)?;
+    metadata.extra = extra(success.metadata)?;
+    if tool.is_display() {
+        metadata.extra.insert(FOR_DISPLAY.to_owned(), Value::Bool(true));
+    }
+    Ok(Answer {
+        result,
+        ending: CallEnding::Success,
+        text: Some(success.output),
+    })
+}
+
+fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, String> {
+    let own_id = suspension
+        .details
+        .as_ref()
+        .and_then(|details| details.get("suspensionId"));
+    let mut more = JsonObject::new();
+    if let Some(own_id) = own_id {
+        more.insert("suspensionId".to_owned(), own_id.clone());
+    }
+    let mut output = JsonObject::new();
+    output.insert("message".to_owned(), truncate(&suspension.message, MAX_MESSAGE).into());
+    for (name, part) in [
+        ("details", suspension.details),
+        ("previewData", suspension.preview_data),
+    ] {
+        if let Some(part) = part {
+            output.insert(name.to_owned(), aside(part)?);
+        }
+    }
+    let mut result = ToolResult::success(call, Value::Object(output));
+    result.status = ToolStatus::Suspended;
+    result.metadata.suspension_id = Some(art_core::id::random());
+    result.metadata.extra = extra(more)?;
+    if let Some(schema) = suspension.feedback_schema {
+        result.metadata.extra.insert(FEEDBACK_SCHEMA.to_owned(), aside(schema)?);
+    }
+    Ok(Answer {
+        result,
+        ending: CallEnding::Suspended,
+        text: None,
+    })
+}
+
+/// The tool's own words are the error (T4, A13).
+fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
+    let message = match failure.message.as_str() {
+        "" => "Unknown execution error".to_owned(),
+        message => truncate(message, MAX_MESSAGE),
+    };
+    let mut result = ToolResult::error(call, failure.code, message);
+    result.metadata.retryable = failure.retryable;
+    result.metadata.extra = extra(failure.metadata)?;
+    Ok(Answer {
+        result,
+        ending: CallEnding::Failure,
+        text: None,
+    })
+}
+
+/// The tool's metadata without the names that are the host's. Its own identifier of a suspension is kept under another name
+/// (X2).
+fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
+    let Value::Object(mut extra) = aside(Value::Object(metadata))? else {
+        return Ok(JsonObject::new());
+    };
+    if extra.is_empty() {
+        return Ok(extra);
+    }
+    let own_id = extra.shift_remove("suspensionId");
+    extra.retain(|name, _| !RESERVED.contains(&name.as_str()));
+    if let Some(Value::String(own_id)) = own_id {
+        let own_id = truncate(&own_id, MAX_NAME);
+        extra.insert(TOOL_SUSPENSION_ID.to_owned(), own_id.into());
+    }
+    Ok(extra)
+}
+
+/// Refuses a value beside the output that is too large to be kept with every result.
+fn aside(value: Value) -> Result<Value, String> {
+    if value.as_object().is_some_and(JsonObject::is_empty) {
+        return Ok(value);
+    }
+    // The shape first: the length is found by recursion.
+    Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("metadata {problem}"))?;
+    match text_len(&value) {
+        bytes if bytes > MAX_ASIDE_BYTES => Err(format!("metadata of {bytes} bytes, more than {MAX_ASIDE_BYTES}")),
+        _ => Ok(value),
+    }
+}
+
+fn sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
+    if sources.len() > MAX_SOURCES {
+        return Err(format!("{} sources, more than {MAX_SOURCES}", sources.len()));
+    }
+    let clean = |source: Source| {
+        let mut extra = aside(Value::Object(source.extra)).map(|extra| match extra {
+            Value::Object(extra) => extra,
+            _ => JsonObject::new(),
+        })?;
+        // They would be written twice.
+        extra.retain(|name, _| name != "sourceName" && name != "url");
+        Ok(Source {
+            source_name: truncate(&source.source_name, MAX_TITLE),
+            url: source.url.map(|url| truncate(&url, MAX_URL)),
+            extra,
+        })
+    };
+    sources.into_iter().map(clean).collect()
+}
+
+fn attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo>, String> {
+    if attachments.len() > MAX_ATTACHMENTS {
+        return Err(format!(
+            "{} attachments, more than {MAX_ATTACHMENTS}",
+            attachments.len()
+        ));
+    }
+    let info = |attachment: &Attachment| AttachmentInfo {
+        media_type: truncate(&attachment.media_type, MAX_NAME),
+        filename: attachment.filename.as_ref().map(|name| truncate(name, MAX_NAME)),
+        bytes: u64::try_from(attachment.data.len()).unwrap_or(u64::MAX),
+    };
+    Ok(attachments.iter().map(info).collect())
+}
+
+#[cfg(test)]
+mod tests;

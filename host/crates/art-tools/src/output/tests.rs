@@ -1,0 +1,244 @@
+use std::sync::Arc;
+
+use art_core::outcome::SubtaskRequest;
+use art_core::tool::ExecutionMode;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{Scripted, call};
+
+fn tool(output_schema: Option<Value>) -> Tool {
+    let mut executor = Scripted::echo("tool");
+    executor.schema.output_schema = output_schema;
+    executor.limits.output_bytes = 1_000;
+    Tool::compile(Arc::new(executor)).unwrap()
+}
+
+fn answered(tool: &Tool, ending: Ending) -> Answer {
+    answer(&call("tool", json!({})), tool, ending)
+}
+
+fn said(output: &str) -> Success {
+    Success {
+        output: output.to_owned(),
+        ..Success::default()
+    }
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        _ => panic!("not an object"),
+    }
+}
+
+#[test]
+fn everything_a_success_carries_is_carried_on() {
+    let success = Success {
+        title: Some("done".to_owned()),
+        sources: vec![Source {
+            source_name: "web".to_owned(),
+            url: Some("https://x".to_owned()),
+            extra: object(json!({"page": 1, "url": "again"})),
+        }],
+        attachments: vec![Attachment {
+            media_type: "text/csv".to_owned(),
+            filename: None,
+            data: vec![0; 9],
+        }],
+        metadata: object(json!({"k": "v", "retryable": true, "suspensionId": "mine", "forDisplay": true, "title": 1})),
+        ..said("{\"n\":1}")
+    };
+    let answer = answered(&tool(None), Ending::Success(success));
+    assert_eq!(
+        serde_json::to_value(&answer.result).unwrap(),
+        json!({
+            "callId": "call_tool", "toolName": "tool", "status": "success", "output": {"n": 1},
+            "metadata": {
+                "title": "done",
+                "sources": [{"sourceName": "web", "url": "https://x", "page": 1}],
+                "attachments": [{"mediaType": "text/csv", "bytes": 9}],
+                "k": "v",
+                "toolSuspensionId": "mine",
+            },
+        })
+    );
+}
+
+#[test]
+fn output_that_is_not_strict_json_is_an_error_that_says_why() {
+    let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+    let long = format!("\"{}\"", "x".repeat(1_000));
+    let outputs = [
+        "",
+        "NaN",
+        "1e400",
+        "\u{feff}1",
+        "1 2",
+        "\"\\ud800\"",
+        "{\"a\":1,\"a\":2}",
+        &deep,
+        &long,
+    ];
+    let texts: Vec<_> = outputs
+        .iter()
+        .map(|output| {
+            let answer = answered(&tool(None), Ending::Success(said(output)));
+            assert_eq!(answer.ending, CallEnding::InvalidOutput);
+            assert_eq!(answer.result.code, Some(Code::InvalidOutput));
+            assert_eq!(answer.result.output, None);
+            answer.result.error.unwrap()
+        })
+        .collect();
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn output_that_breaks_its_schema_is_an_error_that_lists_every_violation() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "number"}}, "required": ["b"]});
+    let answer = answered(&tool(Some(schema)), Ending::Success(said("{\"a\":\"x\"}")));
+    assert_eq!(
+        answer.result.error.unwrap(),
+        "Tool \"tool\" returned invalid output: output must have the property \"b\", /a must be number"
+    );
+}
+
+#[test]
+fn the_status_never_comes_from_the_payload() {
+    let output = r#"{"status":"error","error":"no","callId":"other","isError":true}"#;
+    let answer = answered(&tool(None), Ending::Success(said(output)));
+    assert_eq!(answer.result.status, ToolStatus::Success);
+    assert_eq!(answer.result.call_id, "call_tool");
+}
+
+#[test]
+fn null_is_an_output() {
+    let answer = answered(&tool(None), Ending::Success(said("null")));
+    assert_eq!(answer.result.output, Some(Value::Null));
+}
+
+#[test]
+fn a_failure_speaks_in_the_tool_s_own_words() {
+    let failure = |message: &str| {
+        Ending::Failure(Failure {
+            code: Code::RateLimited,
+            message: message.to_owned(),
+            retryable: true,
+            metadata: object(json!({"after": 3})),
+        })
+    };
+    let result = answered(&tool(None), failure("slow down")).result;
+    assert_eq!(result.error.as_deref(), Some("slow down"));
+    assert_eq!(
+        (result.status, result.code),
+        (ToolStatus::Error, Some(Code::RateLimited))
+    );
+    assert!(result.metadata.retryable);
+    assert_eq!(result.metadata.extra["after"], 3);
+    let silent = answered(&tool(None), failure("")).result;
+    assert_eq!(silent.error.as_deref(), Some("Unknown execution error"));
+}
+
+#[test]
+fn the_host_names_a_suspension() {
+    let suspension = Suspension {
+        message: "sure?".to_owned(),
+        details: Some(json!({"suspensionId": "mine", "amount": 5})),
+        preview_data: None,
+        feedback_schema: Some(json!({"inputType": "boolean"})),
+    };
+    let answer = answered(&tool(None), Ending::Suspended(suspension));
+    let metadata = &answer.result.metadata;
+    assert_eq!(answer.result.status, ToolStatus::Suspended);
+    assert_eq!(metadata.suspension_id.as_ref().map(String::len), Some(36));
+    assert_eq!(metadata.extra[TOOL_SUSPENSION_ID], "mine");
+    assert_eq!(metadata.extra[FEEDBACK_SCHEMA], json!({"inputType": "boolean"}));
+    assert_eq!(
+        answer.result.output,
+        Some(json!({"message": "sure?", "details": {"suspensionId": "mine", "amount": 5}}))
+    );
+}
+
+#[test]
+fn every_other_ending_is_an_error_with_its_code() {
+    let endings = [
+        Ending::Continuation(SubtaskRequest {
+            description: "more".to_owned(),
+            inputs: json!({}),
+            template_hints: Vec::new(),
+            max_depth: None,
+            context_management: None,
+        }),
+        Ending::FuelExhausted { limit: 5 },
+        Ending::Timeout { limit_ms: 5 },
+        Ending::MemoryExhausted { limit: 5 },
+        Ending::StackOverflow,
+        Ending::Trap {
+            message: "unreachable".to_owned(),
+        },
+        Ending::InvalidOutput {
+            reason: "not text".to_owned(),
+        },
+        Ending::Denied {
+            message: "`fs` is not granted".to_owned(),
+        },
+        Ending::Cancelled,
+        Ending::Busy,
+        Ending::HostError {
+            message: "no memory".to_owned(),
+        },
+    ];
+    let lines = endings.into_iter().map(|ending| {
+        let answer = answered(&tool(None), ending);
+        let result = answer.result;
+        let code = result.code.unwrap();
+        assert_eq!(result.status, ToolStatus::Error);
+        assert_eq!(result.metadata.retryable, code.is_retryable());
+        format!("{} {code:?} {}", answer.ending.as_str(), result.error.unwrap())
+    });
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn too_much_beside_the_output_is_invalid() {
+    let fat = Success {
+        metadata: object(json!({"k": "x".repeat(70_000)})),
+        ..said("1")
+    };
+    let crowd = Success {
+        attachments: vec![
+            Attachment {
+                media_type: String::new(),
+                filename: None,
+                data: Vec::new()
+            };
+            101
+        ],
+        ..said("1")
+    };
+    for success in [fat, crowd] {
+        assert_eq!(
+            answered(&tool(None), Ending::Success(success)).ending,
+            CallEnding::InvalidOutput
+        );
+    }
+}
+
+#[test]
+fn the_output_of_a_display_tool_is_marked() {
+    let mut executor = Scripted::echo("tool");
+    executor.schema.execution_mode = ExecutionMode::Display;
+    let tool = Tool::compile(Arc::new(executor)).unwrap();
+    let result = answered(&tool, Ending::Success(said("1"))).result;
+    assert_eq!(result.metadata.extra[FOR_DISPLAY], true);
+}
+
+proptest! {
+    #[test]
+    fn no_output_panics_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
+        let success = Success { title: Some(title), ..said(&output) };
+        let answer = answered(&tool(None), Ending::Success(success));
+        prop_assert!(text_len(&answer.result) < 20_000);
+    }
+}

@@ -1,0 +1,207 @@
+//! Strict parsing of JSON text that a tool made (D09 to D12).
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, TooLarge};
+
+/// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values, which are counted before they are
+/// built: two bytes of text can cost 32 of memory. Two properties of one name are refused, because the validator and a later
+/// reader could each see another one.
+///
+/// An integer beyond 64 bits becomes the nearest float; a number that no float can hold is refused.
+///
+/// # Errors
+/// What is wrong, with its line and column.
+pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
+    let shape = RefCell::new(Shape::default());
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict {
+        shape: &shape,
+        depth: 1,
+    }
+    .deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, shape.into_inner()))
+}
+
+#[derive(Clone, Copy)]
+struct Strict<'c> {
+    shape: &'c RefCell<Shape>,
+    depth: usize,
+}
+
+impl Strict<'_> {
+    fn enter<E: Error>(self) -> Result<(), E> {
+        self.shape
+            .borrow_mut()
+            .enter(self.depth, MAX_DEPTH, MAX_NODES)
+            .map_err(|problem: TooLarge| E::custom(problem))
+    }
+
+    fn text(self, length: usize) {
+        self.shape.borrow_mut().text_bytes += length;
+    }
+
+    const fn deeper(self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.enter()?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        self.text(value.len());
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        self.text(value.len());
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(self.deeper())? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            self.text(name.len());
+            if object.contains_key(&name) {
+                let shown = art_core::text::truncate(&name, 100);
+                return Err(A::Error::custom(format_args!("two properties named {shown:?}")));
+            }
+            let member = members.next_value_seed(self.deeper())?;
+            object.insert(name, member);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn valid_text_is_the_value_that_serde_json_reads() {
+        let text = r#"{"b":[1,-2,0.5,true,null,"é\n"],"a":{"big":9007199254740993}}"#;
+        let (value, shape) = strict(text).unwrap();
+        assert_eq!(value, serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(shape, Shape::measure(&value, 64, 1_000).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_strict_json_is_refused() {
+        let cases = [
+            ("", "EOF"),
+            ("NaN", "expected value"),
+            ("1e400", "number out of range"),
+            ("-Infinity", "invalid number"),
+            ("\u{feff}1", "expected value"),
+            ("1 2", "trailing characters"),
+            ("{} x", "trailing characters"),
+            (r#""\ud800""#, "hex escape"),
+            ("[1,]", "trailing comma"),
+            ("{'a':1}", "key must be a string"),
+            ("// c\n1", "expected value"),
+            ("\"a\nb\"", "control character"),
+            (r#"{"a":1,"a":2}"#, "two properties named \"a\""),
+            (r#"[{"x":{"a":1,"b":2,"a":1}}]"#, "two properties named \"a\""),
+        ];
+        for (text, expected) in cases {
+            let error = strict(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn depth_is_capped_at_every_height() {
+        let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+        assert!(strict(&nested(63)).is_ok());
+        for depth in [64, 127, 128, 100_000] {
+            let error = strict(&nested(depth)).unwrap_err().to_string();
+            assert!(error.contains("nested more than 64 levels deep"), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_are_counted_before_they_are_built() {
+        let many = |n: usize| format!("[{}0]", "0,".repeat(n - 1));
+        assert!(strict(&many(49_999)).is_ok());
+        assert!(
+            strict(&many(2_000_000))
+                .unwrap_err()
+                .to_string()
+                .contains("more than 50000 values")
+        );
+    }
+
+    #[test]
+    fn large_integers_become_floats() {
+        assert_eq!(strict("100000000000000000000000000000").unwrap().0, json!(1e29));
+        assert_eq!(strict("-0").unwrap().0, json!(-0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,200}") {
+            prop_assert!(strict(&text).map_or(true, |(_, shape)| shape.nodes > 0));
+        }
+
+        #[test]
+        fn nearly_json_never_panics(text in "[\\[\\]{}\",:0-9eE.+\\-truefalsn\\\\ud8]{0,200}") {
+            if let Ok((value, shape)) = strict(&text) {
+                prop_assert_eq!(Shape::measure(&value, MAX_DEPTH, MAX_NODES), Ok(shape));
+            }
+        }
+    }
+}

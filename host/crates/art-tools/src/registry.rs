@@ -1,0 +1,123 @@
+//! Which tools there are (T1 to T3).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use art_core::tool::ToolSchema;
+
+use crate::compiled::Tool;
+use crate::executor::ToolExecutor;
+use crate::refusal::RegisterError;
+
+/// The tools of a host, by name. Cheap to share: all methods take `&self`.
+///
+/// A tool is checked and its schemas are compiled when it is registered, never when it is called. A call that has begun
+/// keeps its tool when the tool is unregistered or replaced.
+#[derive(Debug, Default)]
+pub struct ToolRegistry {
+    tools: RwLock<BTreeMap<String, Arc<Tool>>>,
+}
+
+impl ToolRegistry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool under the name in its schema (T1).
+    ///
+    /// # Errors
+    /// When the name is taken, whoever has it (X3), or the tool is refused.
+    pub fn register(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
+        let tool = Tool::compile(executor)?;
+        self.insert(tool, false)
+    }
+
+    /// Adds a tool, or replaces the one of that name if the same owner has it (X3, A3).
+    ///
+    /// # Errors
+    /// When another owner has the name, or the tool is refused.
+    pub fn replace(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
+        let tool = Tool::compile(executor)?;
+        self.insert(tool, true)
+    }
+
+    /// Takes a tool away. False when there was none (T2).
+    pub fn unregister(&self, name: &str) -> bool {
+        self.write().remove(name).is_some()
+    }
+
+    /// Takes away every tool for whose schema and owner `predicate` says so, and counts them (T2).
+    pub fn unregister_where(&self, mut predicate: impl FnMut(&ToolSchema, &str) -> bool) -> usize {
+        let mut tools = self.write();
+        let before = tools.len();
+        tools.retain(|_, tool| !predicate(&tool.schema, &tool.owner));
+        before - tools.len()
+    }
+
+    /// Takes every tool away (A7).
+    pub fn clear(&self) {
+        self.write().clear();
+    }
+
+    /// The executor of a tool (A1).
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Arc<dyn ToolExecutor>> {
+        self.tool(name).map(|tool| Arc::clone(&tool.executor))
+    }
+
+    /// Who registered a tool.
+    #[must_use]
+    pub fn owner(&self, name: &str) -> Option<String> {
+        self.tool(name).map(|tool| tool.owner.clone())
+    }
+
+    /// Copies of all schemas, by name (A4).
+    #[must_use]
+    pub fn list(&self) -> Vec<ToolSchema> {
+        self.read().values().map(|tool| tool.schema.clone()).collect()
+    }
+
+    /// Copies of the schemas of the tools that are both registered and named in `enabled`, by name (A5). Nothing enabled is
+    /// nothing available (X4): what could not be looked up must not become everything.
+    #[must_use]
+    pub fn available<S: AsRef<str>>(&self, enabled: &[S]) -> Vec<ToolSchema> {
+        let is_enabled = |name: &str| enabled.iter().any(|enabled| enabled.as_ref() == name);
+        let tools = self.read();
+        let available = tools.values().filter(|tool| is_enabled(&tool.schema.name));
+        available.map(|tool| tool.schema.clone()).collect()
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+        self.read().get(name).map(Arc::clone)
+    }
+
+    fn insert(&self, tool: Tool, replace: bool) -> Result<(), RegisterError> {
+        let mut tools = self.write();
+        if let Some(present) = tools.get(&tool.schema.name) {
+            if !replace || present.owner != tool.owner {
+                return Err(RegisterError::Duplicate {
+                    name: tool.schema.name,
+                    owner: present.owner.clone(),
+                    newcomer: tool.owner,
+                });
+            }
+            tracing::warn!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
+        }
+        tools.insert(tool.schema.name.clone(), Arc::new(tool));
+        Ok(())
+    }
+
+    // A panic while the lock is held cannot leave the map half changed, so a poisoned lock is as good as another.
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<Tool>>> {
+        self.tools.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<Tool>>> {
+        self.tools.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

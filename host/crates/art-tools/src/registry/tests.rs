@@ -1,0 +1,169 @@
+use art_core::tool::ToolExample;
+use serde_json::json;
+
+use super::*;
+use crate::testing::Scripted;
+
+fn tool(name: &str) -> Arc<Scripted> {
+    Arc::new(Scripted::echo(name))
+}
+
+fn owned_by(name: &str, owner: &str) -> Arc<Scripted> {
+    let mut tool = Scripted::echo(name);
+    tool.owner = owner.to_owned();
+    Arc::new(tool)
+}
+
+fn names(schemas: &[ToolSchema]) -> Vec<&str> {
+    schemas.iter().map(|schema| schema.name.as_str()).collect()
+}
+
+#[test]
+fn a_registered_tool_is_found_by_its_name() {
+    let registry = ToolRegistry::new();
+    registry.register(tool("one")).unwrap();
+    assert_eq!(registry.get("one").unwrap().schema().name, "one");
+    assert!(registry.get("two").is_none());
+    assert_eq!(registry.owner("one").as_deref(), Some("plugin"));
+}
+
+#[test]
+fn names_that_are_not_allowed_get_the_contract_text() {
+    let long = "a".repeat(65);
+    for name in [
+        "",
+        "Add",
+        "1a",
+        "_a",
+        "a b",
+        "a-b",
+        "__proto__",
+        "а",
+        "a\n",
+        "ａ",
+        "a.b",
+        &long,
+    ] {
+        let error = ToolRegistry::new().register(tool(name)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Invalid tool executor provided for registration.",
+            "{name:?}"
+        );
+    }
+    for name in ["a", "constructor", "a_1", &long[1..]] {
+        assert!(ToolRegistry::new().register(tool(name)).is_ok(), "{name:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_and_both_owners_are_named() {
+    let registry = ToolRegistry::new();
+    registry.register(owned_by("add", "first")).unwrap();
+    for result in [
+        registry.register(owned_by("add", "second")),
+        registry.replace(owned_by("add", "second")),
+    ] {
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            "tool `add` of `second` is not registered: `first` already has a tool of that name"
+        );
+    }
+    assert!(registry.register(owned_by("add", "first")).is_err());
+    assert_eq!(registry.owner("add").as_deref(), Some("first"));
+}
+
+#[test]
+fn the_same_owner_may_replace_its_tool() {
+    let registry = ToolRegistry::new();
+    registry.replace(tool("add")).unwrap();
+    let mut other = Scripted::echo("add");
+    other.schema.description = "new".to_owned();
+    registry.replace(Arc::new(other)).unwrap();
+    assert_eq!(registry.list()[0].description, "new");
+    assert_eq!(registry.list().len(), 1);
+}
+
+#[test]
+fn listing_gives_copies_of_everything() {
+    let registry = ToolRegistry::new();
+    assert!(registry.list().is_empty());
+    registry.register(tool("b")).unwrap();
+    registry.register(tool("a")).unwrap();
+    let mut listed = registry.list();
+    assert_eq!(names(&listed), ["a", "b"]);
+    listed[0].description.clear();
+    assert_eq!(registry.list()[0].description, "does a");
+}
+
+#[test]
+fn only_what_is_enabled_and_registered_is_available() {
+    let registry = ToolRegistry::new();
+    registry.register(tool("a")).unwrap();
+    registry.register(tool("b")).unwrap();
+    assert_eq!(names(&registry.available(&["b", "c", "b"])), ["b"]);
+}
+
+#[test]
+fn nothing_enabled_is_nothing_available() {
+    let registry = ToolRegistry::new();
+    registry.register(tool("a")).unwrap();
+    assert!(registry.available::<&str>(&[]).is_empty());
+}
+
+#[test]
+fn tools_can_be_taken_away() {
+    let registry = ToolRegistry::new();
+    for name in ["a", "b", "c"] {
+        registry.register(tool(name)).unwrap();
+    }
+    assert!(registry.unregister("a"));
+    assert!(!registry.unregister("a"));
+    assert_eq!(
+        registry.unregister_where(|schema, owner| schema.name == "b" && owner == "plugin"),
+        1
+    );
+    registry.clear();
+    assert!(registry.list().is_empty());
+}
+
+fn refusal(change: impl FnOnce(&mut Scripted)) -> String {
+    let mut tool = Scripted::echo("tool");
+    change(&mut tool);
+    ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string()
+}
+
+fn example(input: serde_json::Value, output: Option<serde_json::Value>) -> ToolExample {
+    ToolExample {
+        input,
+        output,
+        description: None,
+    }
+}
+
+#[test]
+fn a_tool_whose_schemas_are_refused_is_refused() {
+    let refusals = [
+        refusal(|tool| tool.schema.input_schema = json!({"type": "string"})),
+        refusal(|tool| tool.schema.output_schema = Some(json!({"$ref": "file:///etc/passwd"}))),
+        refusal(|tool| tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(?=x)"}})),
+        refusal(|tool| tool.schema.input_schema["required"] = json!("a")),
+        refusal(|tool| tool.schema.description = "x".repeat(20_000)),
+        refusal(|tool| {
+            tool.schema.input_schema["required"] = json!(["a"]);
+            tool.schema.examples = vec![example(json!({"a": 1}), None), example(json!({}), None)];
+        }),
+        refusal(|tool| {
+            tool.schema.output_schema = Some(json!({"type": "number"}));
+            tool.schema.examples = vec![example(json!({}), Some(json!("x")))];
+        }),
+        refusal(|tool| {
+            tool.schema.display_config = Some(art_core::tool::DisplayToolConfig {
+                data_schema: Some(json!({"$ref": "x"})),
+                ..Default::default()
+            });
+        }),
+        refusal(|tool| tool.limits.fuel = u64::MAX),
+    ];
+    insta::assert_snapshot!(refusals.join("\n"));
+}

@@ -1,0 +1,116 @@
+//! What the tool system says about a call beside its result.
+
+use std::time::Duration;
+
+use art_core::outcome::{CallLog, Ending};
+use art_core::tool::ToolResult;
+use art_core::usage::Usage;
+use serde::Serialize;
+
+/// One call, answered (T7: there is one for every call of a batch, in the order of the batch).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolReport {
+    /// What the model and the wire see. `callId` and `toolName` are the request's.
+    pub result: ToolResult,
+    /// What the call used; nothing when it never ran.
+    pub usage: Usage,
+    /// How it ended.
+    pub ending: CallEnding,
+    /// What it logged, bounded by its limits.
+    pub log: CallLog,
+    /// From the request to the ending, the wait for a place included.
+    pub duration: Duration,
+}
+
+/// How a call ended: the endings of a call that ran, and the reasons for which one did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEnding {
+    /// It answered, and the answer is valid.
+    Success,
+    /// The tool says why it could not answer.
+    Failure,
+    /// A person has to decide.
+    Suspended,
+    /// It asked for a subtask, which this host cannot do yet.
+    Continuation,
+    /// It burnt all its fuel.
+    FuelExhausted,
+    /// It took too long.
+    Timeout,
+    /// It asked for too much memory.
+    MemoryExhausted,
+    /// Its recursion was too deep.
+    StackOverflow,
+    /// It stopped itself.
+    Trap,
+    /// What it returned breaks the contract or its own output schema.
+    InvalidOutput,
+    /// It used a right that it was not granted.
+    Denied,
+    /// The caller gave up.
+    Cancelled,
+    /// There was no place in the queue.
+    Busy,
+    /// The host failed.
+    HostError,
+    /// Refused: not enabled for the thread.
+    Disabled,
+    /// Refused: no such tool.
+    NotFound,
+    /// Refused: its arguments are not valid.
+    InvalidArguments,
+    /// Not run, because a call before it waits for a decision.
+    NotRun,
+    /// It ran, but what it did could not be stored.
+    NotRecorded,
+}
+
+impl CallEnding {
+    /// The name for tables, metrics and observations.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Suspended => "suspended",
+            Self::Continuation => "continuation",
+            Self::FuelExhausted => "fuel_exhausted",
+            Self::Timeout => "timeout",
+            Self::MemoryExhausted => "memory_exhausted",
+            Self::StackOverflow => "stack_overflow",
+            Self::Trap => "trap",
+            Self::InvalidOutput => "invalid_output",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+            Self::Busy => "busy",
+            Self::HostError => "host_error",
+            Self::Disabled => "disabled",
+            Self::NotFound => "not_found",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::NotRun => "not_run",
+            Self::NotRecorded => "not_recorded",
+        }
+    }
+}
+
+impl From<&Ending> for CallEnding {
+    fn from(ending: &Ending) -> Self {
+        match ending {
+            Ending::Success(_) => Self::Success,
+            Ending::Failure(_) => Self::Failure,
+            Ending::Suspended(_) => Self::Suspended,
+            Ending::Continuation(_) => Self::Continuation,
+            Ending::FuelExhausted { .. } => Self::FuelExhausted,
+            Ending::Timeout { .. } => Self::Timeout,
+            Ending::MemoryExhausted { .. } => Self::MemoryExhausted,
+            Ending::StackOverflow => Self::StackOverflow,
+            Ending::Trap { .. } => Self::Trap,
+            Ending::InvalidOutput { .. } => Self::InvalidOutput,
+            Ending::Denied { .. } => Self::Denied,
+            Ending::Cancelled => Self::Cancelled,
+            Ending::Busy => Self::Busy,
+            Ending::HostError { .. } => Self::HostError,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Running an admitted call to its end, whatever its executor does.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use art_core::outcome::{CallLog, Ending, Outcome};
+use art_core::usage::Usage;
+use futures_util::FutureExt as _;
+use tokio::time::{Instant, sleep};
+
+use crate::executor::{Admitted, ToolExecutor};
+
+/// Runs a call. The executor keeps its own time and sees the cancellation; only one that does neither within `grace` is
+/// dropped, and then what it used is not known.
+pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration) -> Outcome {
+    let start = Instant::now();
+    // In an async block, so that a panic before the first await is caught as well.
+    let running = AssertUnwindSafe(async { executor.execute(call).await }).catch_unwind();
+    let ending = tokio::select! {
+        biased;
+        outcome = running => match outcome {
+            Ok(outcome) => return outcome,
+            Err(_panic) => {
+                tracing::error!(tool = %call.call().tool_name, "executor panicked");
+                Ending::HostError { message: "its executor panicked".to_owned() }
+            }
+        },
+        ending = overdue(call, grace) => ending,
+    };
+    Outcome {
+        ending,
+        usage: Usage {
+            wall_us: micros(start.elapsed()),
+            ..Usage::default()
+        },
+        log: CallLog::default(),
+    }
+}
+
+/// Ends when the executor has had its chance.
+async fn overdue(call: &Admitted, grace: Duration) -> Ending {
+    let limit_ms = call.limits().timeout_ms;
+    let late = sleep(Duration::from_millis(limit_ms).saturating_add(grace));
+    tokio::select! {
+        () = late => Ending::Timeout { limit_ms },
+        () = call.cancel().cancelled() => {
+            sleep(grace).await;
+            Ending::Cancelled
+        }
+    }
+}
+
+pub(crate) fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,85 @@
+//! A schema that was admitted and compiled, once, and is then applied to many values.
+
+use art_core::text::truncate;
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::admission::{Cost, Root, SchemaProblem, admit, pattern_options};
+use crate::shape::Shape;
+use crate::violation::{MAX_VIOLATIONS, Violations, describe};
+
+/// An admitted schema in its compiled form.
+///
+/// `format` is an annotation, as 2020-12 has it, and checks nothing.
+#[derive(Debug)]
+pub struct CompiledSchema {
+    source: Value,
+    validator: Validator,
+    cost: Cost,
+}
+
+impl CompiledSchema {
+    /// Admits a schema and compiles it: dialect 2020-12, linear patterns, nothing retrieved.
+    ///
+    /// # Errors
+    /// When it is not admitted or is not a valid schema.
+    pub fn new(schema: &Value, root: Root) -> Result<Self, SchemaProblem> {
+        let cost = admit(schema, root)?;
+        jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(error.instance_path(), &error))?;
+        let validator = jsonschema::draft202012::options()
+            .offline()
+            .with_pattern_options(pattern_options())
+            .build(schema)
+            .map_err(|error| invalid(error.instance_path(), &error))?;
+        Ok(Self {
+            source: schema.clone(),
+            validator,
+            cost,
+        })
+    }
+
+    /// The schema as it was written.
+    #[must_use]
+    pub const fn source(&self) -> &Value {
+        &self.source
+    }
+
+    /// Checks a value. `root` is what a message calls the whole of it: `input` or `output`.
+    ///
+    /// # Errors
+    /// Every violation up to a bound, or one that says that the value is too large to be checked.
+    pub fn check(&self, value: &Value, shape: &Shape, root: &str) -> Result<(), Violations> {
+        if !self.cost.allows(shape) {
+            return Err(Violations::whole(
+                root,
+                "is too large or nested too deeply to be checked against its schema",
+            ));
+        }
+        if self.validator.is_valid(value) {
+            return Ok(());
+        }
+        if !self.cost.allows_listing(shape) {
+            return Err(Violations::whole(
+                root,
+                "does not match its schema, and is too large to say where",
+            ));
+        }
+        let mut violations = Violations::default();
+        for error in self.validator.iter_errors(value) {
+            if violations.listed.len() < MAX_VIOLATIONS {
+                violations.listed.push(describe(&error, &self.source, root));
+            } else {
+                violations.more += 1;
+            }
+        }
+        Err(violations)
+    }
+}
+
+fn invalid(at: &jsonschema::paths::Location, error: &jsonschema::ValidationError<'_>) -> SchemaProblem {
+    let at = if at.as_str().is_empty() { "/" } else { at.as_str() };
+    SchemaProblem::Invalid {
+        at: truncate(at, 200),
+        message: truncate(&error.masked().to_string(), 300),
+    }
+}

@@ -1,0 +1,43 @@
+//! On whose behalf and in which run calls are made.
+
+use art_core::hitl::HitlContext;
+use art_core::tool::ExecutionContext;
+use tokio_util::sync::CancellationToken;
+
+/// What the calls of one batch have in common. The host makes every identifier (X1).
+#[derive(Clone, Debug, Default)]
+pub struct CallScope {
+    /// Conversation.
+    pub thread_id: String,
+    /// Run.
+    pub trace_id: String,
+    /// Person on whose behalf the calls are made.
+    pub user_id: Option<String>,
+    /// Session of that person.
+    pub session_id: Option<String>,
+    /// Tools of the thread; every other one is refused (X4).
+    pub enabled_tools: Vec<String>,
+    /// What the observations belong to: the todo item.
+    pub parent_id: Option<String>,
+    /// Set when a suspended call is run again after its decision (C18); such a batch has that one call.
+    pub hitl_context: Option<HitlContext>,
+    /// Cancels every call of the batch.
+    pub cancel: CancellationToken,
+}
+
+impl CallScope {
+    pub(crate) fn is_enabled(&self, tool: &str) -> bool {
+        self.enabled_tools.iter().any(|enabled| enabled == tool)
+    }
+
+    pub(crate) fn context(&self, call_id: &str) -> ExecutionContext {
+        ExecutionContext {
+            thread_id: self.thread_id.clone(),
+            trace_id: self.trace_id.clone(),
+            call_id: call_id.to_owned(),
+            user_id: self.user_id.clone(),
+            session_id: self.session_id.clone(),
+            hitl_context: self.hitl_context.clone(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The size of a JSON value, measured under caps.
+
+use serde_json::Value;
+
+/// Levels of nesting of an input or an output.
+pub const MAX_DEPTH: usize = 64;
+/// Values in an input or an output, containers included.
+pub const MAX_NODES: usize = 50_000;
+
+/// How large a JSON value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Values, containers included.
+    pub nodes: usize,
+    /// Levels of nesting; a scalar has one.
+    pub depth: usize,
+    /// Bytes of all texts and all names of properties.
+    pub text_bytes: usize,
+}
+
+/// A JSON value is larger than it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TooLarge {
+    /// It is nested too deeply.
+    #[error("nested more than {0} levels deep")]
+    Depth(usize),
+    /// It has too many values.
+    #[error("more than {0} values")]
+    Nodes(usize),
+}
+
+impl Shape {
+    /// Measures `value`.
+    ///
+    /// # Errors
+    /// As soon as it turns out to be deeper or to have more values than allowed: the walk, and so its recursion, stops there.
+    pub fn measure(value: &Value, max_depth: usize, max_nodes: usize) -> Result<Self, TooLarge> {
+        let mut shape = Self::default();
+        shape.add(value, 1, max_depth, max_nodes)?;
+        Ok(shape)
+    }
+
+    /// Counts one value at `depth`.
+    pub(crate) fn enter(&mut self, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
+        if depth > max_depth {
+            return Err(TooLarge::Depth(max_depth));
+        }
+        self.nodes += 1;
+        if self.nodes > max_nodes {
+            return Err(TooLarge::Nodes(max_nodes));
+        }
+        self.depth = self.depth.max(depth);
+        Ok(())
+    }
+
+    fn add(&mut self, value: &Value, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
+        self.enter(depth, max_depth, max_nodes)?;
+        match value {
+            Value::String(text) => self.text_bytes += text.len(),
+            Value::Array(items) => {
+                for item in items {
+                    self.add(item, depth + 1, max_depth, max_nodes)?;
+                }
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.text_bytes += name.len();
+                    self.add(member, depth + 1, max_depth, max_nodes)?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The length of the compact JSON text of `value`, without making the text.
+pub(crate) fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
+    let mut counter = Counter(0);
+    match serde_json::to_writer(&mut counter, value) {
+        Ok(()) => counter.0,
+        // Only a type with a broken `Serialize` gets here; no cap lets it pass.
+        Err(_) => usize::MAX,
+    }
+}
+
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn everything_is_counted() {
+        let shape = Shape::measure(&json!({"ab": ["xyz", 1], "c": {}}), 64, 100).unwrap();
+        assert_eq!(
+            shape,
+            Shape {
+                nodes: 5,
+                depth: 3,
+                text_bytes: 6
+            }
+        );
+    }
+
+    #[test]
+    fn depth_and_nodes_are_capped() {
+        assert_eq!(Shape::measure(&json!([[[1]]]), 3, 100), Err(TooLarge::Depth(3)));
+        assert_eq!(Shape::measure(&json!([1, 2, 3]), 64, 3), Err(TooLarge::Nodes(3)));
+        assert!(Shape::measure(&json!([1, 2]), 2, 3).is_ok());
+    }
+
+    #[test]
+    fn the_length_is_that_of_the_compact_text() {
+        let value = json!({"a": [1, "é", null]});
+        assert_eq!(text_len(&value), value.to_string().len());
+    }
+}

@@ -1,0 +1,184 @@
+//! The way of a call from the model's request to the stored result (T4 to T9).
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use art_core::error::ToolErrorCode;
+use art_core::outcome::{CallLog, Outcome};
+use art_core::text::truncate;
+use art_core::tool::{ParsedToolCall, ToolStatus};
+use art_core::usage::Usage;
+use futures_util::FutureExt as _;
+use futures_util::future::join_all;
+use tokio::time::Instant;
+
+use crate::check::check;
+use crate::compiled::Tool;
+use crate::config::SystemConfig;
+use crate::executor::Admitted;
+use crate::observe::{observation, withheld};
+use crate::output::{Answer, about, answer, ended};
+use crate::queue::Queue;
+use crate::registry::ToolRegistry;
+use crate::report::{CallEnding, ToolReport};
+use crate::run::run;
+use crate::scope::CallScope;
+use crate::sink::ObservationSink;
+
+/// Checks, runs and records calls.
+///
+/// Needs a tokio runtime with time. One system is shared by all runs of a host, because its bounds are those of the host.
+#[derive(Debug)]
+pub struct ToolSystem {
+    registry: Arc<ToolRegistry>,
+    sink: Arc<dyn ObservationSink>,
+    config: SystemConfig,
+    queue: Queue,
+}
+
+/// What a call came to, before it is recorded.
+struct Done {
+    call: ParsedToolCall,
+    answer: Answer,
+    usage: Usage,
+    log: CallLog,
+}
+
+impl ToolSystem {
+    /// A system over the tools of `registry`, which may change while it is in use.
+    #[must_use]
+    pub fn new(registry: Arc<ToolRegistry>, sink: Arc<dyn ObservationSink>, config: SystemConfig) -> Self {
+        Self {
+            queue: Queue::new(&config),
+            registry,
+            sink,
+            config,
+        }
+    }
+
+    /// The tools.
+    #[must_use]
+    pub const fn registry(&self) -> &Arc<ToolRegistry> {
+        &self.registry
+    }
+
+    /// Runs the calls of one turn: one report for each, in their order, whatever happens to the others (T7).
+    ///
+    /// - Calls run at the same time, over all batches at most [`SystemConfig::max_parallel`] of them. A call that finds no
+    ///   place in the queue is answered `BUSY`.
+    /// - A call of a blocking tool runs apart: after all calls before it, before all calls after it (Q3a).
+    /// - Once a call is suspended, whatever the mode of its tool, the calls that have not begun are not run (A16). Each is
+    ///   answered `CANCELLED` with the reason, so that every call of the turn has an answer (B9); they may be made again.
+    /// - Each call, also one that was refused or not run, has exactly one `TOOL_EXECUTION` observation, stored when the call
+    ///   ends and before this returns. If it cannot be stored the result is withheld and the answer is `HOST_ERROR`: a run
+    ///   must not go on from what a restart would not know of.
+    /// - `callId` and `toolName` of a result are the request's (A17); its status follows from how the call ended, never from
+    ///   what a tool says (D16).
+    ///
+    /// To stop, cancel the token of `scope` and wait: dropping the future instead drops running calls unrecorded.
+    pub async fn execute_batch(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {
+        let mut reports: Vec<ToolReport> = Vec::with_capacity(calls.len());
+        let mut calls = calls.into_iter().peekable();
+        let mut waits_for: Option<String> = None;
+        while let Some(first) = calls.next() {
+            if let Some(name) = &waits_for {
+                reports.push(self.not_run(first, name, scope).await);
+                continue;
+            }
+            let mut group = vec![first];
+            if !self.runs_apart(group.first()) {
+                while let Some(next) = calls.next_if(|next| !self.runs_apart(Some(next))) {
+                    group.push(next);
+                }
+            }
+            let ended = join_all(group.into_iter().map(|call| self.execute(call, scope))).await;
+            let suspended = ended
+                .iter()
+                .find(|report| report.result.status == ToolStatus::Suspended);
+            waits_for = suspended.map(|report| truncate(&report.result.tool_name, 200));
+            reports.extend(ended);
+        }
+        reports
+    }
+
+    fn runs_apart(&self, call: Option<&ParsedToolCall>) -> bool {
+        let tool = call.and_then(|call| self.registry.tool(&call.tool_name));
+        tool.is_some_and(|tool| tool.is_blocking())
+    }
+
+    async fn execute(&self, call: ParsedToolCall, scope: &CallScope) -> ToolReport {
+        let start = Instant::now();
+        let done = match check(&self.registry, call, scope) {
+            Ok((tool, admitted)) => self.run(&tool, admitted).await,
+            Err(refused) => Done::without_running(refused.call, refused.answer),
+        };
+        self.record(done, start, scope).await
+    }
+
+    async fn run(&self, tool: &Tool, admitted: Admitted) -> Done {
+        let permit = match self.queue.enter(admitted.cancel()).await {
+            Ok(permit) => permit,
+            Err(ending) => {
+                let answer = ended(admitted.call(), &ending);
+                return Done::without_running(admitted.into_call(), answer);
+            }
+        };
+        let Outcome { ending, usage, log } = run(&*tool.executor, &admitted, self.config.grace).await;
+        drop(permit);
+        Done {
+            answer: answer(admitted.call(), tool, ending),
+            call: admitted.into_call(),
+            usage,
+            log,
+        }
+    }
+
+    async fn not_run(&self, call: ParsedToolCall, waits_for: &str, scope: &CallScope) -> ToolReport {
+        let text = about(
+            &call,
+            &format!("was not run because \"{waits_for}\" waits for a decision"),
+        );
+        let answer = Answer::error(&call, CallEnding::NotRun, ToolErrorCode::Cancelled, text);
+        self.record(Done::without_running(call, answer), Instant::now(), scope)
+            .await
+    }
+
+    /// Stores the observation of a call, then gives out its report.
+    async fn record(&self, done: Done, start: Instant, scope: &CallScope) -> ToolReport {
+        let mut report = ToolReport {
+            result: done.answer.result,
+            usage: done.usage,
+            ending: done.answer.ending,
+            log: done.log,
+            duration: start.elapsed(),
+        };
+        let observation = observation(&report, done.answer.text.as_deref(), scope);
+        let stored = AssertUnwindSafe(async { self.sink.record(observation).await }).catch_unwind();
+        match stored.await {
+            Ok(Ok(())) => return report,
+            Ok(Err(problem)) => {
+                let cause = problem.source.as_ref();
+                tracing::error!(call = %done.call.call_id, %cause, "observation of a tool call not stored");
+            }
+            Err(_panic) => tracing::error!(call = %done.call.call_id, "observation sink panicked"),
+        }
+        let answer = withheld(&done.call);
+        report.result = answer.result;
+        report.ending = answer.ending;
+        report
+    }
+}
+
+impl Done {
+    fn without_running(call: ParsedToolCall, answer: Answer) -> Self {
+        Self {
+            call,
+            answer,
+            usage: Usage::default(),
+            log: CallLog::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,469 @@
+use std::sync::Mutex;
+use std::time::Duration;
+
+use art_core::error::ToolErrorCode as Code;
+use art_core::outcome::{Ending, Suspension};
+use art_core::tool::ExecutionMode;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::*;
+use crate::direct::{self, DirectTool};
+use crate::testing::{Bench, Memory, Scripted, answer, call, schema};
+
+fn echo(name: &str) -> Arc<Scripted> {
+    Arc::new(Scripted::echo(name))
+}
+
+fn slow(name: &str, ms: u64) -> Arc<Scripted> {
+    Arc::new(Scripted::new(schema(name), move |_| async move {
+        sleep(Duration::from_millis(ms)).await;
+        answer("1")
+    }))
+}
+
+fn fails(name: &str) -> Arc<Scripted> {
+    Arc::new(Scripted::new(schema(name), |_| {
+        std::future::ready(direct::failure(Code::IoError, "boom"))
+    }))
+}
+
+/// Asks a person, as a blocking tool.
+fn asks(name: &str) -> Arc<Scripted> {
+    let mut schema = schema(name);
+    schema.execution_mode = ExecutionMode::Blocking;
+    Arc::new(Scripted::new(schema, |_| {
+        std::future::ready(Ending::Suspended(Suspension {
+            message: "sure?".to_owned(),
+            details: None,
+            preview_data: None,
+            feedback_schema: None,
+        }))
+    }))
+}
+
+fn errors(reports: &[ToolReport]) -> Vec<&str> {
+    let error = |report: &ToolReport| report.result.error.is_some();
+    assert!(reports.iter().all(error));
+    reports
+        .iter()
+        .filter_map(|report| report.result.error.as_deref())
+        .collect()
+}
+
+fn endings(reports: &[ToolReport]) -> Vec<CallEnding> {
+    reports.iter().map(|report| report.ending).collect()
+}
+
+#[tokio::test]
+async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
+    let seen = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&seen);
+    let tool = Arc::new(Scripted::new(schema("tool"), move |admitted| {
+        *keep.lock().unwrap() = Some((admitted.input_json().to_owned(), admitted.context().clone()));
+        std::future::ready(answer("{\"n\":4}"))
+    }));
+    let mut bench = Bench::new([Arc::clone(&tool)]);
+    bench.scope.user_id = Some("u".to_owned());
+    let reports = bench.run(vec![call("tool", json!({"a": 1}))]).await;
+    assert_eq!(tool.times(), 1);
+    let (input, context) = seen.lock().unwrap().clone().unwrap();
+    assert_eq!(input, "{\"a\":1}");
+    assert_eq!(
+        serde_json::to_value(context).unwrap(),
+        json!({"threadId": "T", "traceId": "run", "callId": "call_tool", "userId": "u"})
+    );
+    assert_eq!(
+        serde_json::to_value(&reports[0].result).unwrap(),
+        json!({"callId": "call_tool", "toolName": "tool", "status": "success", "output": {"n": 4}})
+    );
+    assert_eq!((reports[0].ending, reports[0].usage.fuel), (CallEnding::Success, 7));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_has_one_observation() {
+    let bench = Bench::new([slow("tool", 12)]);
+    bench.run(vec![call("tool", json!({}))]).await;
+    insta::assert_json_snapshot!(bench.stored());
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
+    let tool = echo("tool");
+    let mut bench = Bench::new([Arc::clone(&tool)]);
+    bench.scope.enabled_tools.clear();
+    let reports = bench
+        .run(vec![call("tool", json!({})), call("nowhere", json!({}))])
+        .await;
+    assert_eq!(
+        errors(&reports),
+        [
+            "Tool \"tool\" is not enabled for thread \"T\".",
+            "Tool \"nowhere\" is not enabled for thread \"T\"."
+        ]
+    );
+    assert_eq!(reports[0].result.code, Some(Code::ToolDisabled));
+    assert_eq!(tool.times(), 0);
+    assert_eq!(bench.stored().len(), 2);
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_refused() {
+    let mut bench = Bench::new([]);
+    bench.scope.enabled_tools.push("tool".to_owned());
+    let reports = bench.run(vec![call("tool", json!({}))]).await;
+    assert_eq!(errors(&reports), ["Tool \"tool\" not found in registry."]);
+    assert_eq!(reports[0].result.code, Some(Code::ToolNotFound));
+    assert_eq!(bench.stored()[0].metadata["ending"], "not_found");
+}
+
+/// A tool with a schema that can be broken in many ways.
+fn strict() -> Arc<Scripted> {
+    let mut schema = schema("strict");
+    schema.input_schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "minLength": 2, "pattern": "^[a-z]+$"},
+            "count": {"type": "integer", "minimum": 1, "maximum": 5},
+            "unit": {"enum": ["m", "km"]},
+            "either": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+            "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true, "maxItems": 2},
+            "point": {"$ref": "#/$defs/point"},
+        },
+        "required": ["name", "count"],
+        "additionalProperties": false,
+        "$defs": {"point": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": false}},
+    });
+    Arc::new(Scripted::new(schema, |_| std::future::ready(answer("1"))))
+}
+
+#[tokio::test]
+async fn every_violation_is_listed_with_its_path() {
+    let tool = strict();
+    let bench = Bench::new([Arc::clone(&tool)]);
+    let inputs = [
+        json!({}),
+        json!("text"),
+        json!(null),
+        json!({"name": "A", "count": 9.5, "unit": "mile", "either": true}),
+        json!({"name": "ok", "count": 1, "extra": "secret", "other": 2}),
+        json!({"name": "ok", "count": 1, "tags": ["a", "a", 1]}),
+        json!({"name": "ok", "count": 1, "point": {"x": "1", "y": 2}}),
+        json!({"name": "ok", "count": 1, "tags": (0..40).collect::<Vec<_>>()}),
+    ];
+    let reports = bench
+        .run(inputs.into_iter().map(|input| call("strict", input)).collect())
+        .await;
+    assert!(
+        reports
+            .iter()
+            .all(|report| report.result.code == Some(Code::ValidationError))
+    );
+    assert_eq!(tool.times(), 0);
+    insta::assert_snapshot!(errors(&reports).join("\n"));
+}
+
+#[tokio::test]
+async fn arguments_are_bounded() {
+    let mut tool = Scripted::echo("tool");
+    tool.limits.input_bytes = 100;
+    let bench = Bench::new([Arc::new(tool)]);
+    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    let reports = bench
+        .run(vec![
+            call("tool", json!({"a": deep})),
+            call("tool", json!({"a": vec![0; 60_000]})),
+            call("tool", json!({"a": "x".repeat(200)})),
+        ])
+        .await;
+    assert_eq!(
+        errors(&reports),
+        [
+            "Invalid arguments for tool \"tool\": input is nested more than 64 levels deep",
+            "Invalid arguments for tool \"tool\": input is more than 50000 values",
+            "Invalid arguments for tool \"tool\": input has 208 bytes, more than 100",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn defaults_are_filled_in_before_validation() {
+    let mut tool = Scripted::echo("tool");
+    tool.schema.input_schema = json!({
+        "type": "object",
+        "properties": {"unit": {"type": "string", "default": "km"}, "n": {"type": "number"}},
+        "required": ["unit"],
+    });
+    let bench = Bench::new([Arc::new(tool)]);
+    let reports = bench.run(vec![call("tool", json!({"n": 1}))]).await;
+    assert_eq!(reports[0].result.output, Some(json!({"n": 1, "unit": "km"})));
+}
+
+#[tokio::test]
+async fn a_mixed_batch_has_a_result_and_an_observation_for_each_call() {
+    let bench = Bench::new([echo("a"), fails("b"), echo("c")]);
+    let calls = ["a", "b", "c"].map(|name| call(name, json!({}))).to_vec();
+    let reports = bench.run(calls).await;
+    assert_eq!(
+        endings(&reports),
+        [CallEnding::Success, CallEnding::Failure, CallEnding::Success]
+    );
+    assert_eq!(reports[1].result.error.as_deref(), Some("boom"));
+    assert_eq!(bench.stored().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_are_in_the_order_of_the_calls_and_a_slow_call_holds_no_other() {
+    let bench = Bench::new([slow("slow", 1_000), slow("middle", 500), slow("fast", 1)]);
+    let start = Instant::now();
+    let calls = ["slow", "middle", "fast"].map(|name| call(name, json!({}))).to_vec();
+    let reports = bench.run(calls).await;
+    assert_eq!(start.elapsed(), Duration::from_millis(1_000));
+    let names: Vec<_> = reports.iter().map(|report| report.result.tool_name.as_str()).collect();
+    assert_eq!(names, ["slow", "middle", "fast"]);
+    assert_eq!(reports[2].duration, Duration::from_millis(1));
+    let stored: Vec<_> = bench.stored().iter().map(|o| o.content["toolName"].clone()).collect();
+    assert_eq!(stored, ["fast", "middle", "slow"]);
+}
+
+#[tokio::test]
+async fn a_suspended_call_is_passed_through() {
+    let tool = asks("ask");
+    let bench = Bench::new([Arc::clone(&tool)]);
+    let reports = bench.run(vec![call("ask", json!({}))]).await;
+    assert_eq!(tool.times(), 1);
+    assert_eq!(reports[0].result.status, ToolStatus::Suspended);
+    assert!(reports[0].result.metadata.suspension_id.is_some());
+}
+
+#[tokio::test]
+async fn what_follows_a_suspended_call_is_answered_but_not_run() {
+    let (before, ask, after) = (echo("before"), asks("ask"), echo("after"));
+    let bench = Bench::new([Arc::clone(&before), Arc::clone(&ask), Arc::clone(&after)]);
+    let calls = ["before", "ask", "after"].map(|name| call(name, json!({}))).to_vec();
+    let reports = bench.run(calls).await;
+    assert_eq!(
+        endings(&reports),
+        [CallEnding::Success, CallEnding::Suspended, CallEnding::NotRun]
+    );
+    assert_eq!((before.times(), ask.times(), after.times()), (1, 1, 0));
+    assert_eq!(reports[2].result.code, Some(Code::Cancelled));
+    assert_eq!(
+        reports[2].result.error.as_deref(),
+        Some("Tool \"after\" was not run because \"ask\" waits for a decision")
+    );
+    assert_eq!(bench.stored().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_blocking_tool_runs_apart() {
+    let mut schema = schema("apart");
+    schema.execution_mode = ExecutionMode::Blocking;
+    let apart = Arc::new(Scripted::new(schema, |_| async {
+        sleep(Duration::from_millis(100)).await;
+        answer("1")
+    }));
+    let bench = Bench::new([slow("a", 100), slow("b", 100), apart, slow("c", 100)]);
+    let start = Instant::now();
+    let calls = ["a", "b", "apart", "c", "a"].map(|name| call(name, json!({}))).to_vec();
+    let reports = bench.run(calls).await;
+    assert_eq!(start.elapsed(), Duration::from_millis(300));
+    assert!(reports.iter().all(|report| report.ending == CallEnding::Success));
+}
+
+#[tokio::test]
+async fn a_result_keeps_the_request_s_identity() {
+    let tool = Arc::new(Scripted::new(schema("tool"), |_| {
+        std::future::ready(answer("{\"callId\":\"x\",\"toolName\":\"y\"}"))
+    }));
+    let bench = Bench::new([tool]);
+    let reports = bench.run(vec![call("tool", json!({}))]).await;
+    assert_eq!(
+        (reports[0].result.call_id.as_str(), reports[0].result.tool_name.as_str()),
+        ("call_tool", "tool")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_queue_answers_busy_at_once() {
+    let config = SystemConfig {
+        max_parallel: 2,
+        queue: 3,
+        ..SystemConfig::default()
+    };
+    let bench = Bench::with([slow("slow", 100)], Memory::default(), config);
+    let start = Instant::now();
+    let reports = bench.run(vec![call("slow", json!({})); 7]).await;
+    assert_eq!(start.elapsed(), Duration::from_millis(300));
+    let (done, busy) = reports.split_at(5);
+    assert!(done.iter().all(|report| report.ending == CallEnding::Success));
+    assert!(
+        busy.iter()
+            .all(|report| report.ending == CallEnding::Busy && report.duration.is_zero())
+    );
+    assert!(busy[0].result.metadata.retryable);
+    assert_eq!(
+        bench.run(vec![call("slow", json!({}))]).await[0].ending,
+        CallEnding::Success
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_is_withheld() {
+    let sink = Memory {
+        fails_for: Some("lost"),
+        ..Memory::default()
+    };
+    let bench = Bench::with([echo("lost"), echo("kept")], sink, SystemConfig::default());
+    let reports = bench
+        .run(vec![call("lost", json!({"a": 1})), call("kept", json!({}))])
+        .await;
+    assert_eq!(endings(&reports), [CallEnding::NotRecorded, CallEnding::Success]);
+    let lost = &reports[0];
+    assert_eq!(lost.result.output, None);
+    assert_eq!(lost.result.code, Some(Code::HostError));
+    assert_eq!(lost.usage.fuel, 7);
+    let text = lost.result.error.as_deref().unwrap();
+    assert_eq!(
+        text,
+        "Tool \"lost\" ran, but its result could not be stored and is withheld"
+    );
+}
+
+#[tokio::test]
+async fn a_sink_that_panics_withholds_results_too() {
+    let sink = Memory {
+        panics: true,
+        ..Memory::default()
+    };
+    let bench = Bench::with([echo("tool")], sink, SystemConfig::default());
+    let reports = bench.run(vec![call("tool", json!({}))]).await;
+    assert_eq!(reports[0].ending, CallEnding::NotRecorded);
+}
+
+#[tokio::test]
+async fn an_executor_that_panics_is_a_host_error_and_others_run() {
+    let bench = Bench::new([
+        Arc::new(Scripted::new(schema("early"), |_| -> std::future::Ready<Ending> {
+            panic!("early")
+        })),
+        Arc::new(Scripted::new(schema("late"), |_| async { panic!("late") })),
+        echo("fine"),
+    ]);
+    let calls = ["early", "late", "fine"].map(|name| call(name, json!({}))).to_vec();
+    let reports = bench.run(calls).await;
+    assert_eq!(
+        endings(&reports),
+        [CallEnding::HostError, CallEnding::HostError, CallEnding::Success]
+    );
+    assert_eq!(
+        reports[0].result.error.as_deref(),
+        Some("Tool \"early\" could not be run: its executor panicked")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_executor_that_ignores_its_time_is_dropped() {
+    let bench = Bench::new([slow("stuck", 1_000_000), echo("fine")]);
+    let reports = bench.run(vec![call("stuck", json!({})), call("fine", json!({}))]).await;
+    assert_eq!(endings(&reports), [CallEnding::Timeout, CallEnding::Success]);
+    assert_eq!(reports[0].duration, Duration::from_secs(32));
+    assert_eq!(
+        reports[0].result.error.as_deref(),
+        Some("Tool \"stuck\" did not finish within 30000 ms")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_call_ends_as_cancelled() {
+    let polite = Arc::new(Scripted::new(schema("polite"), |admitted| {
+        let cancel = admitted.cancel().clone();
+        async move {
+            cancel.cancelled().await;
+            Ending::Cancelled
+        }
+    }));
+    let config = SystemConfig {
+        max_parallel: 2,
+        ..SystemConfig::default()
+    };
+    let bench = Bench::with([slow("deaf", 20_000), polite], Memory::default(), config);
+    let cancel = bench.scope.cancel.clone();
+    let cancelling = async {
+        sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    };
+    let calls = ["polite", "deaf", "deaf"].map(|name| call(name, json!({}))).to_vec();
+    let (reports, ()) = tokio::join!(bench.run(calls), cancelling);
+    assert_eq!(endings(&reports), [CallEnding::Cancelled; 3]);
+    // The first says what it used, the second had its grace, the third never ran.
+    let durations: Vec<_> = reports.iter().map(|report| report.duration.as_secs()).collect();
+    assert_eq!((reports[0].usage.fuel, durations), (7, vec![1, 3, 1]));
+    assert_eq!(bench.stored().len(), 3);
+}
+
+fn direct<F, Fut>(name: &str, function: F) -> ToolSystem
+where
+    F: Fn(direct::DirectCall) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Ending> + Send + 'static,
+{
+    let registry = Arc::new(ToolRegistry::new());
+    registry
+        .register(Arc::new(DirectTool::new(schema(name), function)))
+        .unwrap();
+    ToolSystem::new(registry, Arc::new(Memory::default()), SystemConfig::default())
+}
+
+async fn run_direct(system: &ToolSystem, arguments: Value, cancel: bool) -> ToolReport {
+    let scope = CallScope {
+        enabled_tools: vec!["tool".to_owned()],
+        ..CallScope::default()
+    };
+    if cancel {
+        scope.cancel.cancel();
+    }
+    system
+        .execute_batch(vec![call("tool", arguments)], &scope)
+        .await
+        .remove(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_direct_tool_ends_in_every_way_that_a_plugin_can() {
+    let works = direct("tool", |call| async move { direct::success(&call.arguments) });
+    let report = run_direct(&works, json!({"a": 1}), false).await;
+    assert_eq!(report.result.output, Some(json!({"a": 1})));
+    assert_eq!((report.usage.bytes_in, report.usage.bytes_out), (7, 7));
+    assert_eq!(run_direct(&works, json!({}), true).await.ending, CallEnding::Cancelled);
+
+    let fails = direct("tool", |_| async { direct::failure(Code::NotFound, "no such thing") });
+    let report = run_direct(&fails, json!({}), false).await;
+    assert_eq!(report.result.error.as_deref(), Some("no such thing"));
+
+    let hangs = direct("tool", |_| std::future::pending());
+    let report = run_direct(&hangs, json!({}), false).await;
+    assert_eq!((report.ending, report.usage.wall_us), (CallEnding::Timeout, 30_000_000));
+
+    let panics = direct("tool", |_| async { panic!("oops") });
+    let report = run_direct(&panics, json!({}), false).await;
+    assert_eq!(report.ending, CallEnding::HostError);
+    assert_eq!(
+        report.result.error.as_deref(),
+        Some("Tool \"tool\" could not be run: it panicked")
+    );
+}
+
+#[tokio::test]
+async fn an_empty_batch_is_answered_with_nothing() {
+    assert!(Bench::new([]).run(Vec::new()).await.is_empty());
+}
+
+#[tokio::test]
+async fn hostile_names_are_shortened_in_texts() {
+    let bench = Bench::new([]);
+    let name = "x".repeat(100_000);
+    let reports = bench.run(vec![call(&name, json!({}))]).await;
+    assert!(reports[0].result.error.as_ref().unwrap().len() < 1_000);
+    assert_eq!(reports[0].result.tool_name, name);
+    assert!(bench.stored()[0].content.to_string().len() < 2_000);
+}

@@ -1,0 +1,181 @@
+//! What the tests of this crate share: scripted executors and sinks.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use art_core::limits::Limits;
+use art_core::observation::NewObservation;
+use art_core::outcome::{CallLog, Ending, Outcome, Success};
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolSchema};
+use art_core::usage::Usage;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::{
+    Admitted, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem,
+};
+
+pub(crate) fn schema(name: &str) -> ToolSchema {
+    ToolSchema {
+        name: name.to_owned(),
+        description: format!("does {name}"),
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+        examples: Vec::new(),
+        execution_mode: ExecutionMode::Functional,
+        blocking_config: None,
+        display_config: None,
+    }
+}
+
+pub(crate) fn call(name: &str, arguments: Value) -> ParsedToolCall {
+    ParsedToolCall {
+        call_id: format!("call_{name}"),
+        tool_name: name.to_owned(),
+        arguments,
+    }
+}
+
+type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>;
+
+/// An executor that does what a test says and counts its calls.
+pub(crate) struct Scripted {
+    pub(crate) schema: ToolSchema,
+    pub(crate) owner: String,
+    pub(crate) limits: Limits,
+    pub(crate) calls: AtomicUsize,
+    script: Script,
+}
+
+impl std::fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.schema.name)
+    }
+}
+
+impl Scripted {
+    pub(crate) fn new<F, Fut>(schema: ToolSchema, script: F) -> Self
+    where
+        F: Fn(&Admitted) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Ending> + Send + 'static,
+    {
+        Self {
+            schema,
+            owner: "plugin".to_owned(),
+            limits: Limits::EXECUTE,
+            calls: AtomicUsize::new(0),
+            script: Box::new(move |call| Box::pin(script(call))),
+        }
+    }
+
+    /// Answers with its input.
+    pub(crate) fn echo(name: &str) -> Self {
+        Self::new(schema(name), |call| std::future::ready(answer(call.input_json())))
+    }
+
+    pub(crate) fn times(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) fn answer(output: &str) -> Ending {
+    Ending::Success(Success {
+        output: output.to_owned(),
+        ..Success::default()
+    })
+}
+
+impl ToolExecutor for Scripted {
+    fn schema(&self) -> &ToolSchema {
+        &self.schema
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let ending = (self.script)(call);
+        Box::pin(async move {
+            Outcome {
+                ending: ending.await,
+                usage: Usage {
+                    fuel: 7,
+                    ..Usage::default()
+                },
+                log: CallLog::default(),
+            }
+        })
+    }
+}
+
+/// Keeps observations, or fails for the tools it is told to.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    pub(crate) stored: Mutex<Vec<NewObservation>>,
+    pub(crate) fails_for: Option<&'static str>,
+    pub(crate) panics: bool,
+}
+
+impl ObservationSink for Memory {
+    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            assert!(!self.panics, "told to");
+            if self
+                .fails_for
+                .is_some_and(|name| observation.content["toolName"] == name)
+            {
+                return Err(SinkError::new("disk /secret/path full"));
+            }
+            self.stored.lock().unwrap().push(observation);
+            Ok(())
+        })
+    }
+}
+
+/// A system with its tools enabled.
+pub(crate) struct Bench {
+    pub(crate) system: ToolSystem,
+    pub(crate) sink: Arc<Memory>,
+    pub(crate) scope: CallScope,
+}
+
+impl Bench {
+    pub(crate) fn new(tools: impl IntoIterator<Item = Arc<Scripted>>) -> Self {
+        Self::with(tools, Memory::default(), SystemConfig::default())
+    }
+
+    pub(crate) fn with(tools: impl IntoIterator<Item = Arc<Scripted>>, sink: Memory, config: SystemConfig) -> Self {
+        let registry = Arc::new(ToolRegistry::new());
+        let sink = Arc::new(sink);
+        let mut scope = CallScope {
+            thread_id: "T".to_owned(),
+            trace_id: "run".to_owned(),
+            parent_id: Some("item".to_owned()),
+            ..CallScope::default()
+        };
+        for tool in tools {
+            scope.enabled_tools.push(tool.schema.name.clone());
+            registry.register(tool).unwrap();
+        }
+        Self {
+            system: ToolSystem::new(registry, Arc::<Memory>::clone(&sink), config),
+            sink,
+            scope,
+        }
+    }
+
+    pub(crate) async fn run(&self, calls: Vec<ParsedToolCall>) -> Vec<ToolReport> {
+        self.system.execute_batch(calls, &self.scope).await
+    }
+
+    pub(crate) fn stored(&self) -> Vec<NewObservation> {
+        self.sink.stored.lock().unwrap().clone()
+    }
+}

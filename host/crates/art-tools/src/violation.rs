@@ -1,0 +1,137 @@
+//! What is wrong with a value, in words for the model (T4).
+
+use std::fmt;
+
+use art_core::text::{safe_stringify, truncate};
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use serde_json::Value;
+
+/// Violations that are listed; the others are counted.
+pub const MAX_VIOLATIONS: usize = 20;
+/// Characters of one path and of one detail; both hold names that a model or a tool chose.
+const SHOWN: usize = 200;
+/// Names listed of a set.
+const NAMES: usize = 20;
+
+/// Everything that is wrong with a value, `<path> <message>` each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Violations {
+    /// The first ones.
+    pub listed: Vec<String>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+impl Violations {
+    pub(crate) fn whole(root: &str, message: &str) -> Self {
+        Self {
+            listed: vec![format!("{root} {message}")],
+            more: 0,
+        }
+    }
+}
+
+impl fmt::Display for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.listed.join(", "))?;
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
+    }
+}
+
+/// One violation. Values are never repeated: they may be secret, and they may be large.
+pub(crate) fn describe(error: &ValidationError<'_>, schema: &Value, root: &str) -> String {
+    let path = match error.instance_path().as_str() {
+        "" => root,
+        path => path,
+    };
+    format!("{} {}", truncate(path, SHOWN), message(error, schema))
+}
+
+fn message(error: &ValidationError<'_>, schema: &Value) -> String {
+    match error.kind() {
+        Kind::Required { property } => format!("must have the property {}", json(property)),
+        Kind::Type { kind } => format!("must be {}", types(kind)),
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            format!(
+                "must not have {}, allowed: {}",
+                names(unexpected.iter().map(String::as_str)),
+                allowed(error, schema)
+            )
+        }
+        Kind::Enum { options } => match options.as_array() {
+            Some(options) => format!("must be one of {}", list(options.iter().map(json))),
+            None => "must be one of the allowed values".to_owned(),
+        },
+        Kind::Constant { expected_value } => format!("must be {}", json(expected_value)),
+        Kind::Pattern { pattern } => format!("must match the pattern {}", truncate(pattern, SHOWN)),
+        Kind::AnyOf { .. } => "must match a schema in anyOf".to_owned(),
+        Kind::OneOfNotValid { .. } => "must match a schema in oneOf".to_owned(),
+        Kind::OneOfMultipleValid { .. } => "must match only one schema in oneOf".to_owned(),
+        Kind::Not { .. } => "must not match the schema in not".to_owned(),
+        Kind::FalseSchema => "must be absent".to_owned(),
+        Kind::PropertyNames { error } => format!("must have other names of properties: {}", message(error, schema)),
+        kind => bound(kind).unwrap_or_else(|| truncate(&error.masked().to_string(), SHOWN)),
+    }
+}
+
+/// The messages that name a bound.
+fn bound(kind: &Kind) -> Option<String> {
+    Some(match kind {
+        Kind::Minimum { limit } => format!("must be >= {}", json(limit)),
+        Kind::Maximum { limit } => format!("must be <= {}", json(limit)),
+        Kind::ExclusiveMinimum { limit } => format!("must be > {}", json(limit)),
+        Kind::ExclusiveMaximum { limit } => format!("must be < {}", json(limit)),
+        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
+        Kind::MinLength { limit } => format!("must have at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
+        Kind::MinItems { limit } => format!("must have at least {limit} items"),
+        Kind::MaxItems { limit } => format!("must have at most {limit} items"),
+        Kind::MinProperties { limit } => format!("must have at least {limit} properties"),
+        Kind::MaxProperties { limit } => format!("must have at most {limit} properties"),
+        Kind::UniqueItems => "must not have equal items".to_owned(),
+        _ => return None,
+    })
+}
+
+fn types(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(one) => one.to_string(),
+        TypeKind::Multiple(set) => set.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+/// The names that the schema allows beside the one that was refused: the `properties` next to the keyword.
+fn allowed(error: &ValidationError<'_>, schema: &Value) -> String {
+    let keyword = error.schema_path().as_str();
+    let holder = keyword.rsplit_once('/').map_or("", |(holder, _)| holder);
+    let properties = schema.pointer(holder).and_then(|holder| holder.get("properties"));
+    match properties.and_then(Value::as_object) {
+        Some(properties) if !properties.is_empty() => names(properties.keys().map(String::as_str)),
+        _ => "none".to_owned(),
+    }
+}
+
+fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    list(all.map(|name| json(&Value::from(truncate(name, SHOWN)))))
+}
+
+fn list(all: impl Iterator<Item = String>) -> String {
+    let mut all = all.peekable();
+    let mut shown = all.by_ref().take(NAMES).collect::<Vec<_>>().join(", ");
+    let more = all.count();
+    if more > 0 {
+        shown.push_str(&format!(" and {more} more"));
+    }
+    shown
+}
+
+fn json(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{}\"", truncate(text, SHOWN)),
+        other => safe_stringify(other, SHOWN),
+    }
+}

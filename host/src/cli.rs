@@ -1,0 +1,220 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::exit;
+
+/// Runs tools that you did not write: plans a question, runs each tool in its own sandbox, and answers.
+#[derive(Debug, Parser)]
+#[command(name = "art", version, after_help = exit::HELP, max_term_width = 100)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// Folder for configuration, state and cache, instead of the XDG directories
+    #[arg(long, global = true, value_name = "DIR", env = "ART_HOME", hide_env_values = true)]
+    pub home: Option<PathBuf>,
+    /// Folder with the components of the tools
+    #[arg(long, global = true, value_name = "DIR", env = "ART_PLUGINS", hide_env_values = true)]
+    pub plugins: Option<PathBuf>,
+    /// Print JSON for programs instead of text for people
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say more on stderr; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// The model to use.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ModelArgs {
+    /// Model as PROVIDER[:MODEL]
+    #[arg(long, value_name = "PROVIDER[:MODEL]", env = "ART_MODEL", hide_env_values = true)]
+    pub model: Option<String>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build the first-party tools, check the machine and answer a sample question
+    #[command(after_help = "Example:\n  cargo art quickstart")]
+    Quickstart,
+    /// Answer a question with tools
+    Run(RunArgs),
+    /// Measure how well a model picks tools and fills arguments, without running a tool
+    Eval(EvalArgs),
+    /// List, show and call tools
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Write and build tools
+    #[command(subcommand)]
+    Plugin(PluginCommand),
+    /// List, show and delete conversations
+    #[command(subcommand)]
+    Thread(ThreadCommand),
+    /// List and show runs
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Check that this machine can build and run tools
+    #[command(after_help = "Example:\n  art doctor --json")]
+    Doctor,
+    /// Show the configuration in effect and where each value came from
+    #[command(after_help = CONFIG_HELP)]
+    Config,
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  art completion bash > ~/.local/share/bash-completion/completions/art")]
+    Completion {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const CONFIG_HELP: &str = "\
+Example:
+  art config
+
+Keys of `art.toml`, with their defaults:
+  plugins = \"plugins\"            folder with the components; relative to the file
+  model = \"embedded\"             PROVIDER[:MODEL]
+  [sandbox]
+  workers = 2                    sandbox threads; default: one for each processor
+  pooling = true                 take instances from a pool where the machine allows it
+  [execution]
+  maxIterations = 5              model calls for one step
+  taefMaxRetries = 2             times that a model is told to call a required tool
+  toolResultMaxLength = 60000    characters of tool results in one prompt
+  maxItems = 20                  steps of one run
+  maxParallelItems = 4           steps worked on at the same time
+  maxToolCalls = 64              tool calls of one run";
+
+/// `art run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  art run \"What is 17.5% of 2340, and what is that divided by 7?\"
+  art run \"Which region has the highest total in this CSV?\" --attach sales.csv
+  art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"")]
+pub struct RunArgs {
+    /// The question
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// A text file that comes with the question; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+    /// Conversation to continue; without it a new one is begun
+    #[arg(long, value_name = "ID")]
+    pub thread: Option<String>,
+    /// The model to use.
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+/// `art eval`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  art eval examples/eval/tools.jsonl")]
+pub struct EvalArgs {
+    /// JSON lines of {"query", "tools", "expected"}
+    pub file: PathBuf,
+    /// Also print every line that went wrong
+    #[arg(long)]
+    pub failures: bool,
+    /// The model to measure.
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+/// `art tool`
+#[derive(Debug, Subcommand)]
+pub enum ToolCommand {
+    /// List the tools, and every file that was refused with the reason
+    #[command(after_help = "Example:\n  art tool list --plugins ./plugins")]
+    List,
+    /// Show what a tool takes, gives, imports and may use
+    #[command(after_help = "Example:\n  art tool show calculator")]
+    Show {
+        /// The tool
+        name: String,
+    },
+    /// Call a tool once
+    #[command(after_help = "Examples:\n  art tool call calculator '{\"expression\":\"2+2\"}'\n  \
+                            art tool call text_stats - < input.json")]
+    Call {
+        /// The tool
+        name: String,
+        /// Its arguments as JSON; `-` reads them from stdin
+        #[arg(default_value = "{}")]
+        arguments: String,
+    },
+}
+
+/// `art plugin`
+#[derive(Debug, Subcommand)]
+pub enum PluginCommand {
+    /// Write a new tool crate
+    #[command(after_help = "Example:\n  art plugin new word_count && art plugin build word_count")]
+    New {
+        /// Name of the tool: lower-case letters, digits and `_`
+        name: String,
+        /// Folder in which the crate is made
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        path: PathBuf,
+        /// Folder of the SDK
+        #[arg(long, value_name = "DIR")]
+        sdk: Option<PathBuf>,
+    },
+    /// Build tool crates, check the components and drop them into the plugins folder
+    #[command(after_help = "Example:\n  art plugin build plugins/calculator")]
+    Build {
+        /// Folders of the crates
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+}
+
+/// `art thread`
+#[derive(Debug, Subcommand)]
+pub enum ThreadCommand {
+    /// List the conversations
+    #[command(after_help = "Example:\n  art thread list")]
+    List,
+    /// Show what was said in a conversation
+    #[command(after_help = "Example:\n  art thread show 0192f1c2-...")]
+    Show {
+        /// The conversation
+        id: String,
+    },
+    /// Delete a conversation with its runs
+    #[command(after_help = "Example:\n  art thread delete 0192f1c2-...")]
+    Delete {
+        /// The conversation
+        id: String,
+    },
+}
+
+/// `art runs`
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// List the runs
+    #[command(after_help = "Example:\n  art runs list")]
+    List {
+        /// Only those of this conversation
+        #[arg(long, value_name = "ID")]
+        thread: Option<String>,
+    },
+    /// Show a run with its journal
+    #[command(after_help = "Example:\n  art runs show 0192f1c2-...")]
+    Show {
+        /// The run
+        id: String,
+    },
+}

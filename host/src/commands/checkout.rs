@@ -1,0 +1,34 @@
+//! The checkout of this project, where quickstart finds the first-party tools and new tools find the SDK.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::CommandError;
+
+/// The first-party tools, in the order in which they are built.
+pub(super) const FIRST_PARTY: [&str; 8] = [
+    "calculator",
+    "csv_query",
+    "datetime",
+    "diff_text",
+    "json_query",
+    "regex_extract",
+    "text_stats",
+    "unit_convert",
+];
+
+/// The root of the checkout: above the current folder, or where this program was built.
+///
+/// # Errors
+/// When neither is a checkout.
+pub(super) fn root() -> Result<PathBuf, CommandError> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut candidates = here.ancestors().map(Path::to_owned).chain([built_in]);
+    let is_checkout = |path: &PathBuf| path.join("sdk/Cargo.toml").is_file() && path.join("wit/tool.wit").is_file();
+    let found = candidates
+        .find(is_checkout)
+        .and_then(|path| std::fs::canonicalize(path).ok());
+    found.ok_or_else(|| {
+        CommandError::Failed("no checkout of this project was found; run the command inside one".to_owned())
+    })
+}

@@ -1,0 +1,175 @@
+//! `art doctor`: can this machine build tools, and run them as it should?
+
+use art_store::SqliteStore;
+use serde::Serialize;
+
+use super::config;
+use crate::cli::{Global, ModelArgs};
+use crate::compose::open_sandbox;
+use crate::config::Config;
+use crate::error::{CommandError, in_one_line};
+use crate::exit::Exit;
+use crate::plugins::build::{TARGET, target_installed};
+use crate::plugins::load_folder;
+use crate::render::{self, table};
+
+/// What a check found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    /// Works, but not as well as it could.
+    Warn,
+    /// Does not work.
+    Fail,
+}
+
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    verdict: Verdict,
+    detail: String,
+}
+
+pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
+    let config = config(global, &ModelArgs::default())?;
+    let checks = check_all(&config);
+    if global.json {
+        render::json(&checks);
+    } else {
+        render::answer(&in_lines(&checks));
+    }
+    Ok(exit(&checks))
+}
+
+/// The checks as part of quickstart: told on stderr; fails when one fails.
+pub(super) fn check_for_quickstart(config: &Config) -> Result<(), CommandError> {
+    let checks = check_all(config);
+    render::note(&in_lines(&checks));
+    match exit(&checks) {
+        Exit::Success => Ok(()),
+        _ => Err(CommandError::Failed(
+            "this machine cannot run tools; see the checks above".to_owned(),
+        )),
+    }
+}
+
+fn exit(checks: &[Check]) -> Exit {
+    let failed = checks.iter().any(|check| check.verdict == Verdict::Fail);
+    if failed { Exit::Environment } else { Exit::Success }
+}
+
+fn in_lines(checks: &[Check]) -> String {
+    let row = |check: &Check| {
+        let verdict = format!("{:?}", check.verdict).to_lowercase();
+        vec![verdict, check.name.to_owned(), check.detail.clone()]
+    };
+    table::lines(&checks.iter().map(row).collect::<Vec<_>>()).join("\n")
+}
+
+fn check_all(config: &Config) -> Vec<Check> {
+    let mut checks = vec![compiler(), store(config), model(config)];
+    checks.extend(sandbox(config));
+    checks
+}
+
+fn check(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Check {
+    Check {
+        name,
+        verdict,
+        detail: detail.into(),
+    }
+}
+
+/// Needed only to build tools, so its absence is a warning.
+fn compiler() -> Check {
+    match target_installed() {
+        Ok(true) => check("compiler", Verdict::Ok, format!("rustc with the target `{TARGET}`")),
+        Ok(false) => {
+            let hint = format!("the target `{TARGET}` is missing: run `rustup target add {TARGET}`");
+            check("compiler", Verdict::Warn, hint)
+        }
+        Err(error) => check("compiler", Verdict::Warn, in_one_line(&error)),
+    }
+}
+
+fn store(config: &Config) -> Check {
+    let path = &config.database.value;
+    match SqliteStore::open(path) {
+        Ok(_) => check("store", Verdict::Ok, format!("`{}`", path.display())),
+        Err(error) => check("store", Verdict::Fail, in_one_line(&error)),
+    }
+}
+
+fn model(config: &Config) -> Check {
+    match art_model::open(&config.model.value) {
+        Ok(model) => check(
+            "model",
+            Verdict::Ok,
+            format!("`{}`: {}", config.model.value, model.notice().unwrap_or_default()),
+        ),
+        Err(error) => check("model", Verdict::Fail, in_one_line(&error)),
+    }
+}
+
+fn sandbox(config: &Config) -> Vec<Check> {
+    let sandbox = match open_sandbox(config) {
+        Ok(sandbox) => sandbox,
+        Err(error) => return vec![check("sandbox", Verdict::Fail, in_one_line(&error))],
+    };
+    vec![memory(&sandbox), cache(config), plugins(config, &sandbox)]
+}
+
+fn memory(sandbox: &art_sandbox::Sandbox) -> Check {
+    let (mode, workers) = (sandbox.mode(), sandbox.workers());
+    match (&mode.fallback_reason, mode.pagemap_scan) {
+        (None, true) => check(
+            "sandbox",
+            Verdict::Ok,
+            format!("{workers} workers, pooled memory, reset with PAGEMAP_SCAN"),
+        ),
+        (None, false) => {
+            let detail =
+                format!("{workers} workers, pooled memory; calls are slower because the kernel lacks PAGEMAP_SCAN");
+            check("sandbox", Verdict::Warn, format!("{detail} (Linux 6.7)"))
+        }
+        (Some(reason), _) => check(
+            "sandbox",
+            Verdict::Warn,
+            format!("{workers} workers, no pool, calls are slower: {reason}"),
+        ),
+    }
+}
+
+fn cache(config: &Config) -> Check {
+    check(
+        "cache",
+        Verdict::Ok,
+        format!("private and authenticated, `{}`", config.cache.value.display()),
+    )
+}
+
+fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox) -> Check {
+    let folder = config.plugins.value.display();
+    match load_folder(sandbox, &config.plugins.value) {
+        Ok(loaded) if !loaded.refused.is_empty() => {
+            let (good, bad) = (loaded.plugins.len(), loaded.refused.len());
+            check(
+                "plugins",
+                Verdict::Warn,
+                format!("{good} loaded and {bad} refused from `{folder}`: see `art tool list`"),
+            )
+        }
+        Ok(loaded) if loaded.plugins.is_empty() => check(
+            "plugins",
+            Verdict::Warn,
+            format!("no components in `{folder}`: run `art quickstart`"),
+        ),
+        Ok(loaded) => check(
+            "plugins",
+            Verdict::Ok,
+            format!("{} loaded from `{folder}`", loaded.plugins.len()),
+        ),
+        Err(error) => check("plugins", Verdict::Fail, format!("`{folder}`: {error}")),
+    }
+}

@@ -1,0 +1,66 @@
+//! `art eval`: how well a model picks tools and fills arguments.
+
+use art_model::eval::{EvalCase, EvalReport, ProposedCall, evaluate, parse_cases};
+
+use super::{config, runtime};
+use crate::cli::{EvalArgs, Global};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::rehearse::proposed_calls;
+use crate::render::{self, table};
+
+pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandError> {
+    let text = std::fs::read_to_string(&args.file).map_err(CommandError::file("read", &args.file))?;
+    let in_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
+    let cases = parse_cases(&text).map_err(in_file)?;
+    let model = art_model::open(&config(global, &args.model)?.model.value)?;
+    let report = runtime()?.block_on(evaluate(&cases, async |case: &EvalCase| {
+        let calls = proposed_calls(model.as_ref(), &case.query, &case.tools).await?;
+        Ok(calls
+            .into_iter()
+            .map(|call| proposed(call.tool_name, call.arguments))
+            .collect())
+    }));
+    if global.json {
+        render::json(&report);
+    } else {
+        show(&report, args.failures);
+    }
+    Ok(Exit::Success)
+}
+
+fn proposed(tool_name: String, arguments: serde_json::Value) -> ProposedCall {
+    let arguments = match arguments {
+        serde_json::Value::Object(arguments) => arguments,
+        _ => serde_json::Map::new(),
+    };
+    ProposedCall { tool_name, arguments }
+}
+
+fn show(report: &EvalReport, failures: bool) {
+    let row = |name: &str, part: usize, whole: usize| {
+        let percent = 100 * part / whole.max(1);
+        vec![name.to_owned(), format!("{part} of {whole}"), format!("{percent} %")]
+    };
+    let rows = [
+        row("lines right", report.cases_right, report.cases),
+        row("tools right", report.tools_right, report.expected_calls),
+        row("whole calls right", report.calls_right, report.expected_calls),
+        row("arguments right", report.arguments_right, report.arguments),
+        row(
+            "unanswerable left alone",
+            report.unanswerable_right,
+            report.unanswerable,
+        ),
+        vec!["calls invented".to_owned(), report.invented.to_string()],
+        vec!["lines with an error".to_owned(), report.errors.to_string()],
+    ];
+    render::answer(&table::lines(&rows).join("\n"));
+    for result in report.results.iter().filter(|result| failures && !result.is_right()) {
+        let calls = serde_json::to_string(&result.calls).unwrap_or_default();
+        render::answer(&art_core::text::printable(&format!(
+            "\nline {}: {}\n  {calls}",
+            result.line, result.query
+        )));
+    }
+}

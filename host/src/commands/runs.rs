@@ -1,0 +1,117 @@
+//! `art runs`: what was asked, how it ended, what happened on the way.
+
+use art_store::{JournalEntry, Run, RunFilter, SqliteStore, Store};
+use serde_json::json;
+
+use super::{config, runtime};
+use crate::cli::{Global, ModelArgs, RunsCommand};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render::{self, table, units};
+
+pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
+    let config = config(global, &ModelArgs::default())?;
+    let store = SqliteStore::open(&config.database.value)?;
+    runtime()?.block_on(async {
+        match command {
+            RunsCommand::List { thread } => list(global, &store, thread.clone()).await,
+            RunsCommand::Show { id } => show(global, &store, id).await,
+        }
+    })
+}
+
+async fn list(global: &Global, store: &dyn Store, thread_id: Option<String>) -> Result<Exit, CommandError> {
+    let runs = store
+        .list_runs(RunFilter {
+            thread_id,
+            ..RunFilter::default()
+        })
+        .await?;
+    if global.json {
+        render::json(&runs);
+        return Ok(Exit::Success);
+    }
+    let mut rows = vec![
+        ["run", "status", "begun", "took", "question"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(runs.iter().map(|run| {
+        let status = run.status.name().to_owned();
+        vec![
+            run.trace_id.clone(),
+            status,
+            units::ago(run.started),
+            took(run),
+            run.query.clone(),
+        ]
+    }));
+    render::answer(&table::lines(&rows).join("\n"));
+    Ok(Exit::Success)
+}
+
+fn took(run: &Run) -> String {
+    run.ended.map_or_else(
+        || "-".to_owned(),
+        |ended| units::micros(ended.saturating_sub(run.started) * 1_000),
+    )
+}
+
+async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
+    let run = store.get_run(id).await?.ok_or_else(unknown)?;
+    let journal = store.read_journal(id).await?;
+    if global.json {
+        render::json(&json!({"run": run, "journal": journal}));
+        return Ok(Exit::Success);
+    }
+    render::answer(&format!("question  {}", art_core::text::printable(&run.query)));
+    render::answer(&format!("status    {}", run.status.name()));
+    render::answer(&format!("took      {}\n", took(&run)));
+    let mut rows = vec![["no", "after", "event", "what"].map(str::to_owned).to_vec()];
+    rows.extend(journal.iter().map(|entry| row(&run, entry)));
+    render::answer(&table::lines(&rows).join("\n"));
+    Ok(Exit::Success)
+}
+
+fn row(run: &Run, entry: &JournalEntry) -> Vec<String> {
+    let after = units::micros(entry.timestamp.saturating_sub(run.started) * 1_000);
+    vec![
+        entry.sequence.to_string(),
+        after,
+        entry.kind.clone(),
+        art_core::text::truncate(&what(entry), 100),
+    ]
+}
+
+/// The part of an entry that says most in one line.
+fn what(entry: &JournalEntry) -> String {
+    let text = |pointer: &str| {
+        entry
+            .payload
+            .pointer(pointer)
+            .and_then(|value| value.as_str())
+            .map(str::to_owned)
+    };
+    let results = entry.payload.get("results").and_then(|results| results.as_array());
+    match results {
+        Some(results) => results.iter().map(result_line).collect::<Vec<_>>().join("; "),
+        None => text("/reply/text")
+            .or_else(|| text("/error/message"))
+            .or_else(|| text("/start/props/query"))
+            .unwrap_or_default(),
+    }
+}
+
+fn result_line(result: &serde_json::Value) -> String {
+    let name = result
+        .get("toolName")
+        .and_then(|name| name.as_str())
+        .unwrap_or_default();
+    let told = result
+        .get("output")
+        .or_else(|| result.get("error"))
+        .cloned()
+        .unwrap_or_default();
+    format!("{name}: {told}")
+}

@@ -1,0 +1,66 @@
+//! `art thread`: conversations.
+
+use art_store::{MessageOptions, SqliteStore, Store, ThreadFilter};
+use serde_json::json;
+
+use super::{config, runtime};
+use crate::cli::{Global, ModelArgs, ThreadCommand};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render::{self, table, units};
+
+pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, CommandError> {
+    let config = config(global, &ModelArgs::default())?;
+    let store = SqliteStore::open(&config.database.value)?;
+    runtime()?.block_on(async {
+        match command {
+            ThreadCommand::List => list(global, &store).await,
+            ThreadCommand::Show { id } => show(global, &store, id).await,
+            ThreadCommand::Delete { id } => delete(&store, id).await,
+        }
+    })
+}
+
+async fn list(global: &Global, store: &dyn Store) -> Result<Exit, CommandError> {
+    let threads = store.list_threads(ThreadFilter::default()).await?;
+    if global.json {
+        render::json(&threads);
+        return Ok(Exit::Success);
+    }
+    let mut rows = vec![vec!["thread".to_owned(), "updated".to_owned(), "title".to_owned()]];
+    for thread in &threads {
+        let state = store.load_state(&thread.id).await?;
+        let title = state
+            .and_then(|state| Some(state.data.get("title")?.as_str()?.to_owned()))
+            .unwrap_or_default();
+        rows.push(vec![thread.id.clone(), units::ago(thread.updated), title]);
+    }
+    render::answer(&table::lines(&rows).join("\n"));
+    Ok(Exit::Success)
+}
+
+async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    let thread = store.get_thread(id).await?.ok_or_else(|| unknown(id))?;
+    let messages = store.list_messages(id, MessageOptions::default()).await?;
+    if global.json {
+        render::json(&json!({"thread": thread, "messages": messages}));
+        return Ok(Exit::Success);
+    }
+    for message in messages {
+        let role = format!("{:?}", message.role).to_lowercase();
+        render::answer(&format!("{role}: {}\n", art_core::text::printable(&message.content)));
+    }
+    Ok(Exit::Success)
+}
+
+async fn delete(store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    if store.delete_thread(id).await? {
+        Ok(Exit::Success)
+    } else {
+        Err(unknown(id))
+    }
+}
+
+fn unknown(id: &str) -> CommandError {
+    CommandError::Failed(format!("there is no thread `{id}`; `art thread list` shows all"))
+}

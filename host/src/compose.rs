@@ -1,0 +1,120 @@
+//! The composition root: the only place that names every concrete type.
+
+use std::sync::Arc;
+
+use art_core::observation::NewObservation;
+use art_model::Model;
+use art_sandbox::{Plugin, Sandbox, SandboxConfig};
+use art_store::{SqliteStore, Store};
+use art_tools::ToolRegistry;
+use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::config::Config;
+use crate::error::{CommandError, in_one_line};
+use crate::plugins::{Loaded, Refused, load_folder};
+
+/// A host, ready to answer: its tools, its store, its model.
+#[derive(Debug)]
+pub struct Host {
+    /// The configuration in effect.
+    pub config: Config,
+    /// Threads, runs, observations.
+    pub store: Arc<dyn Store>,
+    /// The tools and their admission.
+    pub tools: Arc<ToolSystem>,
+    /// The model that plans.
+    pub model: Arc<dyn Model>,
+    /// Components that became tools.
+    pub plugins: Vec<Arc<Plugin>>,
+    /// Files of the plugins folder that did not.
+    pub refused: Vec<Refused>,
+}
+
+impl Host {
+    /// Opens the store, loads the plugins folder and the model.
+    ///
+    /// # Errors
+    /// When one of them cannot be used. A bad file in the plugins folder is no error: it is listed in `refused`.
+    pub fn open(config: Config) -> Result<Self, CommandError> {
+        let model = art_model::open(&config.model.value)?;
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&config.database.value)?);
+        Self::assemble(config, store, model)
+    }
+
+    /// Puts a host together from parts that exist.
+    ///
+    /// # Errors
+    /// When the sandbox cannot start or the plugins folder cannot be read.
+    pub fn assemble(config: Config, store: Arc<dyn Store>, model: Arc<dyn Model>) -> Result<Self, CommandError> {
+        let sandbox = open_sandbox(&config)?;
+        let folder = &config.plugins.value;
+        let Loaded { plugins, mut refused } =
+            load_folder(&sandbox, folder).map_err(CommandError::file("read the plugins folder", folder))?;
+        let registry = Arc::new(ToolRegistry::new());
+        let plugins = register(&registry, plugins, &mut refused);
+        let sink = Arc::new(StoreSink(Arc::clone(&store)));
+        let tools = Arc::new(ToolSystem::new(registry, sink, SystemConfig::default()));
+        Ok(Self {
+            config,
+            store,
+            tools,
+            model,
+            plugins,
+            refused,
+        })
+    }
+
+    /// Names of all tools.
+    #[must_use]
+    pub fn tool_names(&self) -> Vec<String> {
+        self.tools
+            .registry()
+            .list()
+            .into_iter()
+            .map(|schema| schema.name)
+            .collect()
+    }
+}
+
+/// The sandbox that the configuration describes.
+///
+/// # Errors
+/// When an engine or a thread cannot be made, or the cache is not private.
+pub fn open_sandbox(config: &Config) -> Result<Sandbox, CommandError> {
+    let defaults = SandboxConfig::default();
+    Ok(Sandbox::new(&SandboxConfig {
+        workers: config.workers.value.unwrap_or(defaults.workers),
+        pooling: config.pooling.value,
+        cache: Some(config.cache.value.clone()),
+    })?)
+}
+
+/// Registers in file order; what the registry refuses joins the refused files.
+fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Vec<Refused>) -> Vec<Arc<Plugin>> {
+    let mut registered = Vec::new();
+    for plugin in plugins {
+        match registry.register(Arc::clone(&plugin) as Arc<dyn art_tools::ToolExecutor>) {
+            Ok(_) => registered.push(plugin),
+            Err(error) => {
+                refused.push(Refused {
+                    file: format!("{}.wasm", plugin.name()),
+                    reason: in_one_line(&error),
+                });
+            }
+        }
+    }
+    refused.sort_by(|a, b| a.file.cmp(&b.file));
+    registered
+}
+
+/// Observations of tool calls go to the store.
+#[derive(Debug)]
+struct StoreSink(Arc<dyn Store>);
+
+impl ObservationSink for StoreSink {
+    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
+        async move { self.0.record(observation).await.map(drop).map_err(SinkError::new) }.boxed()
+    }
+}

@@ -1,0 +1,15 @@
+//! The ART host: plans a question, runs each tool in a sandbox of its own, and answers.
+//!
+//! The crate is both the library behind the binary `art` and a library to embed: [`compose::Host`] puts the parts together
+//! and [`drive::Driver`] carries a question through them. `ARCHITECTURE.md` beside this crate has the whole picture.
+
+pub mod cli;
+pub mod commands;
+pub mod compose;
+pub mod config;
+pub mod drive;
+pub mod error;
+pub mod exit;
+pub mod plugins;
+pub mod rehearse;
+pub mod render;

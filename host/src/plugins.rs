@@ -1,0 +1,7 @@
+//! The plugins folder: which files are tools, and why the others are not.
+
+pub mod build;
+pub mod new;
+pub mod scan;
+
+pub use scan::{Loaded, Refused, load_folder};

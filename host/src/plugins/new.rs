@@ -1,0 +1,159 @@
+//! `art plugin new`: a crate that builds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::CommandError;
+
+/// Writes a new tool crate to `parent/name` and returns its folder.
+///
+/// # Errors
+/// When the name is not a tool name, the folder exists, or it cannot be written.
+pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandError> {
+    check_name(name)?;
+    let folder = parent.join(name);
+    if folder.exists() {
+        return Err(CommandError::Usage(format!(
+            "`{}` exists already; choose another name",
+            folder.display()
+        )));
+    }
+    let write = |file: &str, text: String| {
+        let path = folder.join(file);
+        fs::write(&path, text).map_err(CommandError::file("write", path))
+    };
+    fs::create_dir_all(folder.join("src")).map_err(CommandError::file("create", &folder))?;
+    write("Cargo.toml", manifest(name, sdk))?;
+    write("src/lib.rs", source(name))?;
+    write("README.md", readme(name))?;
+    write(".gitignore", "/target\n".to_owned())?;
+    Ok(folder)
+}
+
+fn check_name(name: &str) -> Result<(), CommandError> {
+    let mut chars = name.chars();
+    let good_start = chars.next().is_some_and(|c| c.is_ascii_lowercase());
+    let good_rest = chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if good_start && good_rest && name.len() <= 64 {
+        return Ok(());
+    }
+    let rule =
+        "a tool name has lower-case letters, digits and `_`, starts with a letter, and has at most 64 characters";
+    Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")))
+}
+
+fn manifest(name: &str, sdk: &Path) -> String {
+    format!(
+        r#"[package]
+name = "{name}"
+version = "0.1.0"
+edition = "2024"
+publish = false
+
+[lib]
+# `cdylib` becomes the component; `rlib` lets `cargo test` call the function natively.
+crate-type = ["cdylib", "rlib"]
+
+[dependencies]
+art-sdk = {{ path = {sdk:?} }}
+
+# A tool is a workspace of its own, wherever its folder lies.
+[workspace]
+"#
+    )
+}
+
+fn source(name: &str) -> String {
+    let constant = name.to_ascii_uppercase();
+    format!(
+        r##"//! The tool `{name}`.
+
+use art_sdk::prelude::*;
+
+#[args]
+struct Input {{
+    /// Who is greeted.
+    name: String,
+}}
+
+#[output]
+struct Output {{
+    /// The greeting.
+    greeting: String,
+}}
+
+/// Greets a person by name. Use it when somebody asks for a greeting. Returns the greeting.
+#[tool(example(input = r#"{{"name":"Ada"}}"#, output = r#"{{"greeting":"Hello, Ada!"}}"#))]
+fn {name}(input: Input) -> Result<Output> {{
+    if input.name.trim().is_empty() {{
+        return Err(ToolError::validation("`name` is empty; say who is greeted"));
+    }}
+    Ok(Output {{ greeting: format!("Hello, {{}}!", input.name) }})
+}}
+
+#[cfg(test)]
+mod tests {{
+    use super::*;
+    use art_sdk::testing;
+
+    #[test]
+    fn the_examples_of_the_schema_are_true() {{
+        testing::check(&{constant});
+    }}
+
+    #[test]
+    fn an_empty_name_is_refused() {{
+        assert_eq!(testing::failure(&{constant}, json!({{"name": " "}})).code, ErrorCode::ValidationError);
+    }}
+}}
+"##
+    )
+}
+
+fn readme(name: &str) -> String {
+    format!(
+        r#"# {name}
+
+A tool for the ART host.
+
+    cargo test                      # runs the function natively
+    art plugin build .              # builds the component, checks it and drops it into the plugins folder
+    art tool call {name} '{{"name":"Ada"}}'
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_crate_has_its_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = create(dir.path(), "my_tool", Path::new("/sdk")).unwrap();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(r#"art-sdk = { path = "/sdk" }"#), "{manifest}");
+        assert!(
+            fs::read_to_string(folder.join("src/lib.rs"))
+                .unwrap()
+                .contains("fn my_tool(")
+        );
+    }
+
+    #[test]
+    fn an_existing_folder_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        create(dir.path(), "tool", Path::new("/sdk")).unwrap();
+        assert!(matches!(
+            create(dir.path(), "tool", Path::new("/sdk")),
+            Err(CommandError::Usage(_))
+        ));
+    }
+
+    #[test]
+    fn names_that_are_no_tool_names_are_refused() {
+        for name in ["", "My", "a-b", "../x", "1a", "a b"] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A run whose tools are never called: what would the model do?
+
+use art_agent::{Run, RunEvent, RunStage, RunStart, Step};
+use art_core::agent::AgentProps;
+use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
+use art_core::usage::Usage;
+use art_model::Model;
+use serde_json::json;
+
+/// Drives a run on `query` with `tools` and gives the calls that the model asks for. Each call is answered with an empty
+/// object; nothing is run and nothing is stored.
+///
+/// # Errors
+/// When the model fails, in its words.
+pub async fn proposed_calls(
+    model: &dyn Model,
+    query: &str,
+    tools: &[ToolSchema],
+) -> Result<Vec<ParsedToolCall>, String> {
+    let props = AgentProps {
+        query: query.to_owned(),
+        thread_id: "rehearsal".to_owned(),
+        ..AgentProps::default()
+    };
+    let start = RunStart {
+        tools: tools.to_vec(),
+        ..RunStart::new(props, model.config().clone())
+    };
+    let started = RunEvent::Started {
+        at: 0,
+        start: Box::new(start),
+    };
+    let (mut run, _) = Run::start(&started).map_err(|error| error.to_string())?;
+    let mut proposed = Vec::new();
+    while !matches!(run.stage(), RunStage::Synthesis | RunStage::Finished) {
+        let Some(step) = run.next_steps().into_iter().next() else {
+            break;
+        };
+        let event = match step {
+            Step::CallModel { id, request, .. } => {
+                let reply = art_model::reply(model, *request)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                RunEvent::ModelReplied { at: 0, step: id, reply }
+            }
+            Step::CallTools { id, calls, .. } => {
+                let results = calls.iter().map(|call| ToolResult::success(call, json!({}))).collect();
+                proposed.extend(calls);
+                RunEvent::ToolsReturned {
+                    at: 0,
+                    step: id,
+                    results,
+                    usage: Usage::default(),
+                }
+            }
+            Step::Finish(_) => break,
+        };
+        run.apply(&event).map_err(|error| error.to_string())?;
+    }
+    Ok(proposed)
+}

@@ -1,0 +1,206 @@
+//! The plan while it is carried out, and what it cost in the end.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use art_agent::{RunStage, RunView};
+use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::text::{printable, truncate};
+use art_core::usage::Usage;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use super::{note, notes_are_live, units};
+use crate::drive::{CallCost, Watcher};
+
+/// Characters of a step's description that are drawn.
+const DESCRIPTION: usize = 70;
+
+/// Draws the plan as a live list on a terminal and as plain lines elsewhere.
+#[must_use]
+pub fn watcher(quiet: bool) -> Box<dyn Watcher> {
+    match (quiet, notes_are_live()) {
+        (true, _) => Box::new(Silent),
+        (false, true) => Box::new(Live::default()),
+        (false, false) => Box::new(Plain::default()),
+    }
+}
+
+struct Silent;
+
+impl Watcher for Silent {
+    fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
+}
+
+/// A line for each change.
+#[derive(Default)]
+struct Plain {
+    told: BTreeMap<String, TodoItemStatus>,
+    begun: BTreeMap<String, Instant>,
+    planned: bool,
+}
+
+impl Watcher for Plain {
+    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+        if !self.planned && view.stage != RunStage::Planning {
+            self.planned = true;
+            note(&format!("plan: {} steps", view.items.len()));
+        }
+        for item in view.items {
+            if self.told.insert(item.id.clone(), item.status) == Some(item.status) {
+                continue;
+            }
+            let begun = *self.begun.entry(item.id.clone()).or_insert_with(Instant::now);
+            if item.status != TodoItemStatus::Pending {
+                note(&line(item, begun.elapsed(), calls));
+            }
+        }
+    }
+}
+
+/// A list that is drawn again as it changes.
+struct Live {
+    list: MultiProgress,
+    head: ProgressBar,
+    lines: BTreeMap<String, (ProgressBar, Instant)>,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        let list = MultiProgress::new();
+        let head = list.add(spinner("planning"));
+        Self {
+            list,
+            head,
+            lines: BTreeMap::new(),
+        }
+    }
+}
+
+impl Watcher for Live {
+    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+        match view.stage {
+            RunStage::Planning => {}
+            RunStage::Execution => self.head.set_message(printable(view.title)),
+            RunStage::Synthesis => self.head.set_message("writing the answer"),
+            RunStage::Finished => self.head.finish_and_clear(),
+        }
+        for item in view.items {
+            let list = &self.list;
+            let fresh = || (list.add(spinner("")), Instant::now());
+            let (bar, begun) = self.lines.entry(item.id.clone()).or_insert_with(fresh);
+            draw(bar, item, begun.elapsed(), calls);
+        }
+    }
+}
+
+fn draw(bar: &ProgressBar, item: &TodoItem, took: Duration, calls: &[CallCost]) {
+    match item.status {
+        _ if bar.is_finished() => {}
+        TodoItemStatus::Pending | TodoItemStatus::Waiting => bar.set_message(description(item)),
+        TodoItemStatus::InProgress => {
+            bar.set_message(description(item));
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        TodoItemStatus::Completed | TodoItemStatus::Failed | TodoItemStatus::Cancelled => {
+            bar.set_style(style("{msg}"));
+            bar.finish_with_message(line(item, took, calls));
+        }
+    }
+}
+
+fn spinner(message: &str) -> ProgressBar {
+    ProgressBar::new_spinner()
+        .with_style(style("{spinner} {msg} {elapsed}"))
+        .with_message(message.to_owned())
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`
+fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
+    let mark = match item.status {
+        TodoItemStatus::Pending => "open",
+        TodoItemStatus::InProgress => "begin",
+        TodoItemStatus::Completed => "done",
+        TodoItemStatus::Failed => "fail",
+        TodoItemStatus::Cancelled => "skip",
+        TodoItemStatus::Waiting => "wait",
+    };
+    let mut text = format!("{mark:<5} {}  {}", item.id, description(item));
+    if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::Failed) {
+        text.push_str(&cost(&item.id, took, calls));
+    }
+    if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
+        text.push_str(": ");
+        text.push_str(&printable(&truncate(error, 200)));
+    }
+    text
+}
+
+fn description(item: &TodoItem) -> String {
+    printable(&truncate(&item.description.replace('\n', " "), DESCRIPTION))
+}
+
+fn cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
+    let took = units::micros(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    let mut usage = Usage::default();
+    let mut tools = Vec::new();
+    for call in calls.iter().filter(|call| call.item_id == item_id) {
+        usage += call.usage;
+        tools.push(call.tool.as_str());
+    }
+    if tools.is_empty() {
+        return format!("  ({took})");
+    }
+    let (fuel, memory) = (units::count(usage.fuel), units::bytes(usage.peak_memory_bytes));
+    format!("  ({}, {took}, {fuel} fuel, {memory})", printable(&tools.join(", ")))
+}
+
+/// The table of what each tool call cost; none when there was no call.
+#[must_use]
+pub fn cost_table(calls: &[CallCost]) -> Option<String> {
+    if calls.is_empty() {
+        return None;
+    }
+    let heading = [
+        "step",
+        "tool",
+        "ended",
+        "wall",
+        "cpu",
+        "fuel",
+        "memory",
+        "in",
+        "out",
+        "host calls",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(
+        calls
+            .iter()
+            .map(|call| cost_row(&call.item_id, &call.tool, call.ending, &call.usage)),
+    );
+    if calls.len() > 1 {
+        let mut total = Usage::default();
+        calls.iter().for_each(|call| total += call.usage);
+        rows.push(cost_row("total", "", "", &total));
+    }
+    Some(super::table::lines(&rows).join("\n"))
+}
+
+fn cost_row(step: &str, tool: &str, ending: &str, usage: &Usage) -> Vec<String> {
+    vec![
+        step.to_owned(),
+        tool.to_owned(),
+        ending.to_owned(),
+        units::micros(usage.wall_us),
+        units::micros(usage.cpu_us),
+        units::count(usage.fuel),
+        units::bytes(usage.peak_memory_bytes),
+        units::bytes(usage.bytes_in),
+        units::bytes(usage.bytes_out),
+        usage.host_calls.to_string(),
+    ]
+}

@@ -1,0 +1,71 @@
+//! Numbers for people.
+
+/// `1.2 G` for 1 234 567 890.
+#[must_use]
+pub fn count(number: u64) -> String {
+    scaled(number, 1_000.0, &["", " k", " M", " G", " T"])
+}
+
+/// `1.5 MiB` for 1 572 864.
+#[must_use]
+pub fn bytes(number: u64) -> String {
+    scaled(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
+}
+
+/// `1.2 ms` for 1 234.
+#[must_use]
+pub fn micros(number: u64) -> String {
+    scaled(number, 1_000.0, &[" us", " ms", " s"])
+}
+
+/// `5 min ago` for a time in milliseconds since the epoch.
+#[must_use]
+pub fn ago(timestamp: art_core::Timestamp) -> String {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let seconds = now.as_secs().saturating_sub(timestamp / 1_000);
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn scaled(number: u64, step: f64, units: &[&str]) -> String {
+    let mut value = number as f64;
+    let mut unit = 0;
+    while value >= step && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    let unit_text = units.get(unit).copied().unwrap_or_default();
+    if unit == 0 {
+        format!("{number}{unit_text}")
+    } else {
+        format!("{value:.1}{unit_text}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers_stay_as_they_are() {
+        assert_eq!(
+            (count(999), bytes(1_023), micros(0)),
+            ("999".into(), "1023 B".into(), "0 us".into())
+        );
+    }
+
+    #[test]
+    fn large_numbers_have_one_decimal() {
+        assert_eq!(
+            (count(1_234_567), bytes(1_572_864), micros(1_234)),
+            ("1.2 M".into(), "1.5 MiB".into(), "1.2 ms".into())
+        );
+    }
+}

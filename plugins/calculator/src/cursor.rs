@@ -1,0 +1,60 @@
+//! The way through the tokens.
+
+use crate::lexer::{Kind, Token};
+
+/// Tokens, and which one is next. Past the last one everything is `End`.
+pub(crate) struct Cursor {
+    tokens: Vec<Token>,
+    next: usize,
+}
+
+impl Cursor {
+    pub(crate) fn new(tokens: Vec<Token>) -> Self {
+        Self { tokens, next: 0 }
+    }
+
+    pub(crate) fn peek(&self) -> &Kind {
+        self.tokens.get(self.next).map_or(&Kind::End, |token| &token.kind)
+    }
+
+    /// The 0-based character at which the next token starts.
+    pub(crate) fn at(&self) -> usize {
+        self.tokens
+            .get(self.next)
+            .or(self.tokens.last())
+            .map_or(0, |token| token.at)
+    }
+
+    pub(crate) fn take(&mut self) -> (usize, Kind) {
+        let taken = (self.at(), self.peek().clone());
+        self.next = self.next.saturating_add(1).min(self.tokens.len());
+        taken
+    }
+
+    pub(crate) fn take_sign(&mut self, sign: char) -> bool {
+        let found = *self.peek() == Kind::Sign(sign);
+        if found {
+            self.take();
+        }
+        found
+    }
+
+    /// Whether the token after the next one starts a value.
+    pub(crate) fn value_follows(&self) -> bool {
+        match self.tokens.get(self.next.saturating_add(1)).map(|token| &token.kind) {
+            Some(Kind::Name(name)) => name != "of" && name != "mod",
+            Some(Kind::Number(_) | Kind::Sign('(')) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A token in words, for messages.
+pub(crate) fn describe(kind: &Kind) -> String {
+    match kind {
+        Kind::Number(value) => format!("the number `{value}`"),
+        Kind::Name(name) => format!("the name `{name}`"),
+        Kind::Sign(sign) => format!("`{sign}`"),
+        Kind::End => "the end of the expression".to_owned(),
+    }
+}

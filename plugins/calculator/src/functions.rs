@@ -1,0 +1,142 @@
+//! The functions an expression may call, and the arithmetic of its operators.
+
+mod complex;
+mod lists;
+mod real;
+
+use num_complex::Complex64;
+
+use crate::error::Reason;
+
+pub(crate) use complex::{add, divide, power};
+
+/// The allow-list.
+const NAMES: [&str; 39] = [
+    "abs",
+    "sign",
+    "sqrt",
+    "cbrt",
+    "pow",
+    "exp",
+    "ln",
+    "log",
+    "log2",
+    "log10",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "max",
+    "min",
+    "sum",
+    "mean",
+    "median",
+    "std",
+    "variance",
+    "mod",
+    "gcd",
+    "lcm",
+    "factorial",
+    "gamma",
+    "combinations",
+    "permutations",
+    "hypot",
+];
+
+type Value = Result<Complex64, Reason>;
+
+/// The function that `name` means, in any letter case.
+pub(crate) fn lookup(name: &str) -> Result<&'static str, Reason> {
+    let found = NAMES.iter().copied().find(|known| known.eq_ignore_ascii_case(name));
+    found.ok_or_else(|| Reason::DisallowedFunction {
+        name: name.to_owned(),
+        allowed: NAMES.join(", "),
+    })
+}
+
+/// Calls `name`, one of the allowed functions.
+pub(crate) fn call(name: &'static str, arguments: &[Complex64]) -> Value {
+    match name {
+        "pow" => two(name, arguments).and_then(|[a, b]| power(a, b)),
+        "log" => logarithm(name, arguments),
+        "sum" | "mean" => lists::linear(name, arguments),
+        "max" | "min" | "median" | "std" | "variance" | "gcd" | "lcm" | "hypot" => {
+            lists::call(name, &reals(name, arguments)?).map(real_value)
+        }
+        "atan2" | "mod" | "combinations" => {
+            let [a, b] = two(name, arguments)?;
+            real::of_two(name, real_argument(name, a)?, real_argument(name, b)?).map(real_value)
+        }
+        "round" | "permutations" => real::of_one_or_two(name, &reals(name, arguments)?).map(real_value),
+        "sign" | "floor" | "ceil" | "trunc" | "factorial" | "gamma" => {
+            real::of_one(name, real_argument(name, one(name, arguments)?)?).map(real_value)
+        }
+        _ => complex::of_one(name, one(name, arguments)?),
+    }
+}
+
+/// The remainder with the sign of the divisor, so `-7 mod 3` is 2.
+pub(crate) fn modulo(a: Complex64, b: Complex64) -> Value {
+    real::of_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
+}
+
+/// `log(x)` is the natural logarithm, `log(x, base)` the one to `base`.
+fn logarithm(name: &'static str, arguments: &[Complex64]) -> Value {
+    match arguments {
+        [value] => complex::of_one("ln", *value),
+        [value, base] => divide(complex::of_one("ln", *value)?, complex::of_one("ln", *base)?),
+        _ => Err(count(name, "1 or 2 arguments", arguments.len())),
+    }
+}
+
+fn one(name: &'static str, arguments: &[Complex64]) -> Value {
+    match arguments {
+        [value] => Ok(*value),
+        _ => Err(count(name, "1 argument", arguments.len())),
+    }
+}
+
+fn two(name: &'static str, arguments: &[Complex64]) -> Result<[Complex64; 2], Reason> {
+    match arguments {
+        [a, b] => Ok([*a, *b]),
+        _ => Err(count(name, "2 arguments", arguments.len())),
+    }
+}
+
+fn reals(name: &'static str, arguments: &[Complex64]) -> Result<Vec<f64>, Reason> {
+    arguments.iter().map(|value| real_argument(name, *value)).collect()
+}
+
+fn real_argument(name: &'static str, value: Complex64) -> Result<f64, Reason> {
+    if value.im == 0.0 {
+        Ok(value.re)
+    } else {
+        Err(domain(name, "real numbers"))
+    }
+}
+
+fn real_value(value: f64) -> Complex64 {
+    Complex64::new(value, 0.0)
+}
+
+fn domain(name: &'static str, needs: &'static str) -> Reason {
+    Reason::Domain { name, needs }
+}
+
+fn count(name: &'static str, expected: &str, got: usize) -> Reason {
+    Reason::ArgumentCount {
+        name,
+        expected: expected.to_owned(),
+        got,
+    }
+}

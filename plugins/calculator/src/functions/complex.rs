@@ -1,0 +1,133 @@
+//! Functions and operators that complex numbers have too. Real arguments take the real function wherever it is defined,
+//! because it is the more exact one.
+
+use std::f64::consts::{LN_2, LN_10};
+
+use num_complex::Complex64;
+
+use super::{Value, domain, real_value};
+use crate::error::Reason;
+
+/// Exponents up to here are multiplied out: `(2 + 3i)^2` is exactly `-5 + 12i`.
+const MAX_INTEGER_POWER: f64 = 1024.0;
+
+pub(super) fn of_one(name: &'static str, z: Complex64) -> Value {
+    let real = (z.im == 0.0).then_some(z.re);
+    let value = match (name, real) {
+        ("abs", _) => real_value(z.norm()),
+        ("sqrt", Some(x)) if x < 0.0 => Complex64::new(0.0, (-x).sqrt()),
+        ("sqrt", _) => z.sqrt(),
+        ("cbrt", Some(x)) => real_value(x.cbrt()),
+        ("cbrt", None) => z.cbrt(),
+        ("exp", Some(x)) => real_value(x.exp()),
+        ("exp", None) => z.exp(),
+        ("ln" | "log2" | "log10", _) => return logarithm(name, z),
+        ("sin" | "cos" | "tan", Some(x)) => return circular(name, x).map(real_value),
+        ("asin", Some(x)) if x.abs() <= 1.0 => real_value(x.asin()),
+        ("acos", Some(x)) if x.abs() <= 1.0 => real_value(x.acos()),
+        ("atan", Some(x)) => real_value(x.atan()),
+        ("sinh", Some(x)) => real_value(x.sinh()),
+        ("cosh", Some(x)) => real_value(x.cosh()),
+        ("tanh", Some(x)) => real_value(x.tanh()),
+        (_, _) => return truly_complex(name, z),
+    };
+    Ok(value)
+}
+
+fn truly_complex(name: &'static str, z: Complex64) -> Value {
+    Ok(match name {
+        "sin" => z.sin(),
+        "cos" => z.cos(),
+        "tan" => z.tan(),
+        "asin" => z.asin(),
+        "acos" => z.acos(),
+        "atan" => z.atan(),
+        "sinh" => z.sinh(),
+        "cosh" => z.cosh(),
+        "tanh" => z.tanh(),
+        _ => return Err(domain(name, "real numbers")),
+    })
+}
+
+fn logarithm(name: &'static str, z: Complex64) -> Value {
+    if z == Complex64::ZERO {
+        return Err(domain(name, "a value other than 0"));
+    }
+    let real = (z.im == 0.0 && z.re > 0.0).then_some(z.re);
+    Ok(match (name, real) {
+        ("ln", Some(x)) => real_value(x.ln()),
+        ("log2", Some(x)) => real_value(x.log2()),
+        ("log10", Some(x)) => real_value(x.log10()),
+        ("log2", None) => z.ln() / LN_2,
+        ("log10", None) => z.ln() / LN_10,
+        (_, _) => z.ln(),
+    })
+}
+
+fn circular(name: &'static str, x: f64) -> Result<f64, Reason> {
+    match name {
+        "sin" => Ok(clean(x.sin(), x)),
+        "cos" => Ok(clean(x.cos(), x)),
+        _ if clean(x.cos(), x) == 0.0 => Err(domain(name, "an angle other than pi/2 + n*pi")),
+        _ => Ok(clean(x.tan(), x)),
+    }
+}
+
+/// `pi` has no exact float, so `sin(pi)` comes out near 0 instead of 0: whatever the rounding of the angle explains is 0.
+fn clean(result: f64, angle: f64) -> f64 {
+    if result.abs() <= angle.abs() * f64::EPSILON && result != angle {
+        0.0
+    } else {
+        result
+    }
+}
+
+/// A sum. What is left of two nearly equal fractions is their rounding error: `0.1 + 0.2 - 0.3` is 0.
+pub(crate) fn add(a: Complex64, b: Complex64) -> Complex64 {
+    Complex64::new(add_real(a.re, b.re), add_real(a.im, b.im))
+}
+
+fn add_real(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let whole = a.fract() == 0.0 && b.fract() == 0.0;
+    if !whole && sum.abs() <= 2.0 * f64::EPSILON * a.abs().max(b.abs()) {
+        0.0
+    } else {
+        sum
+    }
+}
+
+/// A quotient; division by zero is an error.
+pub(crate) fn divide(a: Complex64, b: Complex64) -> Value {
+    if b == Complex64::ZERO {
+        return Err(Reason::DivisionByZero);
+    }
+    Ok(if b.im == 0.0 { a.unscale(b.re) } else { a / b })
+}
+
+/// A power; complex when the base is negative and the exponent is not whole.
+pub(crate) fn power(base: Complex64, exponent: Complex64) -> Value {
+    if base == Complex64::ZERO {
+        return power_of_zero(exponent);
+    }
+    let whole = exponent.im == 0.0 && exponent.re.fract() == 0.0;
+    if base.im == 0.0 && exponent.im == 0.0 && (whole || base.re > 0.0) {
+        return Ok(real_value(base.re.powf(exponent.re)));
+    }
+    if whole && exponent.re.abs() <= MAX_INTEGER_POWER {
+        // A whole number of at most four digits.
+        return Ok(base.powi(exponent.re as i32));
+    }
+    Ok(base.powc(exponent))
+}
+
+fn power_of_zero(exponent: Complex64) -> Value {
+    if exponent.im != 0.0 {
+        return Err(domain("pow", "a real exponent when the base is 0"));
+    }
+    match exponent.re {
+        re if re < 0.0 => Err(Reason::DivisionByZero),
+        0.0 => Ok(Complex64::ONE),
+        _ => Ok(Complex64::ZERO),
+    }
+}

@@ -1,0 +1,84 @@
+//! Functions of any number of arguments.
+
+use num_complex::Complex64;
+
+use super::{Value, complex::add, count, domain};
+use crate::error::Reason;
+
+/// Every whole number up to here is exact in an `f64`.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// `sum` and `mean`, which complex numbers have too.
+pub(super) fn linear(name: &'static str, values: &[Complex64]) -> Value {
+    check_any(name, values.len())?;
+    let sum = values.iter().fold(Complex64::ZERO, |sum, value| add(sum, *value));
+    Ok(if name == "sum" {
+        sum
+    } else {
+        sum.unscale(length(values))
+    })
+}
+
+pub(super) fn call(name: &'static str, values: &[f64]) -> Result<f64, Reason> {
+    check_any(name, values.len())?;
+    Ok(match name {
+        "max" => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        "min" => values.iter().copied().fold(f64::INFINITY, f64::min),
+        "median" => median(values),
+        "std" => variance(values).sqrt(),
+        "variance" => variance(values),
+        "hypot" => values.iter().copied().fold(0.0, f64::hypot),
+        "gcd" => whole(name, values)?.into_iter().fold(0.0, gcd),
+        _ => whole(name, values)?.into_iter().fold(1.0, lcm),
+    })
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let at = |index: usize| sorted.get(index).copied().unwrap_or_default();
+    if sorted.len() % 2 == 1 {
+        at(middle)
+    } else {
+        f64::midpoint(at(middle.saturating_sub(1)), at(middle))
+    }
+}
+
+/// Of a sample: divided by n - 1. One value alone has none, which counts as 0.
+fn variance(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / length(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    squares / (length(values) - 1.0).max(1.0)
+}
+
+fn whole(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
+    let fits = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
+    if !values.iter().all(fits) {
+        return Err(domain(name, "whole numbers up to 2^53"));
+    }
+    Ok(values.iter().map(|value| value.abs()).collect())
+}
+
+fn gcd(mut a: f64, mut b: f64) -> f64 {
+    while b != 0.0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn lcm(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a / gcd(a, b) * b }
+}
+
+fn check_any(name: &'static str, got: usize) -> Result<(), Reason> {
+    if got == 0 {
+        Err(count(name, "at least 1 argument", 0))
+    } else {
+        Ok(())
+    }
+}
+
+fn length<T>(values: &[T]) -> f64 {
+    u32::try_from(values.len()).map_or(f64::INFINITY, f64::from)
+}

@@ -1,0 +1,135 @@
+//! Functions of one or two real numbers.
+
+use super::{count, domain};
+use crate::error::Reason;
+
+/// A value this close to a whole one counts as whole, so `ceil(0.1 + 0.2 + 2.7)` is 3.
+const NEARLY_WHOLE: f64 = 1e-13;
+
+/// 170! is the last factorial that an `f64` holds.
+const MAX_FACTORIAL: f64 = 170.0;
+
+/// More digits than an `f64` has.
+const MAX_DIGITS: f64 = 15.0;
+
+pub(super) fn of_one(name: &'static str, x: f64) -> Result<f64, Reason> {
+    Ok(match name {
+        "sign" if x == 0.0 => 0.0,
+        "sign" => x.signum(),
+        "floor" => snap(x).floor(),
+        "ceil" => snap(x).ceil(),
+        "trunc" => snap(x).trunc(),
+        "factorial" => return factorial(x),
+        _ if x <= 0.0 && x.fract() == 0.0 => return Err(domain(name, "a value other than 0, -1, -2 and so on")),
+        _ => libm::tgamma(x),
+    })
+}
+
+pub(super) fn of_two(name: &'static str, a: f64, b: f64) -> Result<f64, Reason> {
+    match name {
+        "atan2" => Ok(a.atan2(b)),
+        "mod" => modulo(a, b),
+        _ => combinations(name, a, b),
+    }
+}
+
+pub(super) fn of_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64, Reason> {
+    match (name, arguments) {
+        ("round", [x]) => Ok(x.round()),
+        ("round", [x, digits]) => round(*x, *digits),
+        (_, [n]) => factorial(*n),
+        (_, [n, k]) => permutations(name, *n, *k),
+        _ => Err(count(name, "1 or 2 arguments", arguments.len())),
+    }
+}
+
+fn snap(x: f64) -> f64 {
+    let whole = x.round();
+    if (x - whole).abs() <= NEARLY_WHOLE * x.abs() {
+        whole
+    } else {
+        x
+    }
+}
+
+fn factorial(n: f64) -> Result<f64, Reason> {
+    if n < 0.0 || n.fract() != 0.0 || n > MAX_FACTORIAL {
+        return Err(domain("factorial", "a whole number from 0 to 170"));
+    }
+    let mut product = 1.0;
+    let mut factor = 2.0;
+    while factor <= n {
+        product *= factor;
+        factor += 1.0;
+    }
+    Ok(product)
+}
+
+/// Half away from zero, judged on the decimal digits that people see: `round(2.675, 2)` is 2.68.
+fn round(x: f64, digits: f64) -> Result<f64, Reason> {
+    if digits.fract() != 0.0 || !(0.0..=MAX_DIGITS).contains(&digits) {
+        return Err(domain("round", "a whole number of digits from 0 to 15"));
+    }
+    let scale = 10_f64.powf(digits);
+    let scaled = x * scale;
+    let seen = format!("{scaled:.14e}").parse().unwrap_or(scaled);
+    Ok(if scaled.is_finite() {
+        f64::round(seen) / scale
+    } else {
+        x
+    })
+}
+
+fn modulo(a: f64, b: f64) -> Result<f64, Reason> {
+    if b == 0.0 {
+        return Err(Reason::DivisionByZero);
+    }
+    if a.fract() == 0.0 && b.fract() == 0.0 {
+        let rest = a % b;
+        return Ok(if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+            rest + b
+        } else {
+            rest
+        });
+    }
+    let rest = a - b * snap(a / b).floor();
+    Ok(if rest.abs() <= 2.0 * f64::EPSILON * a.abs() {
+        0.0
+    } else {
+        rest
+    })
+}
+
+fn combinations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
+    check_choice(name, n, k)?;
+    let k = k.min(n - k);
+    let mut product = 1.0;
+    let mut step = 1.0;
+    // Grows at least as fast as 2^step, so an infinite product ends the loop after about a thousand rounds.
+    while step <= k && f64::is_finite(product) {
+        product = product * (n - k + step) / step;
+        step += 1.0;
+    }
+    Ok(product.round())
+}
+
+fn permutations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
+    check_choice(name, n, k)?;
+    let mut product = 1.0;
+    let mut taken = 0.0;
+    // Grows at least as fast as a factorial, so an infinite product ends the loop after less than 200 rounds.
+    while taken < k && f64::is_finite(product) {
+        product *= n - taken;
+        taken += 1.0;
+    }
+    Ok(product)
+}
+
+fn check_choice(name: &'static str, n: f64, k: f64) -> Result<(), Reason> {
+    let whole = n.fract() == 0.0 && k.fract() == 0.0;
+    if whole && 0.0 <= k && k <= n {
+        Ok(())
+    } else {
+        Err(domain(name, "whole numbers n and k with 0 <= k <= n"))
+    }
+}

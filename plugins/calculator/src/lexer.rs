@@ -1,0 +1,186 @@
+//! Text to tokens. Positions count characters, not bytes.
+
+use crate::error::{EvalError, Reason};
+
+/// Longer expressions are refused.
+const MAX_CHARS: usize = 4096;
+
+/// One token and the 0-based character at which it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Token {
+    pub(crate) at: usize,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Number(f64),
+    Name(String),
+    /// One of `+ - * / ^ % ! , ( )`.
+    Sign(char),
+    End,
+}
+
+/// Splits `text`; the last token is always `End`.
+pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, EvalError> {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() > MAX_CHARS {
+        let message = format!(
+            "the expression has {} characters, at most {MAX_CHARS} are allowed",
+            chars.len()
+        );
+        return Err(Reason::TooLarge(message).anywhere());
+    }
+    let mut lexer = Lexer {
+        chars,
+        at: 0,
+        parens: Vec::new(),
+        tokens: Vec::new(),
+    };
+    while let Some(c) = lexer.peek(0) {
+        lexer.step(c)?;
+    }
+    lexer.push(lexer.at, Kind::End);
+    Ok(lexer.tokens)
+}
+
+struct Lexer {
+    chars: Vec<char>,
+    at: usize,
+    /// For each open parenthesis, whether it holds the arguments of a call: there a comma separates arguments.
+    parens: Vec<bool>,
+    tokens: Vec<Token>,
+}
+
+impl Lexer {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at.saturating_add(ahead)).copied()
+    }
+
+    fn peek_is(&self, ahead: usize, test: impl Fn(char) -> bool) -> bool {
+        self.peek(ahead).is_some_and(test)
+    }
+
+    fn push(&mut self, at: usize, kind: Kind) {
+        self.tokens.push(Token { at, kind });
+    }
+
+    fn step(&mut self, c: char) -> Result<(), EvalError> {
+        if c.is_whitespace() {
+            self.at += 1;
+        } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {
+            self.number()?;
+        } else if c.is_alphabetic() || c == '_' {
+            self.name();
+        } else {
+            self.sign(c)?;
+        }
+        Ok(())
+    }
+
+    fn name(&mut self) {
+        let start = self.at;
+        let mut name = String::new();
+        while let Some(c) = self.peek(0).filter(|c| c.is_alphanumeric() || *c == '_') {
+            name.push(c);
+            self.at += 1;
+        }
+        self.push(start, Kind::Name(name));
+    }
+
+    fn sign(&mut self, c: char) -> Result<(), EvalError> {
+        let start = self.at;
+        let sign = match c {
+            '*' if self.peek(1) == Some('*') => {
+                self.at += 1;
+                '^'
+            }
+            '+' | '-' | '*' | '/' | '^' | '%' | '!' | ',' | '(' | ')' => c,
+            '×' | '·' | '⋅' => '*',
+            '÷' => '/',
+            '−' | '–' => '-',
+            _ => return Err(Reason::Syntax(format!("unexpected character `{c}`")).at(start)),
+        };
+        match sign {
+            '(' => {
+                let call = matches!(self.tokens.last(), Some(Token { kind: Kind::Name(name), .. }) if name != "of");
+                self.parens.push(call);
+            }
+            ')' => drop(self.parens.pop()),
+            _ => {}
+        }
+        self.at += 1;
+        self.push(start, Kind::Sign(sign));
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), EvalError> {
+        let start = self.at;
+        let mut digits = String::new();
+        self.digits(&mut digits);
+        self.thousands(&mut digits);
+        if self.peek(0) == Some('.') {
+            digits.push('.');
+            self.at += 1;
+            self.digits(&mut digits);
+        }
+        self.exponent(&mut digits);
+        if self.peek(0) == Some('.') {
+            return Err(Reason::Syntax("a number has two decimal points".to_owned()).at(self.at));
+        }
+        let value: f64 = digits
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .ok_or_else(|| Reason::Syntax("the number is too large".to_owned()).at(start))?;
+        self.push(start, Kind::Number(value));
+        Ok(())
+    }
+
+    /// A `_` between two digits is dropped.
+    fn digits(&mut self, digits: &mut String) {
+        while let Some(c) = self.peek(0) {
+            match c {
+                '0'..='9' => digits.push(c),
+                '_' if !digits.is_empty() && self.peek_is(1, |c| c.is_ascii_digit()) => {}
+                _ => return,
+            }
+            self.at += 1;
+        }
+    }
+
+    /// `12,345` is one number, except directly between the parentheses of a call, where `,` separates arguments.
+    fn thousands(&mut self, digits: &mut String) {
+        let in_call = self.parens.last().copied().unwrap_or(false);
+        if in_call || digits.is_empty() || digits.len() > 3 {
+            return;
+        }
+        while self.thousands_group() {
+            self.at += 1;
+            digits.extend((0..3).filter_map(|ahead| self.peek(ahead)));
+            self.at += 3;
+        }
+    }
+
+    fn thousands_group(&self) -> bool {
+        let digit = |c: char| c.is_ascii_digit();
+        self.peek(0) == Some(',') && (1..=3).all(|ahead| self.peek_is(ahead, digit)) && !self.peek_is(4, digit)
+    }
+
+    /// `e` starts an exponent only when digits follow: `2e` is twice the constant.
+    fn exponent(&mut self, digits: &mut String) {
+        let signed = self.peek_is(1, |c| c == '+' || c == '-');
+        let has_digits = self.peek_is(if signed { 2 } else { 1 }, |c| c.is_ascii_digit());
+        if !self.peek_is(0, |c| c == 'e' || c == 'E') || !has_digits {
+            return;
+        }
+        for _ in 0..if signed { 2 } else { 1 } {
+            digits.extend(self.peek(0));
+            self.at += 1;
+        }
+        while let Some(c) = self.peek(0).filter(char::is_ascii_digit) {
+            digits.push(c);
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Evaluates tokens while it parses them: binding powers, no tree. The stack grows with the nesting only, so a long flat
+//! sum costs no depth.
+
+use num_complex::Complex64;
+
+use crate::{
+    cursor::{self, Cursor},
+    error::{EvalError, Reason},
+    format, functions,
+    lexer::{Kind, Token},
+    symbols::Symbols,
+};
+
+/// Deeper expressions are refused: each level costs stack.
+const MAX_DEPTH: usize = 64;
+
+const SUM: u8 = 1;
+const PRODUCT: u8 = 3;
+/// `2pi` binds tighter than `*`, looser than `^`.
+const ADJACENT: u8 = 5;
+const PREFIX: u8 = 6;
+const POWER: u8 = 7;
+
+/// A value and how it was written.
+#[derive(Clone, Copy)]
+struct Operand {
+    value: Complex64,
+    /// Written as `n%`: added to something, it is a share of it.
+    percent: bool,
+}
+
+impl From<Complex64> for Operand {
+    fn from(value: Complex64) -> Self {
+        Self { value, percent: false }
+    }
+}
+
+/// Evaluates `tokens`, which end with `End`.
+pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Complex64, EvalError> {
+    let mut parser = Parser {
+        cursor: Cursor::new(tokens),
+        depth: 0,
+        symbols,
+    };
+    let operand = parser.expression(0)?;
+    let (at, kind) = parser.cursor.take();
+    match kind {
+        Kind::End => Ok(operand.value),
+        Kind::Sign(',') => Err(syntax(at, "a `,` outside of a function call; write decimals with `.`")),
+        other => Err(syntax(
+            at,
+            &format!("expected an operator, found {}", cursor::describe(&other)),
+        )),
+    }
+}
+
+struct Parser<'a> {
+    cursor: Cursor,
+    depth: usize,
+    symbols: &'a Symbols<'a>,
+}
+
+impl Parser<'_> {
+    fn expression(&mut self, min: u8) -> Result<Operand, EvalError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("the expression is nested more than {MAX_DEPTH} levels deep");
+            return Err(Reason::TooLarge(message).at(self.cursor.at()));
+        }
+        let mut left = self.operand()?;
+        let mut divided = false;
+        while let Some((power, operator)) = self.infix(min) {
+            let at = self.cursor.at();
+            if operator == Infix::Adjacent {
+                adjacent_is_clear(divided, at)?;
+            } else {
+                self.cursor.take();
+            }
+            left = self.apply(left, operator, power, at)?;
+            divided = operator == Infix::Divide;
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    /// The operator that comes next, when it binds at least as tightly as `min`.
+    fn infix(&self, min: u8) -> Option<(u8, Infix)> {
+        let (power, operator) = match self.cursor.peek() {
+            Kind::Sign('+') => (SUM, Infix::Add),
+            Kind::Sign('-') => (SUM, Infix::Subtract),
+            Kind::Sign('*') => (PRODUCT, Infix::Multiply),
+            Kind::Sign('/') => (PRODUCT, Infix::Divide),
+            Kind::Sign('%') => (PRODUCT, Infix::Modulo),
+            Kind::Sign('^') => (POWER, Infix::Power),
+            Kind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
+            Kind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
+            Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
+            _ => return None,
+        };
+        (power >= min).then_some((power, operator))
+    }
+
+    fn apply(&mut self, left: Operand, operator: Infix, power: u8, at: usize) -> Result<Operand, EvalError> {
+        let right = self.expression(match operator {
+            // Right-associative, and the exponent may have a sign.
+            Infix::Power => PREFIX,
+            // Leaves a product without a sign to the caller, which refuses it.
+            Infix::Divide => PREFIX,
+            _ => power + 1,
+        })?;
+        let share = right.percent && !left.percent;
+        let (a, b) = (left.value, right.value);
+        let value = match operator {
+            Infix::Add => functions::add(a, if share { a * b } else { b }),
+            Infix::Subtract => functions::add(a, if share { -(a * b) } else { -b }),
+            Infix::Multiply | Infix::Adjacent => a * b,
+            Infix::Divide => functions::divide(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Modulo => functions::modulo(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
+        };
+        let both = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
+        Ok(Operand {
+            value: finite(value, at)?,
+            percent: both,
+        })
+    }
+
+    fn operand(&mut self) -> Result<Operand, EvalError> {
+        let (at, kind) = self.cursor.take();
+        let value = match kind {
+            Kind::Sign('-') => {
+                let operand = self.expression(PREFIX)?;
+                return Ok(Operand {
+                    value: -operand.value,
+                    ..operand
+                });
+            }
+            Kind::Sign('+') => return self.expression(PREFIX),
+            Kind::Number(value) => Complex64::new(value, 0.0),
+            Kind::Name(name) => self.named(&name, at)?,
+            Kind::Sign('(') => self.group(at)?,
+            Kind::End => return Err(syntax(at, "the expression ends where a value is expected")),
+            other @ Kind::Sign(_) => {
+                return Err(syntax(
+                    at,
+                    &format!("expected a value, found {}", cursor::describe(&other)),
+                ));
+            }
+        };
+        self.postfix(value.into())
+    }
+
+    fn group(&mut self, open: usize) -> Result<Complex64, EvalError> {
+        let operand = self.expression(0)?;
+        self.close(open)?;
+        Ok(operand.value)
+    }
+
+    fn close(&mut self, open: usize) -> Result<(), EvalError> {
+        let (at, kind) = self.cursor.take();
+        match kind {
+            Kind::Sign(')') => Ok(()),
+            Kind::End => Err(syntax(open, "this `(` is never closed")),
+            other => Err(syntax(at, &format!("expected `)`, found {}", cursor::describe(&other)))),
+        }
+    }
+
+    /// `5!` and `5%`. A `%` with a value after it is the remainder instead, so `8 % 3` is 2.
+    fn postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
+        loop {
+            let at = self.cursor.at();
+            if self.cursor.take_sign('!') {
+                let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
+                operand = finite(value, at)?.into();
+            } else if *self.cursor.peek() == Kind::Sign('%') && !self.cursor.value_follows() {
+                self.cursor.take();
+                operand = Operand {
+                    value: operand.value / 100.0,
+                    percent: true,
+                };
+            } else {
+                return Ok(operand);
+            }
+        }
+    }
+
+    fn named(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
+        if *self.cursor.peek() != Kind::Sign('(') || self.symbols.contains(name) {
+            return self.symbols.get(name, at);
+        }
+        let function = functions::lookup(name).map_err(|reason| reason.at(at))?;
+        let arguments = self.arguments()?;
+        let value = functions::call(function, &arguments).map_err(|reason| reason.at(at))?;
+        finite(value, at)
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
+        let (open, _) = self.cursor.take();
+        let mut arguments = Vec::new();
+        if self.cursor.take_sign(')') {
+            return Ok(arguments);
+        }
+        loop {
+            arguments.push(format::without_noise(self.expression(0)?.value));
+            if !self.cursor.take_sign(',') {
+                self.close(open)?;
+                return Ok(arguments);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Infix {
+    Add,
+    Subtract,
+    Multiply,
+    /// A product without a sign, as in `2pi`.
+    Adjacent,
+    Divide,
+    Modulo,
+    Power,
+}
+
+/// People read `6/2(1+2)` in two ways, so neither is chosen.
+fn adjacent_is_clear(divided: bool, at: usize) -> Result<(), EvalError> {
+    if divided {
+        return Err(syntax(
+            at,
+            "a product without `*` after a division is ambiguous; write `*` or parentheses",
+        ));
+    }
+    Ok(())
+}
+
+fn finite(value: Complex64, at: usize) -> Result<Complex64, EvalError> {
+    if value.is_finite() {
+        return Ok(value);
+    }
+    let part = if value.re.is_finite() { value.im } else { value.re };
+    Err(format::unsupported(part).at(at))
+}
+
+fn syntax(at: usize, message: &str) -> EvalError {
+    Reason::Syntax(message.to_owned()).at(at)
+}

@@ -1,0 +1,68 @@
+//! What the names of an expression stand for.
+
+use std::collections::BTreeMap;
+
+use num_complex::Complex64;
+
+use crate::error::{EvalError, Reason};
+
+const CONSTANTS: [(&str, Complex64); 5] = [
+    ("pi", Complex64::new(std::f64::consts::PI, 0.0)),
+    ("π", Complex64::new(std::f64::consts::PI, 0.0)),
+    ("e", Complex64::new(std::f64::consts::E, 0.0)),
+    ("tau", Complex64::new(std::f64::consts::TAU, 0.0)),
+    ("i", Complex64::new(0.0, 1.0)),
+];
+
+/// The variables of one call. They hide constants of the same name.
+#[derive(Debug)]
+pub(crate) struct Symbols<'a> {
+    scope: Option<&'a BTreeMap<String, f64>>,
+    ans: Option<f64>,
+}
+
+impl<'a> Symbols<'a> {
+    pub(crate) fn new(scope: Option<&'a BTreeMap<String, f64>>, ans: Option<f64>) -> Result<Self, EvalError> {
+        let bad = scope.into_iter().flat_map(BTreeMap::keys).find(|name| !is_name(name));
+        match bad {
+            Some(name) => Err(Reason::BadVariable(name.clone()).anywhere()),
+            None => Ok(Self { scope, ans }),
+        }
+    }
+
+    /// The value of `name`, which starts at the 0-based character `at`.
+    pub(crate) fn get(&self, name: &str, at: usize) -> Result<Complex64, EvalError> {
+        if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
+            return Ok(Complex64::new(*value, 0.0));
+        }
+        if let Some(ans) = self.ans.filter(|_| name == "ans") {
+            return Ok(Complex64::new(ans, 0.0));
+        }
+        let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
+        constant
+            .map(|(_, value)| *value)
+            .ok_or_else(|| self.undefined(name).at(at))
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.get(name, 0).is_ok()
+    }
+
+    fn undefined(&self, name: &str) -> Reason {
+        let variables = self.scope.into_iter().flat_map(BTreeMap::keys).map(String::as_str);
+        let ans = self.ans.map(|_| "ans");
+        let known: Vec<String> = variables
+            .chain(ans)
+            .chain(["pi", "e", "tau", "i"])
+            .map(|name| format!("`{name}`"))
+            .collect();
+        Reason::UndefinedSymbol {
+            name: name.to_owned(),
+            known: known.join(", "),
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}

@@ -1,0 +1,291 @@
+use std::collections::BTreeMap;
+
+use art_sdk::testing;
+use proptest::prelude::*;
+
+use super::{input::CalculatorResult, *};
+
+fn run(expression: &str, scope: &[(&str, f64)], ans: Option<f64>) -> Result<CalculatorResult, String> {
+    let scope: BTreeMap<String, f64> = scope.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let input = CalculatorInput {
+        expression: expression.to_owned(),
+        scope: Some(scope),
+        ans,
+    };
+    evaluate(&input)
+        .map(|output| output.result)
+        .map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn gives(expression: &str, expected: &str) {
+    let result = run(expression, &[], None).map(|result| match result {
+        CalculatorResult::Number(number) => number.to_string(),
+        CalculatorResult::Complex(text) => format!("\"{text}\""),
+    });
+    assert_eq!(result.as_deref(), Ok(expected), "{expression}");
+}
+
+#[track_caller]
+fn fails(expression: &str, expected: &str) {
+    assert_eq!(
+        run(expression, &[], None),
+        Err(format!("Failed to evaluate expression: {expected}")),
+        "{expression}"
+    );
+}
+
+#[track_caller]
+fn fails_with(expression: &str, part: &str) {
+    let message = run(expression, &[], None).unwrap_err();
+    assert!(
+        message.starts_with("Failed to evaluate expression: ") && message.contains(part),
+        "{expression}: {message}"
+    );
+}
+
+#[test]
+fn precedence_is_that_of_school() {
+    gives("2+2", "4");
+    gives("2 + 3 * 4", "14");
+    gives("(2 + 3) * 4", "20");
+    gives("1284/6+19", "233");
+    gives("1284 ÷ 6 + 19", "233");
+    gives("10 - 4 - 3", "3");
+    gives("2^3^2", "512");
+    gives("2**10", "1024");
+    gives("-2^2", "-4");
+    gives("2^-2", "0.25");
+    gives("--3", "3");
+}
+
+#[test]
+fn results_have_no_float_noise() {
+    gives("0.1+0.2", "0.3");
+    gives("0.1 + 0.2 - 0.3", "0");
+    gives("409.5/7", "58.5");
+    gives("1/3", "0.333333333333333");
+    gives("ceil(0.1 + 0.2 + 2.7)", "3");
+    gives("round(2.675, 2)", "2.68");
+    gives("0.3 mod 0.1", "0");
+}
+
+#[test]
+fn whole_numbers_stay_exact() {
+    gives("9007199254740992 - 9007199254740991", "1");
+    gives("123456789 * 1000001", "123456912456789");
+    gives("1e21", "1e+21");
+    gives("2e3", "2000");
+}
+
+#[test]
+fn percentages_work_as_people_say_them() {
+    gives("17.5% of 2340", "409.5");
+    gives("17.5% * 2340", "409.5");
+    gives("2340 * 17.5%", "409.5");
+    gives("17.5% of 2340 / 7", "58.5");
+    gives("100 + 10%", "110");
+    gives("200 - 15%", "170");
+    gives("5% + 10%", "0.15");
+    gives("50%", "0.5");
+}
+
+#[test]
+fn a_percent_sign_before_a_value_is_the_remainder() {
+    gives("8 % 3", "2");
+    gives("-7 mod 3", "2");
+    gives("mod(7, -3)", "-2");
+    fails("8 mod 0", "division by zero (at character 3)");
+}
+
+#[test]
+fn thousands_separators_are_read_where_they_are_clear() {
+    gives("1,284 / 6 + 19", "233");
+    gives("1,234,567.5 * 2", "2469135");
+    gives("max(1,284)", "284");
+    gives("max((1,284), 5)", "1284");
+    gives("1_000 + 1", "1001");
+    fails(
+        "1,5 + 1",
+        "syntax error: a `,` outside of a function call; write decimals with `.` (at character 2)",
+    );
+}
+
+#[test]
+fn products_may_leave_out_the_sign() {
+    gives("2(3 + 4)", "14");
+    gives("(1 + 2)(3 + 4)", "21");
+    gives("2pi / tau", "1");
+    fails_with("6/2(1+2)", "ambiguous");
+    fails(
+        "2 3",
+        "syntax error: expected an operator, found the number `3` (at character 3)",
+    );
+}
+
+#[test]
+fn functions_and_constants_are_known() {
+    gives("sqrt(144) + cbrt(-27)", "9");
+    gives("sin(pi)", "0");
+    gives("cos(pi/2)", "0");
+    gives("sin(pi/6)", "0.5");
+    gives("ln(e) + log(e) + log2(8) + log10(1000) + log(8, 2)", "11");
+    gives("max(3, 7, 5) - min(3, 7, 5)", "4");
+    gives("mean(2, 4, 9) + median(1, 2, 3, 4)", "7.5");
+    gives("variance(2, 4, 4, 4, 5, 5, 7, 9)", "4.57142857142857");
+    gives("std(1, 3)", "1.4142135623731");
+    gives("gcd(12, 18) + lcm(4, 6)", "18");
+    gives("factorial(5) + 5!", "240");
+    gives("factorial(20)", "2.43290200817664e+18");
+    gives("gamma(5) + combinations(5, 2) + permutations(5, 2)", "54");
+    gives("hypot(3, 4) + atan2(0, 1)", "5");
+    gives("round(-2.5) + trunc(-2.5) + floor(-2.5) + ceil(-2.5)", "-10");
+    gives("SQRT(4) + abs(-3) + sign(-8)", "4");
+    gives("pow(2, 8) + exp(0) + sum(1, 2, 3)", "263");
+    gives(
+        "sinh(0) + cosh(0) + tanh(0) + asin(0) + acos(1) + atan(0) + tan(0)",
+        "1",
+    );
+}
+
+#[test]
+fn complex_results_are_text() {
+    gives("sqrt(-4)", "\"0 + 2i\"");
+    gives("(2 + 3i)^2", "\"-5 + 12i\"");
+    gives("(2 + 3i) / (1 - i)", "\"-0.5 + 2.5i\"");
+    gives("1 - 2i", "\"1 - 2i\"");
+    gives("ln(-1)", "\"0 + 3.14159265358979i\"");
+    gives("i^2", "-1");
+    gives("e^(i * pi)", "-1");
+    gives("abs(3 + 4i)", "5");
+    gives("sqrt(-4) * sqrt(-4)", "-4");
+    fails_with("floor(2i)", "function `floor` needs real numbers");
+}
+
+#[test]
+fn variables_and_the_last_answer_are_explicit() {
+    let number = |value: i64| Ok(CalculatorResult::Number(value.into()));
+    assert_eq!(run("2x + y", &[("x", 3.0), ("y", 4.0)], None), number(10));
+    assert_eq!(run("ans * 2", &[], Some(21.0)), number(42));
+    assert_eq!(run("e + 1", &[("e", 1.0)], None), number(2));
+    let unknown = run("x + ans", &[("x", 1.0)], None).unwrap_err();
+    let expected = "undefined symbol `ans`; known symbols: `x`, `pi`, `e`, `tau`, `i` (at character 5)";
+    assert_eq!(unknown, format!("Failed to evaluate expression: {expected}"));
+    assert!(
+        run("1", &[("not a name", 1.0)], None)
+            .unwrap_err()
+            .contains("`scope` names a variable")
+    );
+}
+
+#[test]
+fn syntax_errors_say_where() {
+    fails(
+        "2+",
+        "syntax error: the expression ends where a value is expected (at character 3)",
+    );
+    fails(
+        "",
+        "syntax error: the expression ends where a value is expected (at character 1)",
+    );
+    fails("2 + * 3", "syntax error: expected a value, found `*` (at character 5)");
+    fails("(1 + 2", "syntax error: this `(` is never closed (at character 1)");
+    fails(
+        "1 + 2)",
+        "syntax error: expected an operator, found `)` (at character 6)",
+    );
+    fails("2 @ 3", "syntax error: unexpected character `@` (at character 3)");
+    fails(
+        "1.2.3",
+        "syntax error: a number has two decimal points (at character 4)",
+    );
+}
+
+#[test]
+fn functions_outside_of_the_list_are_refused() {
+    fails_with(
+        "import(1)",
+        "function `import` is not allowed; allowed functions: abs, sign",
+    );
+    fails_with("1 + eval(2)", "(at character 5)");
+}
+
+#[test]
+fn results_without_a_number_are_errors() {
+    fails("1/0", "division by zero (at character 2)");
+    fails("0^-1", "division by zero (at character 2)");
+    fails_with("10^400", "unsupported result: the value is infinite");
+    fails_with("log(0)", "needs a value other than 0");
+    fails_with("tan(pi/2)", "needs an angle other than");
+    fails_with("factorial(171)", "a whole number from 0 to 170");
+    fails_with("sqrt(1, 2)", "function `sqrt` takes 1 argument, got 2");
+    fails_with("max()", "at least 1 argument");
+}
+
+#[test]
+fn size_and_depth_are_bounded() {
+    fails_with(&"(".repeat(100), "nested more than 64 levels");
+    fails_with(&"-".repeat(100), "nested more than 64 levels");
+    fails_with(&"1+".repeat(3000), "at most 4096");
+    let flat = vec!["1"; 2000].join("+");
+    gives(&flat, "2000");
+    gives(&format!("{}1{}", "(".repeat(60), ")".repeat(60)), "1");
+}
+
+#[test]
+fn every_allowed_function_survives_odd_arguments() {
+    let odd = ["0", "-1", "0.5", "1e300", "-1e300", "2i", "1e-300"];
+    let names = run("nothing(1)", &[], None).unwrap_err();
+    let names = names
+        .split("allowed functions: ")
+        .nth(1)
+        .unwrap()
+        .split(" (")
+        .next()
+        .unwrap()
+        .to_owned();
+    for name in names.split(", ") {
+        for a in odd {
+            drop(run(&format!("{name}({a})"), &[], None));
+            odd.iter()
+                .for_each(|b| drop(run(&format!("{name}({a}, {b})"), &[], None)));
+        }
+    }
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&CALCULATOR);
+}
+
+#[test]
+fn the_schema_refuses_unknown_fields() {
+    let schema = CALCULATOR.input_schema();
+    assert_eq!(
+        (&schema["type"], &schema["additionalProperties"]),
+        (&json!("object"), &json!(false))
+    );
+    assert_eq!(schema["required"], json!(["expression"]));
+    assert!(
+        testing::failure(&CALCULATOR, json!({"expression": "1", "precision": 3}))
+            .message
+            .contains("precision")
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_ends_in_a_result_or_an_error(expression in "[-0-9.,+*/^%!()a-z πi²]{0,40}") {
+        drop(testing::call(&CALCULATOR, json!({"expression": expression})));
+    }
+
+    #[test]
+    fn any_formula_ends_in_a_result_or_an_error(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "1", "0", "-2.5", "1e300", "i", "pi", "+", "-", "*", "/", "^", "%", "!", "(", ")", ",", " of ", " mod ", "sqrt(",
+            "round(", "gcd(", "combinations(", "log(", "median(", "gamma(", "atan2(",
+        ]), 0..24)
+    ) {
+        drop(testing::call(&CALCULATOR, json!({"expression": parts.concat()})));
+    }
+}

@@ -1,0 +1,115 @@
+//! Many cells to one value.
+
+use std::collections::HashMap;
+
+use art_sdk::serde_json::Value;
+
+use crate::{column::Column, error::CsvError, input::Aggregate, number, table::Table};
+
+/// What is computed, and from which column. Only `count` may go without a column: it counts rows then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) aggregate: Aggregate,
+    pub(crate) column: Option<&'a Column>,
+}
+
+impl Plan<'_> {
+    /// The name of the output column.
+    pub(crate) fn name(&self) -> String {
+        match self.column {
+            Some(column) => format!("{}_{}", self.aggregate.name(), column.name),
+            None => self.aggregate.name().to_owned(),
+        }
+    }
+
+    /// Refuses a sum of texts. The smallest and the largest text are fine: dates are texts.
+    pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
+        let needs_numbers = matches!(self.aggregate, Aggregate::Sum | Aggregate::Mean | Aggregate::Median);
+        let Some(column) = self.column.filter(|column| needs_numbers && column.style.is_none()) else {
+            return Ok(());
+        };
+        let cell = |row: &usize| table.cell(*row, column);
+        let rows = 0..table.rows.len();
+        let is_text = |row: &usize| {
+            let (cell, style) = (cell(row), number::Style::Point);
+            !number::is_missing(cell) && number::parse(cell, style).is_none()
+        };
+        let row = rows.clone().find(is_text).or(rows.clone().next()).unwrap_or_default();
+        Err(CsvError::NotNumeric {
+            column: column.name.clone(),
+            line: table.line(row),
+            cell: cell(&row).chars().take(40).collect(),
+            aggregate: self.aggregate.name(),
+            numeric: table.numeric_names(),
+        })
+    }
+
+    /// The value for `rows`; null when they hold none.
+    pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
+        let Some(column) = self.column else {
+            return Value::from(rows.len());
+        };
+        let cells = rows
+            .iter()
+            .map(|row| table.cell(*row, column))
+            .filter(|cell| !number::is_missing(cell));
+        if self.aggregate == Aggregate::Count {
+            return Value::from(cells.count());
+        }
+        if column.style.is_none() {
+            let best = if self.aggregate == Aggregate::Min {
+                cells.min()
+            } else {
+                cells.max()
+            };
+            return best.map_or(Value::Null, Value::from);
+        }
+        let numbers = cells.filter_map(|cell| column.number(cell)).collect();
+        combine(self.aggregate, numbers).map_or(Value::Null, number::to_json)
+    }
+
+    /// How many of `rows` have no value to aggregate.
+    pub(crate) fn missing(&self, table: &Table, rows: &[usize]) -> usize {
+        let missing = |column| {
+            rows.iter()
+                .filter(|row| number::is_missing(table.cell(**row, column)))
+                .count()
+        };
+        self.column.map_or(0, missing)
+    }
+}
+
+fn combine(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
+    if numbers.is_empty() {
+        return (aggregate == Aggregate::Sum).then_some(0.0);
+    }
+    let sum: f64 = numbers.iter().sum();
+    match aggregate {
+        Aggregate::Count => None,
+        Aggregate::Sum => Some(sum),
+        Aggregate::Mean => u32::try_from(numbers.len()).ok().map(|count| sum / f64::from(count)),
+        Aggregate::Min => numbers.into_iter().reduce(f64::min),
+        Aggregate::Max => numbers.into_iter().reduce(f64::max),
+        Aggregate::Median => {
+            numbers.sort_by(f64::total_cmp);
+            let upper = numbers.get(numbers.len() / 2)?;
+            let lower = numbers.get((numbers.len() - 1) / 2)?;
+            Some(f64::midpoint(*lower, *upper))
+        }
+    }
+}
+
+/// The rows of each group, in the order in which the groups first appear. Letter case does not make two groups of one.
+pub(crate) fn groups(table: &Table, by: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for row in rows {
+        let cell = table.cell(*row, by);
+        let place = *places.entry(cell.to_lowercase()).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, rows)) => rows.push(*row),
+            None => groups.push((cell.to_owned(), vec![*row])),
+        }
+    }
+    groups
+}

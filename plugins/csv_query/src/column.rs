@@ -1,0 +1,47 @@
+//! One column and what its cells have in common.
+
+use csv::StringRecord;
+
+use crate::number::{self, Style};
+
+/// A named column.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) index: usize,
+    pub(crate) name: String,
+    /// How its numbers are written, when every cell that is not empty is one.
+    pub(crate) style: Option<Style>,
+}
+
+impl Column {
+    pub(crate) fn new(index: usize, name: String, rows: &[StringRecord]) -> Self {
+        let cells = || {
+            rows.iter()
+                .filter_map(|row| row.get(index))
+                .filter(|cell| !number::is_missing(cell))
+        };
+        let fits = |style: &Style| cells().all(|cell| number::parse(cell, *style).is_some());
+        let has_cells = cells().next().is_some();
+        let style = [Style::Point, Style::Comma]
+            .into_iter()
+            .find(|style| has_cells && fits(style));
+        Self { index, name, style }
+    }
+
+    /// The number in `cell`, when this is a numeric column and the cell is not empty.
+    pub(crate) fn number(&self, cell: &str) -> Option<f64> {
+        self.style
+            .filter(|_| !number::is_missing(cell))
+            .and_then(|style| number::parse(cell, style))
+    }
+}
+
+/// The names of `columns`, for messages.
+pub(crate) fn list<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
+    let names: Vec<String> = columns.into_iter().map(|column| format!("`{}`", column.name)).collect();
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

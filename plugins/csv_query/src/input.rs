@@ -1,0 +1,116 @@
+//! What a query asks for. The field descriptions hold the words people use: tools and values are also chosen without a
+//! language model, by comparing words.
+
+use art_sdk::{args, schemars, serde_json};
+
+/// A question about one CSV table.
+#[args]
+#[derive(Clone, Default)]
+pub(crate) struct CsvQueryInput {
+    /// The CSV text: a header row with the column names, then one line for each row.
+    pub(crate) csv: String,
+    /// The character between two fields: `,`, `;`, tab or `|`. Left out, it is detected.
+    pub(crate) delimiter: Option<String>,
+    /// Keeps only the rows that meet every condition: where, only, with, whose, above, below, at least.
+    #[serde(default)]
+    pub(crate) filter: Vec<Filter>,
+    /// The column to group by: one output row for each, per, every or by region, category, month, customer and so on.
+    pub(crate) group_by: Option<String>,
+    /// How to combine the values of a group, or of the whole table: `sum` for the total or overall amount, `mean` for the average, `count` for how many or the number of rows, `min` for the smallest, lowest, least or earliest value, `max` for the largest, highest, most or latest value, `median` for the middle value.
+    pub(crate) aggregate: Option<Aggregate>,
+    /// The column to aggregate or to sort by, such as sales, revenue, price or amount. Left out, it is the only numeric column.
+    pub(crate) column: Option<String>,
+    /// The order of the rows: `descending` puts the highest, largest, biggest, top, most, best, latest first; `ascending` the lowest, smallest, least, fewest, worst, earliest first. Sorts by the aggregated value, or by `column`.
+    pub(crate) sort: Option<Sort>,
+    /// How many rows to return at most: 1 for the single highest or lowest, 3 for the top three. Left out, up to 1000.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) limit: Option<u32>,
+    /// The columns to show, in this order; left out, all. For rows that are not grouped or aggregated.
+    pub(crate) columns: Option<Vec<String>>,
+}
+
+/// One condition on a row.
+#[args]
+#[output]
+#[derive(Clone)]
+pub(crate) struct Filter {
+    /// The column to look at; upper and lower case are the same.
+    pub(crate) column: String,
+    /// How to compare: `eq` equal, is; `ne` not equal, other than; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside; `starts_with` begins with the text.
+    pub(crate) operator: Operator,
+    /// What to compare with. Compared as a number when the column is numeric, otherwise as text in any letter case.
+    pub(crate) value: FilterValue,
+}
+
+/// A filter value as it was given.
+#[args]
+#[output]
+#[derive(Clone)]
+#[serde(untagged)]
+#[schemars(transform = scalar)]
+pub(crate) enum FilterValue {
+    /// A number.
+    Number(f64),
+    /// Any text, also of a number or a date.
+    Text(String),
+    /// True or false, compared as text.
+    Bool(bool),
+}
+
+/// One `type` list reads more easily than three alternatives.
+fn scalar(schema: &mut schemars::Schema) {
+    schema.remove("anyOf");
+    schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));
+}
+
+/// How two values are compared.
+#[args]
+#[output]
+#[derive(Clone, Copy, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Operator {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Contains,
+    StartsWith,
+}
+
+/// How many values become one.
+#[args]
+#[derive(Clone, Copy, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Aggregate {
+    Count,
+    Sum,
+    Mean,
+    Min,
+    Max,
+    Median,
+}
+
+impl Aggregate {
+    /// As in the input.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Median => "median",
+        }
+    }
+}
+
+/// The order of rows.
+#[args]
+#[derive(Clone, Copy, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sort {
+    Ascending,
+    Descending,
+}

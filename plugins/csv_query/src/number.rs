@@ -1,0 +1,110 @@
+//! Numbers as people type them into tables.
+
+use art_sdk::serde_json::Value;
+
+/// Which of `.` and `,` separates the decimals. A column has one style.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Style {
+    /// `1,234.56`
+    Point,
+    /// `1.234,56`
+    Comma,
+}
+
+const CURRENCIES: [&str; 18] = [
+    "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "CHF", "EUR", "USD", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "%",
+];
+
+/// Every whole number up to here is exact in an `f64`.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Whether a cell says that there is no value.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    const MARKS: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "—"];
+    cell.is_empty() || MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(cell))
+}
+
+/// Reads `$1,234.50`, `(12)`, `-3 %`, `1e6`. Refuses `007` and `1,23`, which are no numbers of the point style.
+pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
+    let cell = cell.trim();
+    let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let (negative, rest) = sign(in_brackets.unwrap_or(cell));
+    let (also_negative, digits) = sign(without_currency(rest));
+    let value = magnitude(digits, style)?;
+    let twice = negative && also_negative;
+    let minus = in_brackets.is_some() || negative || also_negative;
+    (!twice).then_some(if minus { -value } else { value })
+}
+
+fn sign(text: &str) -> (bool, &str) {
+    let text = text.trim();
+    match text.strip_prefix(['-', '−']) {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, text.strip_prefix('+').unwrap_or(text).trim_start()),
+    }
+}
+
+fn without_currency(text: &str) -> &str {
+    let strip = |text| {
+        CURRENCIES
+            .iter()
+            .find_map(|sign| str::strip_prefix(text, sign))
+            .unwrap_or(text)
+    };
+    let strip_end = |text| {
+        CURRENCIES
+            .iter()
+            .find_map(|sign| str::strip_suffix(text, sign))
+            .unwrap_or(text)
+    };
+    strip_end(strip(text.trim()).trim()).trim()
+}
+
+fn magnitude(text: &str, style: Style) -> Option<f64> {
+    let (point, group) = if style == Style::Point { ('.', ',') } else { (',', '.') };
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (text.get(..at)?, text.get(at..)?),
+        None => (text, ""),
+    };
+    let (whole, decimals) = match mantissa.split_once(point) {
+        Some((whole, decimals)) => (whole, decimals),
+        None => (mantissa, ""),
+    };
+    let whole = without_groups(whole, group)?;
+    let leading_zero = whole.len() > 1 && whole.starts_with('0');
+    let no_digits = whole.is_empty() && decimals.is_empty();
+    if leading_zero || no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    format!("0{whole}.{decimals}0{exponent}")
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite())
+}
+
+/// Groups are separated by `group`, a space or an apostrophe, and all but the first have three digits.
+fn without_groups(whole: &str, group: char) -> Option<String> {
+    let mut parts = whole.split([group, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
+    let first = parts.next().unwrap_or_default();
+    let mut digits = first.to_owned();
+    for part in parts {
+        if part.len() != 3 || first.is_empty() || first.len() > 3 {
+            return None;
+        }
+        digits.push_str(part);
+    }
+    digits.chars().all(|c| c.is_ascii_digit()).then_some(digits)
+}
+
+/// A JSON number without float noise: fifteen significant digits, and no decimal point when it is whole.
+pub(crate) fn to_json(value: f64) -> Value {
+    let rounded = if value.fract() == 0.0 {
+        value
+    } else {
+        format!("{value:.14e}").parse().unwrap_or(value)
+    };
+    if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
+        return Value::from(rounded as i64);
+    }
+    Value::from(rounded)
+}

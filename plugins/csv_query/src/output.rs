@@ -1,0 +1,23 @@
+//! What a query returns.
+
+use art_sdk::{
+    output,
+    serde_json::{Map, Value},
+};
+
+/// The rows that answer the query.
+#[output]
+#[derive(Clone, PartialEq)]
+pub(crate) struct CsvQueryOutput {
+    /// The names of the columns of `rows`, in order. An aggregated column is named `sum_<column>` and so on, or `count`.
+    pub(crate) columns: Vec<String>,
+    /// The rows: one object for each, from column name to value. Cells of numeric columns are numbers, empty cells null.
+    pub(crate) rows: Vec<Map<String, Value>>,
+    /// How many rows are in `rows`.
+    pub(crate) row_count: usize,
+    /// How many rows of the table met the filter.
+    pub(crate) matched_rows: usize,
+    /// What was left out or chosen: rows past the limit, empty cells, a column that was not named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
+}

@@ -1,0 +1,221 @@
+//! Puts the steps of a query together: filter, group and aggregate, sort, cut, project.
+
+use std::cmp::Ordering;
+
+use art_sdk::serde_json::{Map, Value};
+
+use crate::{
+    aggregate::{self, Plan},
+    column::Column,
+    error::CsvError,
+    filter,
+    input::{Aggregate, CsvQueryInput, Sort},
+    number,
+    output::CsvQueryOutput,
+    table::Table,
+};
+
+/// More rows than a reader takes in are not returned.
+const MAX_ROWS: usize = 1000;
+
+/// Answers `input`.
+pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
+    let table = Table::read(&input.csv, input.delimiter.as_deref())?;
+    let matched = filter::matching_rows(&table, &input.filter)?;
+    let query = Query {
+        input,
+        table: &table,
+        notes: Vec::new(),
+    };
+    match query.plan()? {
+        Some(plan) => query.aggregated(plan, &matched),
+        None => query.listed(matched),
+    }
+}
+
+struct Query<'a> {
+    input: &'a CsvQueryInput,
+    table: &'a Table,
+    notes: Vec<String>,
+}
+
+impl<'a> Query<'a> {
+    /// What to aggregate; nothing for a query that only lists rows.
+    fn plan(&self) -> Result<Option<Plan<'a>>, CsvError> {
+        let Some(aggregate) = self.aggregate()? else {
+            return Ok(None);
+        };
+        let column = match &self.input.column {
+            Some(name) => Some(self.table.column(name)?),
+            None if aggregate == Aggregate::Count => None,
+            None => Some(self.only_numeric("aggregate")?),
+        };
+        let plan = Plan { aggregate, column };
+        plan.check(self.table)?;
+        Ok(Some(plan))
+    }
+
+    /// A query that groups without saying how means the total if there is one thing to total, else the number of rows.
+    fn aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
+        if self.input.aggregate.is_some() || self.input.group_by.is_none() {
+            return Ok(self.input.aggregate);
+        }
+        let summable = match &self.input.column {
+            Some(name) => self.table.column(name)?.style.is_some(),
+            None => self.candidates()?.len() == 1,
+        };
+        Ok(Some(if summable { Aggregate::Sum } else { Aggregate::Count }))
+    }
+
+    /// The numeric columns that the query does not group by.
+    fn candidates(&self) -> Result<Vec<&'a Column>, CsvError> {
+        let by = self.group_column()?.map(|column| column.index);
+        Ok(self
+            .table
+            .numeric_columns()
+            .filter(|column| Some(column.index) != by)
+            .collect())
+    }
+
+    fn group_column(&self) -> Result<Option<&'a Column>, CsvError> {
+        self.input
+            .group_by
+            .as_deref()
+            .map(|name| self.table.column(name))
+            .transpose()
+    }
+
+    fn only_numeric(&self, purpose: &'static str) -> Result<&'a Column, CsvError> {
+        match self.candidates()?.as_slice() {
+            [column] => Ok(column),
+            _ => Err(CsvError::WhichColumn {
+                purpose,
+                numeric: self.table.numeric_names(),
+            }),
+        }
+    }
+
+    fn aggregated(mut self, plan: Plan<'a>, matched: &[usize]) -> Result<CsvQueryOutput, CsvError> {
+        let value_name = plan.name();
+        let mut columns = vec![value_name.clone()];
+        let mut rows: Vec<(Value, Map<String, Value>)> = Vec::new();
+        match self.group_column()? {
+            Some(by) => {
+                columns.insert(0, by.name.clone());
+                for (group, members) in aggregate::groups(self.table, by, matched) {
+                    let value = plan.value(self.table, &members);
+                    let fields = [
+                        (by.name.clone(), cell_value(by, &group)),
+                        (value_name.clone(), value.clone()),
+                    ];
+                    rows.push((value, fields.into_iter().collect()));
+                }
+            }
+            None => {
+                let value = plan.value(self.table, matched);
+                rows.push((Value::Null, [(value_name, value)].into_iter().collect()));
+            }
+        }
+        self.note_missing(plan, matched);
+        if let Some(sort) = self.input.sort {
+            rows.sort_by(|(a, _), (b, _)| ordered(sort, a, b));
+        }
+        let rows = rows.into_iter().map(|(_, row)| row).collect();
+        Ok(self.finish(columns, rows, matched.len()))
+    }
+
+    fn note_missing(&mut self, plan: Plan<'_>, matched: &[usize]) {
+        let missing = plan.missing(self.table, matched);
+        if let Some(column) = plan.column.filter(|_| missing > 0) {
+            self.notes
+                .push(format!("{missing} empty cells of `{}` were left out", column.name));
+        }
+    }
+
+    fn listed(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
+        let shown = self.shown()?;
+        if let Some(sort) = self.input.sort {
+            let by = match &self.input.column {
+                Some(name) => self.table.column(name)?,
+                None => self.only_numeric("sort by")?,
+            };
+            matched.sort_by_cached_key_with(sort, |row| cell_value(by, self.table.cell(row, by)));
+        }
+        let total = matched.len();
+        let limit = self.limit();
+        let row = |row: usize| {
+            let field = |column: &&Column| (column.name.clone(), cell_value(column, self.table.cell(row, column)));
+            shown.iter().map(field).collect()
+        };
+        // One row past the limit, so that the cut is noticed.
+        let rows = matched.into_iter().take(limit.saturating_add(1)).map(row).collect();
+        let columns = shown.iter().map(|column| column.name.clone()).collect();
+        Ok(self.finish(columns, rows, total))
+    }
+
+    fn shown(&self) -> Result<Vec<&'a Column>, CsvError> {
+        match &self.input.columns {
+            Some(names) if !names.is_empty() => names.iter().map(|name| self.table.column(name)).collect(),
+            _ => Ok(self.table.columns.iter().collect()),
+        }
+    }
+
+    fn limit(&self) -> usize {
+        let asked = self.input.limit.and_then(|limit| usize::try_from(limit).ok());
+        asked.unwrap_or(MAX_ROWS).min(MAX_ROWS)
+    }
+
+    fn finish(mut self, columns: Vec<String>, mut rows: Vec<Map<String, Value>>, matched: usize) -> CsvQueryOutput {
+        let limit = self.limit();
+        if rows.len() > limit && self.input.limit.is_none() {
+            self.notes
+                .push(format!("only the first {limit} rows are returned; narrow the filter"));
+        }
+        rows.truncate(limit);
+        CsvQueryOutput {
+            columns,
+            row_count: rows.len(),
+            rows,
+            matched_rows: matched,
+            notes: self.notes,
+        }
+    }
+}
+
+/// Sorting that reads each cell once.
+trait SortRows {
+    fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value);
+}
+
+impl SortRows for Vec<usize> {
+    fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value) {
+        let mut keyed: Vec<(Value, usize)> = self.iter().map(|row| (key(*row), *row)).collect();
+        keyed.sort_by(|(a, _), (b, _)| ordered(sort, a, b));
+        *self = keyed.into_iter().map(|(_, row)| row).collect();
+    }
+}
+
+fn cell_value(column: &Column, cell: &str) -> Value {
+    match column.number(cell) {
+        Some(value) => number::to_json(value),
+        None if cell.is_empty() || column.style.is_some() => Value::Null,
+        None => Value::from(cell),
+    }
+}
+
+/// Rows without a value come last in both orders.
+fn ordered(sort: Sort, a: &Value, b: &Value) -> Ordering {
+    let order = match (a, b) {
+        (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),
+        (Value::String(a), Value::String(b)) => a.to_lowercase().cmp(&b.to_lowercase()),
+        _ => a
+            .as_f64()
+            .unwrap_or_default()
+            .total_cmp(&b.as_f64().unwrap_or_default()),
+    };
+    if sort == Sort::Ascending {
+        order
+    } else {
+        order.reverse()
+    }
+}

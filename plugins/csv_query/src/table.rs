@@ -1,0 +1,178 @@
+//! CSV text to a table.
+
+use std::collections::HashSet;
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+
+use crate::{
+    column::{self, Column},
+    error::CsvError,
+};
+
+const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
+
+/// How many lines decide which delimiter a text uses.
+const SAMPLE_LINES: usize = 10;
+
+/// A header and its rows, all of one length.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<StringRecord>,
+}
+
+impl Table {
+    pub(crate) fn read(text: &str, delimiter: Option<&str>) -> Result<Self, CsvError> {
+        let text = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+        if text.trim().is_empty() {
+            return Err(CsvError::Empty);
+        }
+        let delimiter = match delimiter {
+            Some(given) => parse_delimiter(given)?,
+            None => detect(text),
+        };
+        let (header, rows) = records(text, delimiter)?;
+        let names = names(&header);
+        let columns = names
+            .into_iter()
+            .enumerate()
+            .map(|(index, name)| Column::new(index, name, &rows))
+            .collect();
+        Ok(Self { columns, rows })
+    }
+
+    /// The cell of `row` in `column`; every row has every column.
+    pub(crate) fn cell<'a>(&'a self, row: usize, column: &Column) -> &'a str {
+        self.rows
+            .get(row)
+            .and_then(|row| row.get(column.index))
+            .unwrap_or_default()
+    }
+
+    /// The column that `name` means: exact, else in any letter case, else without spaces and punctuation.
+    pub(crate) fn column(&self, name: &str) -> Result<&Column, CsvError> {
+        let find = |same: &dyn Fn(&str) -> bool| self.columns.iter().find(|column| same(&column.name));
+        let name = name.trim();
+        let (lower, plain) = (name.to_lowercase(), plain(name));
+        find(&|column| column == name)
+            .or_else(|| find(&|column| column.to_lowercase() == lower))
+            .or_else(|| find(&|column| !plain.is_empty() && self::plain(column) == plain))
+            .ok_or_else(|| CsvError::UnknownColumn {
+                name: name.to_owned(),
+                columns: column::list(&self.columns),
+            })
+    }
+
+    pub(crate) fn numeric_columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| column.style.is_some())
+    }
+
+    /// The names of the numeric columns, for messages.
+    pub(crate) fn numeric_names(&self) -> String {
+        column::list(self.numeric_columns())
+    }
+
+    /// The 1-based line of the text at which `row` starts.
+    pub(crate) fn line(&self, row: usize) -> u64 {
+        self.rows
+            .get(row)
+            .and_then(StringRecord::position)
+            .map_or(0, csv::Position::line)
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
+    let named = match given.trim().to_lowercase().as_str() {
+        "comma" => ",",
+        "semicolon" => ";",
+        "tab" | "\\t" => "\t",
+        "pipe" => "|",
+        _ => given,
+    };
+    match named.as_bytes() {
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' => Ok(*byte),
+        _ => Err(CsvError::Delimiter(given.to_owned())),
+    }
+}
+
+/// The candidate that the most of the first lines have as often as the header has it; a comma if none occurs.
+fn detect(text: &str) -> u8 {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .take(SAMPLE_LINES)
+        .collect();
+    let score = |delimiter: char| {
+        let counts: Vec<usize> = lines.iter().map(|line| count_unquoted(line, delimiter)).collect();
+        let header = counts.first().copied().unwrap_or_default();
+        let agreeing = counts.iter().filter(|count| **count == header).count();
+        (header > 0, agreeing, header)
+    };
+    // The last of equal maxima wins, so the comma goes last.
+    let best = DELIMITERS.into_iter().rev().max_by_key(|delimiter| score(*delimiter));
+    best.and_then(|delimiter| u8::try_from(delimiter).ok()).unwrap_or(b',')
+}
+
+fn count_unquoted(line: &str, delimiter: char) -> usize {
+    let mut quoted = false;
+    let mut count = 0;
+    for c in line.chars() {
+        quoted ^= c == '"';
+        count += usize::from(c == delimiter && !quoted);
+    }
+    count
+}
+
+fn records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRecord>), CsvError> {
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(true)
+        .flexible(true)
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
+    let header = reader.headers()?.clone();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        if record.len() != header.len() {
+            let line = record.position().map_or(0, csv::Position::line);
+            let (found, expected) = (record.len(), header.len());
+            return Err(CsvError::Ragged {
+                line,
+                found,
+                expected,
+                delimiter: char::from(delimiter),
+            });
+        }
+        rows.push(record);
+    }
+    Ok((header, rows))
+}
+
+/// Names are unique and not empty, because each row becomes an object.
+fn names(header: &StringRecord) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let mut names = Vec::new();
+    for (index, cell) in header.iter().enumerate() {
+        let base = if cell.is_empty() {
+            format!("column_{}", index + 1)
+        } else {
+            cell.to_owned()
+        };
+        let mut name = base.clone();
+        let mut copy = 2;
+        while !taken.insert(name.to_lowercase()) {
+            name = format!("{base}_{copy}");
+            copy += 1;
+        }
+        names.push(name);
+    }
+    names
+}

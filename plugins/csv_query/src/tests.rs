@@ -1,0 +1,281 @@
+use art_sdk::{serde_json, testing};
+use proptest::prelude::*;
+
+use super::*;
+
+const SALES: &str = "Region,Product,Units Sold,Revenue\n\
+    North,Tea,10,\"1,200.50\"\n\
+    South,Tea,7,$900\n\
+    north,Coffee,3,300\n\
+    East,Coffee,,-50\n";
+
+const SCORES: &str = "name;score\nAda;3,5\nBob;1.204,25\nCyd;NA\n";
+
+fn query(mut input: Value, csv: &str) -> Result<Value, String> {
+    input["csv"] = csv.into();
+    let input: CsvQueryInput = serde_json::from_value(input).map_err(|error| error.to_string())?;
+    query::run(&input)
+        .map(|output| serde_json::to_value(output).unwrap())
+        .map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn rows(input: Value, csv: &str, expected: Value) {
+    assert_eq!(query(input, csv).map(|output| output["rows"].clone()), Ok(expected));
+}
+
+#[track_caller]
+fn fails(input: Value, csv: &str, expected: &str) {
+    assert_eq!(query(input, csv).unwrap_err(), expected);
+}
+
+#[test]
+fn highest_total_by_group_is_one_row() {
+    let input =
+        json!({"group_by": "region", "aggregate": "sum", "column": "revenue", "sort": "descending", "limit": 1});
+    let output = query(input, SALES).unwrap();
+    assert_eq!(output["columns"], json!(["Region", "sum_Revenue"]));
+    assert_eq!(output["rows"], json!([{"Region": "North", "sum_Revenue": 1500.5}]));
+    assert_eq!((&output["row_count"], &output["matched_rows"]), (&json!(1), &json!(4)));
+}
+
+#[test]
+fn every_aggregate_has_its_value() {
+    let value = |name: &str| {
+        let output = query(json!({"aggregate": name, "column": "Units Sold"}), SALES).unwrap();
+        output["rows"][0][format!("{name}_Units Sold")].clone()
+    };
+    let all = ["count", "sum", "mean", "min", "max", "median"].map(value);
+    assert_eq!(
+        all,
+        [
+            json!(3),
+            json!(20),
+            json!(6.66666666666667),
+            json!(3),
+            json!(10),
+            json!(7)
+        ]
+    );
+}
+
+#[test]
+fn empty_cells_are_left_out_and_noted() {
+    let output = query(json!({"aggregate": "mean", "column": "units_sold"}), SALES).unwrap();
+    assert_eq!(output["notes"], json!(["1 empty cells of `Units Sold` were left out"]));
+}
+
+#[test]
+fn filters_compare_numbers_as_numbers_and_text_in_any_case() {
+    let by = |column: &str, operator: &str, value: Value| {
+        let input = json!({"filter": [{"column": column, "operator": operator, "value": value}]});
+        query(input, SALES).unwrap()["matched_rows"].as_u64().unwrap()
+    };
+    assert_eq!(by("revenue", "gt", json!(300)), 2);
+    assert_eq!(by("revenue", "ge", json!("$300")), 3);
+    assert_eq!(by("revenue", "lt", json!(0)), 1);
+    assert_eq!(by("revenue", "le", json!(900)), 3);
+    assert_eq!(by("REGION", "eq", json!("NORTH")), 2);
+    assert_eq!(by("region", "ne", json!("north")), 2);
+    assert_eq!(by("product", "contains", json!("off")), 2);
+    assert_eq!(by("product", "starts_with", json!("t")), 2);
+    assert_eq!(by("units sold", "eq", json!(10)), 1);
+}
+
+#[test]
+fn every_filter_has_to_be_met() {
+    let filter = json!([
+        {"column": "region", "operator": "eq", "value": "north"},
+        {"column": "product", "operator": "eq", "value": "tea"},
+    ]);
+    rows(
+        json!({"filter": filter, "columns": ["product", "region"]}),
+        SALES,
+        json!([{"Product": "Tea", "Region": "North"}]),
+    );
+}
+
+#[test]
+fn rows_are_sorted_with_empty_cells_last() {
+    let names = |sort: &str| {
+        let output = query(json!({"sort": sort}), SCORES).unwrap();
+        output["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names("descending"), ["Bob", "Ada", "Cyd"]);
+    assert_eq!(names("ascending"), ["Ada", "Bob", "Cyd"]);
+}
+
+#[test]
+fn decimal_commas_and_semicolons_are_detected() {
+    let expected =
+        json!([{"name": "Ada", "score": 3.5}, {"name": "Bob", "score": 1204.25}, {"name": "Cyd", "score": null}]);
+    rows(json!({}), SCORES, expected);
+    rows(json!({}), "a\tb\n1\t2\n", json!([{"a": 1, "b": 2}]));
+    rows(
+        json!({"delimiter": "pipe"}),
+        "a|b\n1|x,y\n",
+        json!([{"a": 1, "b": "x,y"}]),
+    );
+}
+
+#[test]
+fn grouping_without_aggregate_sums_the_only_number_or_counts() {
+    let one = "city,amount\nBonn,2\nKiel,5\nBonn,4\n";
+    rows(
+        json!({"group_by": "city"}),
+        one,
+        json!([{"city": "Bonn", "sum_amount": 6}, {"city": "Kiel", "sum_amount": 5}]),
+    );
+    let expected = json!([{"Product": "Tea", "count": 2}, {"Product": "Coffee", "count": 2}]);
+    rows(json!({"group_by": "product"}), SALES, expected);
+}
+
+#[test]
+fn count_without_column_counts_rows() {
+    rows(json!({"aggregate": "count"}), SALES, json!([{"count": 4}]));
+}
+
+#[test]
+fn the_latest_date_is_the_largest_text() {
+    let csv = "day,n\n2026-01-05,1\n2025-12-31,2\n";
+    rows(
+        json!({"aggregate": "max", "column": "day"}),
+        csv,
+        json!([{"max_day": "2026-01-05"}]),
+    );
+}
+
+#[test]
+fn leading_zeros_keep_a_column_text() {
+    rows(json!({}), "zip,n\n01067,1\n", json!([{"zip": "01067", "n": 1}]));
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let read = |cell| number::parse(cell, number::Style::Point);
+    let good = [
+        ("1,234.5", 1234.5),
+        ("(12)", -12.0),
+        ("(-12)", -12.0),
+        ("-$3", -3.0),
+        ("$-3", -3.0),
+        ("12 %", 12.0),
+        ("1 000", 1000.0),
+    ];
+    good.iter()
+        .for_each(|(cell, value)| assert_eq!(read(cell), Some(*value), "{cell}"));
+    [".5", "5.", "1e3", "EUR 7"]
+        .iter()
+        .for_each(|cell| assert!(read(cell).is_some(), "{cell}"));
+    ["", "-", "--5", "1,23", "007", "12a", "1.2.3", "e5", "inf", "1e999"]
+        .iter()
+        .for_each(|cell| assert_eq!(read(cell), None, "{cell}"));
+}
+
+#[test]
+fn errors_name_what_there_is() {
+    fails(
+        json!({"group_by": "city"}),
+        SALES,
+        "no column `city`; the columns are `Region`, `Product`, `Units Sold`, `Revenue`",
+    );
+    fails(
+        json!({"aggregate": "sum"}),
+        SALES,
+        "name the column to aggregate in `column`; numeric columns: `Units Sold`, `Revenue`",
+    );
+    fails(
+        json!({"aggregate": "sum", "column": "product"}),
+        SALES,
+        "column `Product` is not numeric (line 2 holds `Tea`), so it has no sum; numeric columns: `Units Sold`, `Revenue`",
+    );
+    fails(
+        json!({"filter": [{"column": "revenue", "operator": "gt", "value": "much"}]}),
+        SALES,
+        "filter value `much` is not a number, but column `Revenue` is numeric: compare it with a number",
+    );
+    fails(
+        json!({}),
+        " \n",
+        "the csv text is empty: give a header row and at least one data row",
+    );
+    fails(
+        json!({}),
+        "a,b\n1,2,3\n",
+        "line 2 has 3 fields, the header has 2: quote fields that hold a `,`",
+    );
+    fails(
+        json!({"delimiter": "ab"}),
+        "a\n",
+        "`delimiter` is `ab`: use one character such as `,`, `;`, `|` or a tab",
+    );
+}
+
+#[test]
+fn unknown_fields_are_refused() {
+    assert!(
+        query(json!({"order": "up"}), SALES)
+            .unwrap_err()
+            .contains("unknown field `order`")
+    );
+}
+
+#[test]
+fn equal_and_empty_headers_get_names_of_their_own() {
+    rows(json!({}), "a,a,\n1,2,3\n", json!([{"a": 1, "a_2": 2, "column_3": 3}]));
+}
+
+#[test]
+fn a_large_table_is_cut_and_says_so() {
+    let csv = format!("n\n{}", "1\n".repeat(1500));
+    let output = query(json!({}), &csv).unwrap();
+    assert_eq!(
+        (&output["row_count"], &output["matched_rows"]),
+        (&json!(1000), &json!(1500))
+    );
+    assert_eq!(
+        output["notes"],
+        json!(["only the first 1000 rows are returned; narrow the filter"])
+    );
+}
+
+#[test]
+fn the_schema_is_flat_and_closed() {
+    let schema = CSV_QUERY.input_schema();
+    assert_eq!(
+        (&schema["type"], &schema["additionalProperties"]),
+        (&json!("object"), &json!(false))
+    );
+    assert_eq!(schema["required"], json!(["csv"]));
+    assert_eq!(schema["properties"]["filter"]["default"], json!([]));
+    let value = &schema["properties"]["filter"]["items"]["properties"]["value"];
+    assert_eq!(value["type"], json!(["string", "number", "boolean"]));
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&CSV_QUERY);
+}
+
+proptest! {
+    #[test]
+    fn any_table_ends_in_a_result_or_an_error(csv in "[a,;\"\n\r0-9.$%() -]{0,60}", name in "[a-b,0]{0,3}") {
+        let base = json!({"csv": csv, "column": name, "sort": "descending"});
+        drop(testing::call(&CSV_QUERY, base));
+        for aggregate in ["count", "sum", "mean", "min", "max", "median"] {
+            drop(testing::call(&CSV_QUERY, json!({"csv": csv, "aggregate": aggregate, "group_by": "a"})));
+        }
+    }
+
+    #[test]
+    fn any_cell_is_a_number_or_not(cell in "\\PC{0,12}") {
+        for style in [number::Style::Point, number::Style::Comma] {
+            prop_assert!(number::parse(&cell, style).is_none_or(f64::is_finite));
+        }
+    }
+}

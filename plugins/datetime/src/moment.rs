@@ -1,0 +1,215 @@
+//! Dates as people write them.
+
+use jiff::{
+    Timestamp, Zoned,
+    civil::{Date, DateTime, Time},
+    fmt::{rfc2822, strtime::BrokenDownTime, temporal::Pieces},
+    tz::TimeZone,
+};
+
+use crate::error::DateError;
+
+/// A date as far as it was given.
+#[derive(Clone, Debug)]
+pub(crate) enum Moment {
+    /// A day without a time.
+    Date(Date),
+    /// A day and a time that a time zone is still missing for.
+    Local(DateTime),
+    /// A point in time.
+    Zoned(Box<Zoned>),
+}
+
+/// Forms beside ISO 8601 that can be read in one way only. `02/03/2026` cannot.
+const FORMS: [&str; 12] = [
+    "%d %B %Y",
+    "%d. %B %Y",
+    "%B %d %Y",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%b %d %Y",
+    "%b %d, %Y",
+    "%A, %d %B %Y",
+    "%A, %B %d, %Y",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d-%b-%Y",
+];
+
+/// Longer texts are no dates.
+const MAX_CHARS: usize = 100;
+
+/// The clock, read only by the words that need it.
+pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
+
+impl Moment {
+    /// Reads `text`, which stands in `field`. `zone` is where `today` is.
+    pub(crate) fn read(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
+        let text = text.trim();
+        let refuse = |reason| DateError::Date {
+            field,
+            text: text.chars().take(60).collect(),
+            reason,
+        };
+        if text.chars().count() > MAX_CHARS {
+            return Err(refuse(String::new()));
+        }
+        if let Some(moment) = relative(text, zone, clock)? {
+            return Ok(moment);
+        }
+        match iso(text) {
+            Ok(moment) => Ok(moment),
+            Err(error) => unix(text)
+                .or_else(|| other_form(text))
+                .ok_or_else(|| refuse(reason(text, &error))),
+        }
+    }
+
+    /// The point in time that is meant, with `zone` where none is given. A day starts at midnight.
+    pub(crate) fn in_zone(&self, zone: &TimeZone) -> Result<Zoned, DateError> {
+        let local = match self {
+            Self::Date(date) => date.to_datetime(Time::midnight()),
+            Self::Local(local) => *local,
+            Self::Zoned(zoned) => return Ok((**zoned).clone()),
+        };
+        local.to_zoned(zone.clone()).map_err(DateError::Range)
+    }
+
+    pub(crate) fn date(&self) -> Date {
+        match self {
+            Self::Date(date) => *date,
+            Self::Local(local) => local.date(),
+            Self::Zoned(zoned) => zoned.date(),
+        }
+    }
+
+    /// ISO 8601, as exact as the moment is.
+    pub(crate) fn iso(&self) -> String {
+        match self {
+            Self::Date(date) => date.to_string(),
+            Self::Local(local) => local.to_string(),
+            Self::Zoned(zoned) => zoned.timestamp().display_with_offset(zoned.offset()).to_string(),
+        }
+    }
+}
+
+fn relative(text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Option<Moment>, DateError> {
+    let today = || Ok::<_, DateError>(clock()?.to_zoned(zone.clone()));
+    let date = match text.to_lowercase().as_str() {
+        "now" => return today().map(|now| Some(Moment::Zoned(Box::new(now)))),
+        "today" => Ok(today()?.date()),
+        "tomorrow" => today()?.date().tomorrow(),
+        "yesterday" => today()?.date().yesterday(),
+        _ => return Ok(None),
+    };
+    date.map(|date| Some(Moment::Date(date))).map_err(DateError::Range)
+}
+
+fn iso(text: &str) -> Result<Moment, jiff::Error> {
+    let pieces = Pieces::parse(text)?;
+    if pieces.time_zone_annotation().is_some() {
+        return Ok(Moment::Zoned(Box::new(text.parse()?)));
+    }
+    let Some(time) = pieces.time() else {
+        return Ok(Moment::Date(pieces.date()));
+    };
+    let Some(offset) = pieces.to_numeric_offset() else {
+        return Ok(Moment::Local(pieces.date().to_datetime(time)));
+    };
+    let zone = if offset.is_zero() {
+        TimeZone::UTC
+    } else {
+        TimeZone::fixed(offset)
+    };
+    Ok(Moment::Zoned(Box::new(text.parse::<Timestamp>()?.to_zoned(zone))))
+}
+
+/// Nine to eleven digits are seconds since 1970, twelve to fourteen milliseconds. Eight digits are a date.
+fn unix(text: &str) -> Option<Moment> {
+    let number: i64 = text
+        .parse()
+        .ok()
+        .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let timestamp = match text.len() {
+        9..=11 => Timestamp::from_second(number),
+        12..=14 => Timestamp::from_millisecond(number),
+        _ => return None,
+    };
+    timestamp
+        .ok()
+        .map(|timestamp| Moment::Zoned(Box::new(timestamp.to_zoned(TimeZone::UTC))))
+}
+
+fn other_form(text: &str) -> Option<Moment> {
+    let read = |form: &&str| BrokenDownTime::parse(form, text).and_then(|parts| parts.to_date()).ok();
+    let date = FORMS.iter().find_map(read).map(Moment::Date);
+    date.or_else(|| rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned))))
+}
+
+/// What the parser says helps only with a text that begins like ISO 8601.
+fn reason(text: &str, error: &jiff::Error) -> String {
+    let like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
+    if like_iso { format!(" ({error})") } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
+        Moment::read("date", text, &TimeZone::UTC, &clock).map_or_else(|error| error.to_string(), |moment| moment.iso())
+    }
+
+    #[test]
+    fn iso_forms_keep_what_they_say() {
+        assert_eq!(read("2024-02-27"), "2024-02-27");
+        assert_eq!(read("20240227"), "2024-02-27");
+        assert_eq!(read(" 2024-02-27 14:30 "), "2024-02-27T14:30:00");
+        assert_eq!(read("2024-02-27T14:30Z"), "2024-02-27T14:30:00+00:00");
+        assert_eq!(read("2024-02-27T14:30:05.5+02:00"), "2024-02-27T14:30:05.5+02:00");
+        assert_eq!(read("2024-07-01T12:00[Europe/Berlin]"), "2024-07-01T12:00:00+02:00");
+    }
+
+    #[test]
+    fn other_clear_forms_are_read_too() {
+        let forms = [
+            "27 February 2024",
+            "27 Feb 2024",
+            "February 27, 2024",
+            "Feb 27, 2024",
+            "27.02.2024",
+            "2024/02/27",
+        ];
+        forms
+            .iter()
+            .for_each(|form| assert_eq!(read(form), "2024-02-27", "{form}"));
+        assert_eq!(read("Tue, 27 Feb 2024 10:00:00 +0100"), "2024-02-27T10:00:00+01:00");
+        assert_eq!(read("1709028000"), "2024-02-27T10:00:00+00:00");
+        assert_eq!(read("1709028000000"), "2024-02-27T10:00:00+00:00");
+    }
+
+    #[test]
+    fn relative_days_come_from_the_clock() {
+        let days = ["yesterday", "Today", "tomorrow", "now"].map(read);
+        assert_eq!(
+            days,
+            ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-21T14:00:00+00:00"]
+        );
+    }
+
+    #[test]
+    fn unclear_and_impossible_dates_are_refused() {
+        let expected = "cannot read `02/03/2026` in `date` as a date; write ISO 8601, for example";
+        assert!(read("02/03/2026").starts_with(expected), "{}", read("02/03/2026"));
+        assert!(
+            read("2026-02-30").contains("`2026-02-30` in `date` as a date ("),
+            "{}",
+            read("2026-02-30")
+        );
+        ["", "soon", "2026-13-01", "99999999999999999999"]
+            .iter()
+            .for_each(|text| assert!(read(text).starts_with("cannot")));
+        assert!(read(&"9".repeat(10_000)).len() < 300);
+    }
+}

@@ -1,0 +1,86 @@
+//! Spans of time in words.
+
+use art_sdk::serde_json::Number;
+use jiff::Span;
+
+use crate::io::Unit;
+
+/// Every whole number up to here is exact in an `f64`.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl Unit {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Years => "years",
+            Self::Months => "months",
+            Self::Weeks => "weeks",
+            Self::Days => "days",
+            Self::Hours => "hours",
+            Self::Minutes => "minutes",
+            Self::Seconds => "seconds",
+        }
+    }
+
+    pub(crate) fn to_jiff(self) -> jiff::Unit {
+        match self {
+            Self::Years => jiff::Unit::Year,
+            Self::Months => jiff::Unit::Month,
+            Self::Weeks => jiff::Unit::Week,
+            Self::Days => jiff::Unit::Day,
+            Self::Hours => jiff::Unit::Hour,
+            Self::Minutes => jiff::Unit::Minute,
+            Self::Seconds => jiff::Unit::Second,
+        }
+    }
+}
+
+/// `2 years, 8 months, 25 days`; `minus` in front of a negative span.
+pub(crate) fn breakdown(span: &Span) -> String {
+    let size = span.abs();
+    let parts = [
+        (i64::from(size.get_years()), "year"),
+        (i64::from(size.get_months()), "month"),
+        (i64::from(size.get_weeks()), "week"),
+        (i64::from(size.get_days()), "day"),
+        (i64::from(size.get_hours()), "hour"),
+        (size.get_minutes(), "minute"),
+        (size.get_seconds(), "second"),
+        (size.get_milliseconds(), "millisecond"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count != 0)
+        .map(|(n, unit)| counted(*n, unit))
+        .collect();
+    match parts.is_empty() {
+        true => "0 days".to_owned(),
+        false if span.is_negative() => format!("minus {}", parts.join(", ")),
+        false => parts.join(", "),
+    }
+}
+
+fn counted(count: i64, unit: &str) -> String {
+    if count == 1 {
+        format!("1 {unit}")
+    } else {
+        format!("{count} {unit}s")
+    }
+}
+
+/// `998 days`, `1 day`, `142.571428571429 weeks`
+pub(crate) fn amount(value: &Number, unit: Unit) -> String {
+    let name = unit.name();
+    if value.as_i64().is_some_and(|value| value.abs() == 1) {
+        return format!("{value} {}", name.trim_end_matches('s'));
+    }
+    format!("{value} {name}")
+}
+
+/// Fifteen significant digits, and no decimal point when it is whole.
+pub(crate) fn number(value: f64) -> Option<Number> {
+    let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
+    if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
+        return Some((rounded as i64).into());
+    }
+    Number::from_f64(rounded)
+}

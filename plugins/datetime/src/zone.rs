@@ -1,0 +1,118 @@
+//! Names of time zones.
+
+use jiff::tz::{self, Offset, TimeZone};
+
+use crate::error::DateError;
+
+/// Abbreviations that mean one place to nearly everybody. `CST` and `IST` do not.
+const ABBREVIATIONS: [(&str, &str); 18] = [
+    ("et", "America/New_York"),
+    ("est", "America/New_York"),
+    ("edt", "America/New_York"),
+    ("ct", "America/Chicago"),
+    ("cdt", "America/Chicago"),
+    ("mdt", "America/Denver"),
+    ("pt", "America/Los_Angeles"),
+    ("pst", "America/Los_Angeles"),
+    ("pdt", "America/Los_Angeles"),
+    ("bst", "Europe/London"),
+    ("cest", "Europe/Berlin"),
+    ("msk", "Europe/Moscow"),
+    ("jst", "Asia/Tokyo"),
+    ("kst", "Asia/Seoul"),
+    ("hkt", "Asia/Hong_Kong"),
+    ("sgt", "Asia/Singapore"),
+    ("aest", "Australia/Sydney"),
+    ("aedt", "Australia/Sydney"),
+];
+
+/// How many similar names a message lists.
+const MAX_NEAR: usize = 5;
+
+/// Reads `Europe/Berlin`, `Berlin`, `UTC`, `PST`, `+05:30` or `UTC-3`.
+pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
+    let name = name.trim();
+    let key = name.to_lowercase().replace(' ', "_");
+    if matches!(key.as_str(), "utc" | "gmt" | "z" | "zulu" | "etc/utc") {
+        return Ok(TimeZone::UTC);
+    }
+    if let Some(offset) = offset(&key) {
+        return Ok(TimeZone::fixed(offset));
+    }
+    let abbreviation = ABBREVIATIONS
+        .iter()
+        .find(|(short, _)| *short == key)
+        .map(|(_, name)| (*name).to_owned());
+    let found = abbreviation
+        .or_else(|| by_name(&key))
+        .and_then(|name| TimeZone::get(&name).ok());
+    found.ok_or_else(|| DateError::Zone {
+        name: name.chars().take(60).collect(),
+        near: near(&key),
+    })
+}
+
+/// The name to show for `zone`.
+pub(crate) fn name(zone: &TimeZone, offset: Offset) -> String {
+    zone.iana_name().map_or_else(|| offset.to_string(), str::to_owned)
+}
+
+fn names() -> impl Iterator<Item = String> {
+    tz::db().available().map(|name| name.to_string())
+}
+
+/// The whole name, or its last part: a city.
+fn by_name(key: &str) -> Option<String> {
+    names()
+        .find(|name| name.eq_ignore_ascii_case(key))
+        .or_else(|| names().find(|name| city(name) == key))
+}
+
+fn city(name: &str) -> String {
+    name.rsplit('/').next().unwrap_or_default().to_lowercase()
+}
+
+/// `+2`, `-0330`, `utc+05:30`
+fn offset(key: &str) -> Option<Offset> {
+    let key = key
+        .strip_prefix("utc")
+        .or_else(|| key.strip_prefix("gmt"))
+        .unwrap_or(key);
+    let (sign, digits) = match key.chars().next()? {
+        '+' => (1, key.get(1..)?),
+        '-' => (-1, key.get(1..)?),
+        '−' => (-1, key.strip_prefix('−')?),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
+        None => (digits, "0"),
+    };
+    let all_digits = |text: &str| !text.is_empty() && text.len() <= 2 && text.chars().all(|c| c.is_ascii_digit());
+    if !all_digits(hours) || !all_digits(minutes) {
+        return None;
+    }
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let valid = hours <= 14 && minutes < 60;
+    Offset::from_seconds(sign * (hours * 3600 + minutes * 60))
+        .ok()
+        .filter(|_| valid)
+}
+
+fn near(key: &str) -> String {
+    let stem: String = key.rsplit('/').next().unwrap_or_default().chars().take(4).collect();
+    if stem.chars().count() < 3 {
+        return String::new();
+    }
+    let similar: Vec<String> = names()
+        .filter(|name| city(name).contains(&stem))
+        .take(MAX_NEAR)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if similar.is_empty() {
+        String::new()
+    } else {
+        format!(", did you mean {}", similar.join(", "))
+    }
+}

@@ -1,0 +1,106 @@
+use art_sdk::testing;
+use proptest::prelude::*;
+
+use super::*;
+
+fn diff(before: &str, after: &str, mode: &str) -> Value {
+    testing::output(&DIFF_TEXT, json!({"before": before, "after": after, "mode": mode}))
+}
+
+#[test]
+fn lines_make_a_unified_diff() {
+    let output = diff("a\nb\nc\nd\n", "a\nc\nd\ne\n", "lines");
+    assert_eq!(
+        output["diff"],
+        "--- before\n+++ after\n@@ -1,4 +1,4 @@\n a\n-b\n c\n d\n+e\n"
+    );
+    assert_eq!([&output["inserted"], &output["deleted"], &output["equal"]], [1, 1, 3]);
+    assert_eq!(output["ratio"], 0.75);
+}
+
+#[test]
+fn context_limits_what_is_shown_around_a_change() {
+    let input = json!({"before": "1\n2\n3\n4\n5\n", "after": "1\n2\nx\n4\n5\n", "context": 0});
+    assert_eq!(
+        testing::output(&DIFF_TEXT, input)["diff"],
+        "--- before\n+++ after\n@@ -3 +3 @@\n-3\n+x\n"
+    );
+}
+
+#[test]
+fn a_missing_last_line_break_is_shown() {
+    assert!(
+        diff("a\n", "a", "lines")["diff"]
+            .as_str()
+            .unwrap()
+            .contains("\\ No newline at end of file")
+    );
+}
+
+#[test]
+fn words_and_characters_are_marked_in_the_text() {
+    assert_eq!(
+        diff("I like tea.", "I love green tea.", "words")["diff"],
+        "I [-like-]{+love green+} tea."
+    );
+    assert_eq!(diff("colour", "color", "chars")["diff"], "colo[-u-]r");
+    assert_eq!(diff("e\u{301}", "e", "chars")["diff"], "[-e\u{301}-]{+e+}");
+}
+
+#[test]
+fn equal_texts_have_no_diff() {
+    let output = diff("", "", "lines");
+    assert_eq!(
+        (&output["diff"], &output["identical"], &output["ratio"]),
+        (&json!(""), &json!(true), &json!(1.0))
+    );
+}
+
+#[test]
+fn texts_without_anything_in_common_have_ratio_zero() {
+    let output = diff("a\n", "b\n", "lines");
+    assert_eq!((&output["ratio"], &output["identical"]), (&json!(0.0), &json!(false)));
+}
+
+#[test]
+fn long_texts_are_refused_with_advice() {
+    let fails = |text: String, mode: &str| {
+        testing::failure(&DIFF_TEXT, json!({"before": text, "after": "", "mode": mode})).message
+    };
+    assert_eq!(
+        fails("x".repeat(20_001), "chars"),
+        "`before` has more than 20000 characters: compare `words` or `lines`"
+    );
+    assert!(fails("\n".repeat(20_001), "lines").contains("more than 20000 lines"));
+    assert!(fails("a ".repeat(20_001), "words").contains("more than 20000 words"));
+    assert!(fails(".".repeat(20_001), "words").contains("more than 20000 words"));
+    let context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
+    assert_eq!(context.message, "`context` is 101: give a number from 0 to 100");
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&DIFF_TEXT);
+    let properties = &DIFF_TEXT.input_schema()["properties"];
+    assert_eq!(
+        (&properties["context"]["default"], &properties["mode"]["default"]),
+        (&json!(3), &json!("lines"))
+    );
+    assert_eq!(properties["mode"]["enum"], json!(["lines", "words", "chars"]));
+}
+
+proptest! {
+    #[test]
+    fn counts_add_up_and_equal_texts_are_identical(before in "[ab \n]{0,30}", after in "[ab \n]{0,30}") {
+        for mode in ["lines", "words", "chars"] {
+            let output = diff(&before, &after, mode);
+            prop_assert_eq!(&output["identical"], before == after);
+            let inserted = output["inserted"].as_u64().unwrap() + output["equal"].as_u64().unwrap();
+            let deleted = output["deleted"].as_u64().unwrap() + output["equal"].as_u64().unwrap();
+            if mode == "chars" {
+                prop_assert_eq!(inserted, after.len() as u64);
+                prop_assert_eq!(deleted, before.len() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Values of `serde_json` to those of the filter engine, and back.
+
+use art_sdk::serde_json::{Map, Number, Value};
+use jaq_json::{Num, Val};
+
+use crate::error::QueryError;
+
+/// As deep as JSON text may be; a filter can build deeper values out of flat ones.
+const MAX_DEPTH: usize = 128;
+
+/// The depth of `value` is bounded by whoever parsed it.
+pub(crate) fn to_val(value: &Value) -> Val {
+    match value {
+        Value::Null => Val::Null,
+        Value::Bool(value) => Val::Bool(*value),
+        Value::Number(number) => Val::Num(to_num(number)),
+        Value::String(text) => Val::from(text.clone()),
+        Value::Array(items) => items.iter().map(to_val).collect(),
+        Value::Object(fields) => Val::obj(
+            fields
+                .iter()
+                .map(|(key, value)| (Val::from(key.clone()), to_val(value)))
+                .collect(),
+        ),
+    }
+}
+
+/// A decimal literal goes through a float, so whole numbers take their own way.
+fn to_num(number: &Number) -> Num {
+    match (number.as_i64(), number.as_u64()) {
+        (Some(whole), _) => Num::from_integral(whole),
+        (None, Some(whole)) => Num::from_integral(whole),
+        (None, None) => number
+            .as_f64()
+            .map_or_else(|| Num::from_dec_str(&number.to_string()), Num::Float),
+    }
+}
+
+/// `NaN` and infinity become null, as JSON has neither.
+pub(crate) fn to_json(value: &Val) -> Result<Value, QueryError> {
+    within(value, 0)
+}
+
+fn within(value: &Val, depth: usize) -> Result<Value, QueryError> {
+    if depth > MAX_DEPTH {
+        return Err(QueryError::Output("it is nested more than 128 levels deep"));
+    }
+    Ok(match value {
+        Val::Null => Value::Null,
+        Val::Bool(value) => Value::Bool(*value),
+        Val::Num(number) => self::number(number).map_or(Value::Null, Value::Number),
+        Val::TStr(bytes) | Val::BStr(bytes) => Value::String(String::from_utf8_lossy(bytes).into_owned()),
+        Val::Arr(items) => Value::Array(
+            items
+                .iter()
+                .map(|item| within(item, depth + 1))
+                .collect::<Result<_, _>>()?,
+        ),
+        Val::Obj(fields) => {
+            let mut object = Map::new();
+            for (key, value) in fields.iter() {
+                object.insert(self::key(key)?, within(value, depth + 1)?);
+            }
+            Value::Object(object)
+        }
+    })
+}
+
+fn key(key: &Val) -> Result<String, QueryError> {
+    match key {
+        Val::TStr(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+        _ => Err(QueryError::Output("a key of an object is not text; use `tostring`")),
+    }
+}
+
+/// A whole number stays whole: `7.0` is written `7`, as jq does.
+fn number(number: &Num) -> Option<Number> {
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    let text = number.to_string();
+    if let Ok(whole) = text.parse::<i64>() {
+        return Some(whole.into());
+    }
+    let value: f64 = text.parse().ok()?;
+    if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
+        return Some((value as i64).into());
+    }
+    Number::from_f64(value)
+}

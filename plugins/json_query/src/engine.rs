@@ -1,0 +1,168 @@
+//! Compiles and runs a filter.
+
+use art_sdk::serde_json::{Deserializer, Value};
+use jaq_core::{
+    Compiler, Ctx, Vars, compile, data,
+    load::{self, Arena, File, Loader},
+    unwrap_valr,
+};
+use jaq_json::Val;
+
+use crate::{
+    convert,
+    error::QueryError,
+    input::JsonQueryOutput,
+    natives::{self, MISSING_DEFS},
+};
+
+/// More values than a reader takes in are not returned.
+const MAX_RESULTS: usize = 1000;
+/// Longer filters are refused: the parser's stack grows with them.
+const MAX_QUERY_CHARS: usize = 4096;
+/// The same for brackets.
+const MAX_QUERY_DEPTH: usize = 64;
+
+/// The only data of a filter is its input.
+pub(crate) type Data = data::JustLut<Val>;
+
+/// Runs `query` on every value in `json`.
+pub(crate) fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
+    let filter = compile(query)?;
+    let mut results = Vec::new();
+    for input in inputs(json)? {
+        let ctx = Ctx::<Data>::new(&filter.lut, Vars::new([]));
+        for value in filter.id.run((ctx, convert::to_val(&input))).map(unwrap_valr) {
+            if results.len() == MAX_RESULTS {
+                return Ok(output(results, true));
+            }
+            let after = results.len();
+            let value = value.map_err(|error| QueryError::Run {
+                message: error.to_string(),
+                after,
+            })?;
+            results.push(convert::to_json(&value)?);
+        }
+    }
+    Ok(output(results, false))
+}
+
+fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
+    JsonQueryOutput {
+        count: results.len(),
+        results,
+        truncated,
+    }
+}
+
+/// Text is read as JSON, everything else is taken as it is.
+fn inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
+    let Value::String(text) = json else {
+        return Ok(vec![json.clone()]);
+    };
+    let values: Vec<Value> = Deserializer::from_str(text.trim_start_matches('\u{feff}'))
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    if values.is_empty() {
+        Err(QueryError::Empty)
+    } else {
+        Ok(values)
+    }
+}
+
+fn compile(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {
+    check_size(query)?;
+    let std_defs = jaq_std::defs().filter(|def| !MISSING_DEFS.contains(&def.name));
+    let defs = jaq_core::defs()
+        .chain(std_defs)
+        .chain(jaq_json::defs())
+        .chain(natives::defs());
+    let funs = jaq_core::funs()
+        .chain(jaq_std::base_funs())
+        .chain(natives::funs())
+        .chain(jaq_json::funs());
+    let arena = Arena::default();
+    let modules = Loader::new(defs)
+        .load(&arena, File { code: query, path: () })
+        .map_err(|errors| load_error(query, &errors))?;
+    Compiler::default()
+        .with_funs(funs)
+        .compile(modules)
+        .map_err(|errors| compile_error(query, &errors))
+}
+
+fn check_size(query: &str) -> Result<(), QueryError> {
+    let chars = query.chars().count();
+    if chars > MAX_QUERY_CHARS {
+        return Err(QueryError::TooLong(chars, MAX_QUERY_CHARS));
+    }
+    let mut depth = 0_usize;
+    for c in query.chars() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_QUERY_DEPTH {
+            return Err(QueryError::TooDeep(MAX_QUERY_DEPTH));
+        }
+    }
+    Ok(())
+}
+
+fn load_error(query: &str, errors: &load::Errors<&str, ()>) -> QueryError {
+    let first = errors.first().map(|(_, error)| error);
+    match first {
+        Some(load::Error::Io(_)) => QueryError::Import,
+        Some(load::Error::Lex(errors)) => match errors.first() {
+            Some((expected, found)) => located(query, found, lex_expected(expected)),
+            None => located(query, "", "an unknown token".to_owned()),
+        },
+        Some(load::Error::Parse(errors)) => match errors.first() {
+            Some((expected, found)) => located(query, found, format!("expected {}", expected.as_str())),
+            None => located(query, "", "a syntax error".to_owned()),
+        },
+        None => located(query, "", "a syntax error".to_owned()),
+    }
+}
+
+/// `Expect::as_str` panics on delimiters it does not know.
+fn lex_expected(expected: &load::lex::Expect<&str>) -> String {
+    match expected {
+        load::lex::Expect::Delim(open) => {
+            let close = match *open {
+                "(" => ")",
+                "[" => "]",
+                "{" => "}",
+                other => other,
+            };
+            format!("expected `{close}`")
+        }
+        other => format!("expected {}", other.as_str()),
+    }
+}
+
+fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError {
+    let first = errors.iter().flat_map(|(_, errors)| errors).next();
+    let Some((name, undefined)) = first else {
+        return located(query, "", "an undefined name".to_owned());
+    };
+    let what = match undefined {
+        compile::Undefined::Filter(arity) => format!("no filter `{name}` with {arity} arguments"),
+        other => format!("no {} `{name}`", other.as_str()),
+    };
+    located(query, name, what)
+}
+
+/// `found` is a part of `query`, so its distance from the start is where it stands.
+fn located(query: &str, found: &str, what: String) -> QueryError {
+    let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
+    let before = offset
+        .and_then(|offset| query.get(..offset))
+        .filter(|_| !found.is_empty())
+        .unwrap_or(query);
+    QueryError::Compile {
+        what,
+        at: before.chars().count() + 1,
+        found: found.chars().take(20).collect(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Regular expressions: `matches` gives every match as an array of its groups, `split` what lies between the matches,
+//! `split_matches` both in turn. The definitions of `test`, `capture`, `sub` and so on build on these three.
+
+use jaq_json::Val;
+use regex::{Captures, Regex, RegexBuilder};
+
+use super::{Error, Found};
+
+/// Bytes of a compiled pattern.
+const MAX_COMPILED: usize = 2 * 1024 * 1024;
+/// Nested groups cost stack while the pattern is parsed.
+const MAX_NESTING: u32 = 50;
+
+pub(super) fn matches(text: &str, pattern: &str, flags: &str) -> Found {
+    search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::groups).collect())
+}
+
+pub(super) fn split(text: &str, pattern: &str, flags: &str) -> Found {
+    search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::between).collect())
+}
+
+pub(super) fn split_matches(text: &str, pattern: &str, flags: &str) -> Found {
+    let either = |part| match part {
+        Part::Between(value) | Part::Groups(value) => value,
+    };
+    search(text, pattern, flags).map(|parts| parts.into_iter().map(either).collect())
+}
+
+/// A piece of the text.
+enum Part {
+    Between(Val),
+    Groups(Val),
+}
+
+impl Part {
+    fn groups(self) -> Option<Val> {
+        if let Self::Groups(groups) = self {
+            Some(groups)
+        } else {
+            None
+        }
+    }
+
+    fn between(self) -> Option<Val> {
+        if let Self::Between(text) = self {
+            Some(text)
+        } else {
+            None
+        }
+    }
+}
+
+/// Cuts `text` into matches and what is between them.
+fn search(text: &str, pattern: &str, flags: &str) -> Result<Vec<Part>, Error> {
+    let regex = compile(pattern, flags)?;
+    let most = if flags.contains('g') { usize::MAX } else { 1 };
+    let skip_empty = flags.contains('n');
+    let mut parts = Vec::new();
+    let mut done = Position {
+        text,
+        byte: 0,
+        chars: 0,
+    };
+    let wanted = |captures: &Captures<'_>| !(skip_empty && captures.get(0).is_some_and(|whole| whole.is_empty()));
+    for captures in regex.captures_iter(text).filter(wanted).take(most) {
+        let Some(whole) = captures.get(0) else { continue };
+        parts.push(Part::Between(between(text, done.byte, whole.start())));
+        done.advance(whole.start());
+        parts.push(Part::Groups(groups(&regex, &captures, &done)));
+        done.advance(whole.end());
+    }
+    parts.push(Part::Between(between(text, done.byte, text.len())));
+    Ok(parts)
+}
+
+fn compile(pattern: &str, flags: &str) -> Result<Regex, Error> {
+    if let Some(flag) = flags.chars().find(|flag| !"ginsx".contains(*flag)) {
+        return Err(Error::str(format!(
+            "regex flag `{flag}` is not one of `g`, `i`, `n`, `s`, `x`"
+        )));
+    }
+    RegexBuilder::new(pattern)
+        .case_insensitive(flags.contains('i'))
+        .dot_matches_new_line(flags.contains('s'))
+        .ignore_whitespace(flags.contains('x'))
+        .nest_limit(MAX_NESTING)
+        .size_limit(MAX_COMPILED)
+        .build()
+        .map_err(|error| Error::str(format!("invalid regex: {error}")))
+}
+
+fn between(text: &str, from: usize, to: usize) -> Val {
+    Val::from(text.get(from..to).unwrap_or_default().to_owned())
+}
+
+/// The whole match and its groups, each as `{offset, length, string, name}`. `start` is where the match starts.
+fn groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
+    let groups = captures.iter().zip(regex.capture_names());
+    let fields = |(found, name): (Option<regex::Match<'_>>, Option<&str>)| {
+        let (offset, length, string) = match found {
+            Some(found) => {
+                let offset = start.chars + chars(start.text, start.byte, found.start());
+                let length = found.as_str().chars().count();
+                (
+                    Val::from(offset),
+                    Val::from(length),
+                    Val::from(found.as_str().to_owned()),
+                )
+            }
+            None => (Val::from(-1_isize), Val::from(0_usize), Val::Null),
+        };
+        let name = name.map(|name| ("name", Val::from(name.to_owned())));
+        let fields = [("offset", offset), ("length", length), ("string", string)]
+            .into_iter()
+            .chain(name);
+        Val::obj(fields.map(|(key, value)| (Val::from(key.to_owned()), value)).collect())
+    };
+    groups.map(fields).collect()
+}
+
+/// A byte offset and the characters before it; moves forward only, so the text is counted once.
+struct Position<'a> {
+    text: &'a str,
+    byte: usize,
+    chars: usize,
+}
+
+impl Position<'_> {
+    fn advance(&mut self, byte: usize) {
+        self.chars += chars(self.text, self.byte, byte);
+        self.byte = byte;
+    }
+}
+
+fn chars(text: &str, from: usize, to: usize) -> usize {
+    text.get(from..to).map_or(0, |part| part.chars().count())
+}

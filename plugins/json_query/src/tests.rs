@@ -1,0 +1,221 @@
+#![expect(clippy::needless_pass_by_value, reason = "a test writes `json!(..)` here")]
+
+use art_sdk::testing;
+use proptest::prelude::*;
+
+use super::*;
+
+#[track_caller]
+fn gives(json: Value, query: &str, expected: Value) {
+    let output = testing::output(&JSON_QUERY, json!({"json": json, "query": query}));
+    assert_eq!(output["results"], expected, "{query}");
+    assert_eq!(output["count"], expected.as_array().unwrap().len());
+}
+
+#[track_caller]
+fn fails(json: Value, query: &str, part: &str) {
+    let message = testing::failure(&JSON_QUERY, json!({"json": json, "query": query})).message;
+    assert!(message.contains(part), "{query}: {message}");
+}
+
+#[test]
+fn values_and_text_are_both_read() {
+    gives(json!({"a": [1, 2]}), ".a[]", json!([1, 2]));
+    gives(json!("{\"a\": [1, 2]}"), ".a | add", json!([3]));
+    gives(json!("\"plain text\""), "length", json!([10]));
+    gives(json!(7), ". + 1", json!([8]));
+    gives(json!(null), ".", json!([null]));
+}
+
+#[test]
+fn json_lines_are_queried_value_by_value() {
+    gives(json!("{\"n\":1}\n{\"n\":2}\n"), ".n", json!([1, 2]));
+}
+
+#[test]
+fn the_usual_filters_exist() {
+    let people = json!([{"n": "b", "age": 2}, {"n": "a", "age": 1}]);
+    gives(people.clone(), "sort_by(.age) | map(.n)", json!([["a", "b"]]));
+    gives(
+        people.clone(),
+        "map(select(.n | test(\"^A\"; \"i\"))) | length",
+        json!([1]),
+    );
+    gives(people.clone(), "[.[] | {(.n): .age}] | add", json!([{"b": 2, "a": 1}]));
+    gives(people, "max_by(.age).n, (map(.age) | add / length)", json!(["b", 1.5]));
+    gives(
+        json!("\"a,b\""),
+        "split(\",\") | join(\"-\") | @base64",
+        json!(["YS1i"]),
+    );
+    gives(json!([4]), ".[0] | sqrt, pow(.; 2)", json!([2, 16]));
+}
+
+#[test]
+fn regular_expressions_find_capture_and_replace() {
+    gives(
+        json!("\"a1 b22\""),
+        "[match(\"[0-9]+\"; \"g\").string]",
+        json!([["1", "22"]]),
+    );
+    gives(
+        json!("\"x=1\""),
+        "capture(\"(?<key>\\\\w)=(?<value>\\\\d)\")",
+        json!([{"key": "x", "value": "1"}]),
+    );
+    gives(
+        json!("\"a-b_c\""),
+        "gsub(\"[-_]\"; \" \"), sub(\"b.*\"; \"\")",
+        json!(["a b c", "a-"]),
+    );
+    gives(
+        json!("\"a, b;c\""),
+        "[splits(\"[,;] *\")], [scan(\"\\\\w\")]",
+        json!([["a", "b", "c"], ["a", "b", "c"]]),
+    );
+    let missing = json!({"offset": -1, "length": 0, "string": null});
+    gives(
+        json!("\"éb\""),
+        "match(\"b(x)?\") | .offset, .captures[0]",
+        json!([1, missing]),
+    );
+    gives(
+        json!("\"abc\""),
+        "[match(\"\"; \"g\").offset], [match(\"x*\"; \"gn\")]",
+        json!([[0, 1, 2, 3], []]),
+    );
+    fails(json!("\"a\""), "test(\"(\")", "invalid regex");
+    fails(json!("\"a\""), "test(\"a\"; \"q\")", "regex flag `q` is not one of");
+    fails(json!([1]), "test(\"a\")", "cannot use");
+}
+
+#[test]
+fn formats_go_both_ways() {
+    let text = json!("\"<a & 'b'> é%\"");
+    gives(
+        text.clone(),
+        "@html, @uri, (@uri | @urid)",
+        json!([
+            "&lt;a &amp; &#39;b&#39;&gt; é%",
+            "%3Ca%20%26%20%27b%27%3E%20%C3%A9%25",
+            "<a & 'b'> é%"
+        ]),
+    );
+    gives(
+        text,
+        "(@html | @htmld) == ., (@base64 | @base64d) == .",
+        json!([true, true]),
+    );
+    gives(
+        json!([1, "a b"]),
+        "@csv, @sh, @json",
+        json!(["1,\"a b\"", "1 'a b'", "[1,\"a b\"]"]),
+    );
+    gives(
+        json!(["say \"x\"", null, "a\tb\\"]),
+        "@csv, @tsv",
+        json!(["\"say \"\"x\"\"\",,\"a\tb\\\"", "say \"x\"\t\ta\\tb\\\\"]),
+    );
+    fails(json!("\"*\""), "@base64d", "not base64");
+}
+
+#[test]
+fn numbers_keep_their_value() {
+    gives(
+        json!([9007199254740993_i64, 0.1, -5, 1e300]),
+        ".[]",
+        json!([9007199254740993_i64, 0.1, -5, 1e300]),
+    );
+    gives(json!(null), "nan, infinite, 3.0", json!([null, null, 3]));
+}
+
+#[test]
+fn too_many_results_are_cut_and_said_so() {
+    let output = testing::output(&JSON_QUERY, json!({"json": null, "query": "repeat(1)"}));
+    assert_eq!((&output["count"], &output["truncated"]), (&json!(1000), &json!(true)));
+    let exact = testing::output(&JSON_QUERY, json!({"json": null, "query": "range(1000)"}));
+    assert_eq!((&exact["count"], &exact["truncated"]), (&json!(1000), &json!(false)));
+}
+
+#[test]
+fn compile_errors_say_where() {
+    fails(
+        json!(1),
+        ".a | nosuch(1)",
+        "no filter `nosuch` with 1 arguments at character 6, near `nosuch`",
+    );
+    fails(json!(1), ".a + $x", "no variable `$x` at character 6");
+    fails(json!(1), ".a | ", "expected term at character 6 (the end)");
+    fails(json!(1), "é | )", "at character");
+    fails(json!(1), "[1, 2", "expected `]` at character 6 (the end)");
+    fails(
+        json!(1),
+        "import \"a\" as a; a::b",
+        "`import` and `include` are not available",
+    );
+}
+
+#[test]
+fn nothing_outside_of_the_input_is_seen() {
+    [
+        "env",
+        "$ENV.PATH",
+        "now",
+        "halt",
+        "input",
+        "debug",
+        "input_filename",
+        "localtime",
+    ]
+    .iter()
+    .for_each(|query| {
+        fails(json!(1), query, "`query` is not a jq filter: no ");
+    });
+}
+
+#[test]
+fn failures_of_the_filter_are_reported() {
+    fails(
+        json!({"a": 1}),
+        ".a.b",
+        "the filter failed after 0 results: cannot index",
+    );
+    fails(json!(null), "1, error(\"stop\")", "after 1 results: \"stop\"");
+    fails(
+        json!("not json"),
+        ".",
+        "`json` is text but not valid JSON: expected ident at line 1 column 2",
+    );
+    fails(json!(""), ".", "`json` is empty");
+}
+
+#[test]
+fn sizes_are_bounded() {
+    fails(json!(1), &"(".repeat(65), "nested more than 64 levels");
+    fails(json!(1), &"1,".repeat(3000), "at most 4096");
+    fails(
+        json!(null),
+        "reduce range(300) as $i (null; [.])",
+        "nested more than 128 levels",
+    );
+    fails(json!("[".repeat(500)), ".", "recursion limit exceeded");
+}
+
+#[test]
+fn keys_that_are_no_text_are_refused() {
+    fails(json!(1), "{(.): 1}", "cannot be written as JSON");
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&JSON_QUERY);
+    assert_eq!(JSON_QUERY.input_schema()["required"], json!(["json", "query"]));
+}
+
+proptest! {
+    #[test]
+    fn any_filter_ends_in_a_result_or_an_error(query in "[.a-z0-9\\[\\]{}(),;:|?$@\"\\\\+*/%<>= -]{0,20}", json in "[\\[\\]{}\":,a0-9 ]{0,20}") {
+        drop(testing::call(&JSON_QUERY, json!({"json": json, "query": query})));
+        drop(testing::call(&JSON_QUERY, json!({"json": {"a": [1, "b", null]}, "query": query})));
+    }
+}

@@ -1,0 +1,164 @@
+//! The search.
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use crate::{
+    error::ExtractError,
+    io::{Capture, Group, Match, RegexExtractInput, RegexExtractOutput},
+};
+
+/// Longer patterns are refused.
+const MAX_PATTERN_CHARS: usize = 1000;
+/// Nested groups cost stack while the pattern is parsed.
+const MAX_NESTING: u32 = 50;
+/// Bytes of a compiled pattern: `\w{1000}` would take several megabytes.
+const MAX_COMPILED: usize = 2 * 1024 * 1024;
+
+/// Finds what `input` asks for.
+pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, ExtractError> {
+    if !(1..=1000).contains(&input.limit) {
+        return Err(ExtractError::Limit(input.limit));
+    }
+    let limit = usize::try_from(input.limit).unwrap_or_default();
+    let regex = compile(input)?;
+    let group = input.group.as_ref().map_or(Ok(0), |group| group_index(&regex, group))?;
+    let mut output = RegexExtractOutput {
+        values: Vec::new(),
+        count: 0,
+        truncated: false,
+        matches: Vec::new(),
+    };
+    let mut offsets = Offsets {
+        text: &input.text,
+        byte: 0,
+        chars: 0,
+    };
+    for captures in regex.captures_iter(&input.text) {
+        if output.matches.len() == limit {
+            output.truncated = true;
+            break;
+        }
+        output
+            .values
+            .extend(captures.get(group).map(|found| found.as_str().to_owned()));
+        output.matches.extend(read(&regex, &captures, &mut offsets));
+    }
+    output.count = output.matches.len();
+    Ok(output)
+}
+
+fn compile(input: &RegexExtractInput) -> Result<Regex, ExtractError> {
+    let pattern = input.pattern.as_str();
+    let chars = pattern.chars().count();
+    if chars == 0 {
+        return Err(ExtractError::Empty);
+    }
+    if chars > MAX_PATTERN_CHARS {
+        return Err(ExtractError::TooLong(chars, MAX_PATTERN_CHARS));
+    }
+    let built = RegexBuilder::new(pattern)
+        .case_insensitive(input.case_insensitive)
+        .multi_line(input.multi_line)
+        .nest_limit(MAX_NESTING)
+        .size_limit(MAX_COMPILED)
+        .build();
+    built.map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => ExtractError::TooLarge,
+        other => syntax(pattern, &other),
+    })
+}
+
+/// Parses once more, because only the parser tells where the pattern is wrong.
+fn syntax(pattern: &str, error: &regex::Error) -> ExtractError {
+    let parsed = regex_syntax::ParserBuilder::new()
+        .nest_limit(MAX_NESTING)
+        .build()
+        .parse(pattern);
+    let (what, start) = match parsed {
+        Err(regex_syntax::Error::Parse(error)) => (error.kind().to_string(), error.span().start.offset),
+        Err(regex_syntax::Error::Translate(error)) => (error.kind().to_string(), error.span().start.offset),
+        _ => (error.to_string(), 0),
+    };
+    let before = pattern.get(..start).unwrap_or_default();
+    let near = pattern.get(start..).unwrap_or_default().chars().take(20).collect();
+    ExtractError::Syntax {
+        what,
+        at: before.chars().count() + 1,
+        near,
+    }
+}
+
+fn group_index(regex: &Regex, group: &Group) -> Result<usize, ExtractError> {
+    let found = match group {
+        Group::Index(index) => (*index < regex.captures_len()).then_some(*index),
+        // Numbers arrive as text too.
+        Group::Name(name) => regex
+            .capture_names()
+            .position(|known| known == Some(name))
+            .or_else(|| name.parse().ok().filter(|index| *index < regex.captures_len())),
+    };
+    found.ok_or_else(|| ExtractError::UnknownGroup {
+        group: describe(group),
+        known: known_groups(regex),
+    })
+}
+
+fn describe(group: &Group) -> String {
+    match group {
+        Group::Index(index) => index.to_string(),
+        Group::Name(name) => name.clone(),
+    }
+}
+
+fn known_groups(regex: &Regex) -> String {
+    let groups: Vec<String> = regex
+        .capture_names()
+        .enumerate()
+        .map(|(index, name)| name.map_or_else(|| format!("`{index}`"), |name| format!("`{index}` (`{name}`)")))
+        .collect();
+    groups.join(", ")
+}
+
+fn read(regex: &Regex, captures: &Captures<'_>, offsets: &mut Offsets<'_>) -> Option<Match> {
+    let whole = captures.get(0)?;
+    let start = offsets.at(whole.start());
+    let groups = captures.iter().zip(regex.capture_names()).enumerate().skip(1);
+    let groups = groups.filter_map(|(index, (found, name))| {
+        let found = found?;
+        let within = |byte| start + chars_between(offsets.text, whole.start(), byte);
+        let (name, text) = (name.map(str::to_owned), found.as_str().to_owned());
+        Some(Capture {
+            index,
+            name,
+            text,
+            start: within(found.start()),
+            end: within(found.end()),
+        })
+    });
+    let groups = groups.collect();
+    Some(Match {
+        text: whole.as_str().to_owned(),
+        start,
+        end: offsets.at(whole.end()),
+        groups,
+    })
+}
+
+/// Turns byte offsets that only grow into character offsets, in one pass over the text.
+struct Offsets<'a> {
+    text: &'a str,
+    byte: usize,
+    chars: usize,
+}
+
+impl Offsets<'_> {
+    fn at(&mut self, byte: usize) -> usize {
+        self.chars += chars_between(self.text, self.byte, byte);
+        self.byte = byte;
+        self.chars
+    }
+}
+
+fn chars_between(text: &str, from: usize, to: usize) -> usize {
+    text.get(from..to).map_or(0, |part| part.chars().count())
+}

@@ -1,0 +1,129 @@
+use art_sdk::testing;
+use proptest::prelude::*;
+
+use super::*;
+
+fn values(input: Value) -> Value {
+    testing::output(&REGEX_EXTRACT, input)["values"].clone()
+}
+
+#[track_caller]
+fn fails(input: Value, expected: &str) {
+    let message = testing::failure(&REGEX_EXTRACT, input).message;
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn all_matches_come_in_order() {
+    assert_eq!(
+        values(json!({"text": "a1 b22 c333", "pattern": r"\d+"})),
+        json!(["1", "22", "333"])
+    );
+    assert_eq!(values(json!({"text": "none", "pattern": r"\d+"})), json!([]));
+}
+
+#[test]
+fn offsets_count_characters() {
+    let output = testing::output(&REGEX_EXTRACT, json!({"text": "äö né né", "pattern": "n(é)"}));
+    let second =
+        json!({"text": "né", "start": 6, "end": 8, "groups": [{"index": 1, "text": "é", "start": 7, "end": 8}]});
+    assert_eq!(output["matches"][1], second);
+}
+
+#[test]
+fn groups_are_chosen_by_name_or_number() {
+    let input = |group: Value| json!({"text": "k=v", "pattern": "(?<key>\\w)=(\\w)", "group": group});
+    assert_eq!(values(input(json!("key"))), json!(["k"]));
+    assert_eq!(values(input(json!(2))), json!(["v"]));
+    assert_eq!(values(input(json!("2"))), json!(["v"]));
+    assert_eq!(values(input(json!(0))), json!(["k=v"]));
+    fails(
+        input(json!("value")),
+        "no group `value`; its groups are `0`, `1` (`key`), `2`",
+    );
+    fails(input(json!(9)), "no group `9`");
+}
+
+#[test]
+fn a_group_that_took_no_part_is_left_out() {
+    let output = testing::output(&REGEX_EXTRACT, json!({"text": "b", "pattern": "(a)|b", "group": 1}));
+    assert_eq!((&output["values"], &output["count"]), (&json!([]), &json!(1)));
+    assert_eq!(output["matches"][0]["groups"], json!([]));
+}
+
+#[test]
+fn flags_change_the_search() {
+    assert_eq!(
+        values(json!({"text": "A a", "pattern": "a", "case_insensitive": true})),
+        json!(["A", "a"])
+    );
+    assert_eq!(
+        values(json!({"text": "x\nx", "pattern": "^x$", "multi_line": true})),
+        json!(["x", "x"])
+    );
+    assert_eq!(values(json!({"text": "x\nx", "pattern": "^x$"})), json!([]));
+}
+
+#[test]
+fn the_limit_cuts_and_says_so() {
+    let output = testing::output(&REGEX_EXTRACT, json!({"text": "aaa", "pattern": "a", "limit": 2}));
+    assert_eq!((&output["count"], &output["truncated"]), (&json!(2), &json!(true)));
+    let all = testing::output(&REGEX_EXTRACT, json!({"text": "aaa", "pattern": "a", "limit": 3}));
+    assert_eq!(all["truncated"], false);
+    fails(
+        json!({"text": "", "pattern": "a", "limit": 0}),
+        "`limit` is 0: give a number from 1 to 1000",
+    );
+}
+
+#[test]
+fn empty_matches_end() {
+    assert_eq!(values(json!({"text": "ab", "pattern": "x*"})), json!(["", "", ""]));
+}
+
+#[test]
+fn errors_show_the_position() {
+    fails(
+        json!({"text": "", "pattern": "ä(b"}),
+        "unclosed group at character 2, near `(b`",
+    );
+    fails(json!({"text": "", "pattern": "a{2,1}"}), "at character 2, near `{2,1}`");
+    fails(json!({"text": "", "pattern": "(?=a)"}), "look-around");
+    fails(
+        json!({"text": "", "pattern": r"\p{Nope}"}),
+        "Unicode property not found at character 1",
+    );
+}
+
+#[test]
+fn patterns_are_bounded() {
+    fails(json!({"text": "", "pattern": ""}), "`pattern` is empty");
+    fails(
+        json!({"text": "", "pattern": "a".repeat(1001)}),
+        "has 1001 characters, at most 1000",
+    );
+    fails(
+        json!({"text": "", "pattern": r"\w{999}{99}"}),
+        "too large when compiled",
+    );
+    fails(
+        json!({"text": "", "pattern": "(".repeat(300)}),
+        "not a regular expression",
+    );
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&REGEX_EXTRACT);
+    let properties = &REGEX_EXTRACT.input_schema()["properties"];
+    assert_eq!(properties["limit"]["default"], 100);
+    assert_eq!(properties["group"]["type"], json!(["string", "integer", "null"]));
+}
+
+proptest! {
+    #[test]
+    fn any_pattern_ends_in_a_result_or_an_error(text in "\\PC{0,40}", pattern in "[a-cé.*+?|()\\[\\]{}0-9^$\\\\dwsp<>:-]{0,16}") {
+        drop(testing::call(&REGEX_EXTRACT, json!({"text": text, "pattern": pattern, "group": 1, "multi_line": true})));
+        drop(testing::call(&REGEX_EXTRACT, json!({"text": text, "pattern": pattern})));
+    }
+}

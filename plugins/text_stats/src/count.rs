@@ -1,0 +1,121 @@
+//! The counting.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use thiserror::Error;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::io::{TextStatsInput, TextStatsOutput, WordCount};
+
+/// An input that cannot be counted.
+#[derive(Debug, Error)]
+pub(crate) enum CountError {
+    #[error("`words_per_minute` is 0: give how many words the reader reads in a minute, for example 238")]
+    NoSpeed,
+}
+
+/// Counts everything about `input.text`.
+pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountError> {
+    if input.words_per_minute == 0 {
+        return Err(CountError::NoSpeed);
+    }
+    let text = input.text.as_str();
+    let tally = Tally::of(text);
+    let sentences = text.unicode_sentences().count();
+    let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
+    let mut stats = TextStatsOutput {
+        words: tally.words,
+        unique_words: tally.by_word.len(),
+        sentences,
+        lines: text.lines().count(),
+        paragraphs: paragraphs(text),
+        average_word_length: ratio(tally.word_characters, tally.words),
+        average_sentence_length: ratio(tally.words, sentences),
+        longest_word: tally.longest.to_owned(),
+        frequent_words: tally.most_frequent(input),
+        reading_seconds,
+        reading_time: reading_time(reading_seconds),
+        ..TextStatsOutput::default()
+    };
+    for grapheme in text.graphemes(true) {
+        stats.characters += 1;
+        stats.characters_without_spaces += usize::from(!grapheme.chars().all(char::is_whitespace));
+        stats.letters += usize::from(grapheme.starts_with(char::is_alphabetic));
+    }
+    Ok(stats)
+}
+
+/// What one pass over the words finds.
+#[derive(Default)]
+struct Tally<'a> {
+    words: usize,
+    word_characters: usize,
+    longest: &'a str,
+    by_word: HashMap<String, usize>,
+}
+
+impl<'a> Tally<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut tally = Self::default();
+        let mut longest = 0;
+        for word in text.unicode_words() {
+            let length = word.graphemes(true).count();
+            tally.words += 1;
+            tally.word_characters += length;
+            if length > longest {
+                (longest, tally.longest) = (length, word);
+            }
+            *tally.by_word.entry(word.to_lowercase()).or_default() += 1;
+        }
+        tally
+    }
+
+    fn most_frequent(self, input: &TextStatsInput) -> Vec<WordCount> {
+        let min = usize::try_from(input.min_word_length).unwrap_or(usize::MAX);
+        let top = usize::try_from(input.top.min(1000)).unwrap_or_default();
+        let long_enough = |(word, _): &(String, usize)| word.graphemes(true).count() >= min;
+        let mut words: Vec<(String, usize)> = self.by_word.into_iter().filter(long_enough).collect();
+        words.sort_by(|(a, many), (b, few)| (Reverse(many), a).cmp(&(Reverse(few), b)));
+        words
+            .into_iter()
+            .take(top)
+            .map(|(word, count)| WordCount { word, count })
+            .collect()
+    }
+}
+
+/// Runs of lines that are not blank.
+fn paragraphs(text: &str) -> usize {
+    let mut inside = false;
+    let mut paragraphs = 0;
+    for line in text.lines() {
+        let blank = line.trim().is_empty();
+        paragraphs += usize::from(!blank && !inside);
+        inside = !blank;
+    }
+    paragraphs
+}
+
+/// Rounded to two decimals; 0 when there is nothing to divide.
+fn ratio(total: usize, parts: usize) -> f64 {
+    if parts == 0 {
+        0.0
+    } else {
+        (total as f64 / parts as f64 * 100.0).round() / 100.0
+    }
+}
+
+/// Rounded up, so that a word takes a second.
+fn reading_seconds(words: usize, words_per_minute: u32) -> u64 {
+    let words = u64::try_from(words).unwrap_or(u64::MAX);
+    words.saturating_mul(60).div_ceil(u64::from(words_per_minute).max(1))
+}
+
+fn reading_time(seconds: u64) -> String {
+    match (seconds + 30) / 60 {
+        0 => "less than a minute".to_owned(),
+        1 => "1 minute".to_owned(),
+        minutes @ 2..=59 => format!("{minutes} minutes"),
+        minutes => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
+}

@@ -1,0 +1,101 @@
+use art_sdk::testing;
+use proptest::prelude::*;
+
+use super::*;
+
+fn stats(text: &str) -> Value {
+    testing::output(&TEXT_STATS, json!({"text": text}))
+}
+
+#[test]
+fn words_are_those_of_a_reader() {
+    let stats = stats("It's 3.5 km, isn't it? Yes!");
+    assert_eq!((&stats["words"], &stats["unique_words"]), (&json!(6), &json!(6)));
+    assert_eq!(stats["sentences"], 2);
+}
+
+#[test]
+fn characters_are_what_is_seen() {
+    let stats = stats("cafe\u{301} 👩‍👩‍👧 ñ");
+    assert_eq!(
+        (&stats["characters"], &stats["characters_without_spaces"]),
+        (&json!(8), &json!(6))
+    );
+    assert_eq!(stats["letters"], 5);
+}
+
+#[test]
+fn lines_and_paragraphs_are_told_apart() {
+    let stats = stats("one\ntwo\n\n\nthree\n");
+    assert_eq!((&stats["lines"], &stats["paragraphs"]), (&json!(5), &json!(2)));
+}
+
+#[test]
+fn frequent_words_ignore_case_and_come_in_order() {
+    let input = json!({"text": "The cat and the dog and THE bird", "top": 2});
+    let output = testing::output(&TEXT_STATS, input);
+    assert_eq!(
+        output["frequent_words"],
+        json!([{"word": "the", "count": 3}, {"word": "and", "count": 2}])
+    );
+}
+
+#[test]
+fn short_words_can_be_left_out() {
+    let input = json!({"text": "the cat and the dog wander", "min_word_length": 4});
+    let output = testing::output(&TEXT_STATS, input);
+    assert_eq!(output["frequent_words"], json!([{"word": "wander", "count": 1}]));
+}
+
+#[test]
+fn reading_time_follows_the_speed() {
+    let time = |words: usize, speed: u32| {
+        let input = json!({"text": "word ".repeat(words), "words_per_minute": speed});
+        testing::output(&TEXT_STATS, input)["reading_time"].clone()
+    };
+    assert_eq!(time(10, 238), "less than a minute");
+    assert_eq!(time(238, 238), "1 minute");
+    assert_eq!(time(1000, 250), "4 minutes");
+    assert_eq!(time(15_000, 200), "1 h 15 min");
+    let error = testing::failure(&TEXT_STATS, json!({"text": "", "words_per_minute": 0}));
+    assert!(error.message.contains("`words_per_minute` is 0"), "{}", error.message);
+}
+
+#[test]
+fn averages_are_rounded_and_safe_for_nothing() {
+    let stats = stats("ab abc abcd. a");
+    assert_eq!(
+        (&stats["average_word_length"], &stats["longest_word"]),
+        (&json!(2.5), &json!("abcd"))
+    );
+    assert_eq!(self::stats(" \n")["average_sentence_length"], 0.0);
+}
+
+#[test]
+fn the_defaults_are_in_the_schema() {
+    let properties = &TEXT_STATS.input_schema()["properties"];
+    let defaults = ["top", "min_word_length", "words_per_minute"].map(|name| properties[name]["default"].clone());
+    assert_eq!(defaults, [json!(10), json!(1), json!(238)]);
+    assert!(
+        testing::failure(&TEXT_STATS, json!({"text": "", "language": "de"}))
+            .message
+            .contains("language")
+    );
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&TEXT_STATS);
+}
+
+proptest! {
+    #[test]
+    fn parts_are_never_more_than_the_whole(text in "\\PC{0,60}|[a .\n]{0,60}") {
+        let stats = stats(&text);
+        let number = |name: &str| stats[name].as_u64().unwrap();
+        prop_assert!(number("unique_words") <= number("words"));
+        prop_assert!(number("words") <= number("characters"));
+        prop_assert!(number("characters_without_spaces") <= number("characters"));
+        prop_assert!(number("paragraphs") <= number("lines"));
+    }
+}

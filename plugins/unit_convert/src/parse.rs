@@ -1,0 +1,264 @@
+//! From a written compound, such as `kg/m^3` or `feet per second squared`, to one measure.
+
+use crate::{
+    dimension::Dimension,
+    error::ConvertError,
+    lookup::{self, Found, Measure},
+    tokens::{self, Token},
+    units::Scale,
+};
+
+const MAX_CHARS: usize = 100;
+const MAX_DEPTH: usize = 4;
+/// No unit has a longer name.
+const MAX_WORDS: usize = 5;
+const MAX_POWER: i16 = 9;
+
+/// Reads `text`, the unit in `field`.
+pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertError> {
+    let text = text.trim();
+    let parser = Parser {
+        field,
+        text,
+        tokens: Vec::new(),
+        next: 0,
+        depth: 0,
+    };
+    if text.chars().count() > MAX_CHARS {
+        return Err(parser.syntax("it is longer than 100 characters"));
+    }
+    if let Found::One(measure) = lookup::find(text) {
+        return Ok(measure);
+    }
+    let tokens = tokens::tokenize(text).ok_or_else(|| parser.syntax("a number is not a whole power"))?;
+    let mut parser = Parser { tokens, ..parser };
+    let product = parser.product()?;
+    if parser.next < parser.tokens.len() {
+        return Err(parser.syntax("a `)` has no `(`"));
+    }
+    Ok(product.into_measure())
+}
+
+/// A product of powers of units.
+struct Product {
+    name: String,
+    factor: f64,
+    dimension: Dimension,
+    /// Set while the product is a single unit, whose scale may have an offset.
+    single: Option<Measure>,
+}
+
+impl Product {
+    fn one() -> Self {
+        Self {
+            name: String::new(),
+            factor: 1.0,
+            dimension: Dimension::default(),
+            single: None,
+        }
+    }
+
+    fn into_measure(self) -> Measure {
+        let (name, scale, dimension) = (self.name, Scale::Factor(self.factor), self.dimension);
+        self.single.unwrap_or(Measure { name, scale, dimension })
+    }
+}
+
+struct Parser<'a> {
+    field: &'static str,
+    text: &'a str,
+    tokens: Vec<Token>,
+    next: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn syntax(&self, reason: &'static str) -> ConvertError {
+        ConvertError::Syntax {
+            field: self.field,
+            text: self.text.chars().take(60).collect(),
+            reason,
+        }
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next)
+    }
+
+    fn take_sign(&mut self, sign: char) -> bool {
+        let found = self.peek() == Some(&Token::Sign(sign));
+        self.next += usize::from(found);
+        found
+    }
+
+    /// The words that come next, in lower case; `square` and `squared` are no units.
+    fn take_word(&mut self, words: &[&str]) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(word)) if words.contains(&word.to_lowercase().as_str()));
+        self.next += usize::from(found);
+        found
+    }
+
+    fn product(&mut self) -> Result<Product, ConvertError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.syntax("it has more than 4 levels of parentheses"));
+        }
+        let mut product = Product::one();
+        let mut power = 1;
+        loop {
+            let (term, own) = self.term()?;
+            product = self.multiply(&product, term, power * own)?;
+            if self.take_sign('*') {
+                power = 1;
+            } else if self.take_sign('/') {
+                power = -1;
+            } else if matches!(self.peek(), None | Some(Token::Sign(')'))) {
+                self.depth -= 1;
+                return Ok(product);
+            }
+            // Without a sign the side stays: `J/kg K` is `J/(kg K)`.
+        }
+    }
+
+    /// A unit or a group, and the power it is raised to.
+    fn term(&mut self) -> Result<(Product, i16), ConvertError> {
+        let mut power = match () {
+            () if self.take_word(&["square", "sq", "sq."]) => 2,
+            () if self.take_word(&["cubic", "cu", "cu."]) => 3,
+            () => 1,
+        };
+        let term = match self.peek().cloned() {
+            Some(Token::Sign('(')) => self.group()?,
+            Some(Token::Word(_)) => self.unit()?,
+            // As in `1/s`.
+            Some(Token::Number(1)) => {
+                self.next += 1;
+                Product::one()
+            }
+            Some(Token::Number(_)) => {
+                return Err(self.syntax("a number is allowed only as a power: put it into `value`"));
+            }
+            _ => return Err(self.syntax("a unit is missing")),
+        };
+        if self.take_word(&["squared"]) {
+            power *= 2;
+        } else if self.take_word(&["cubed"]) {
+            power *= 3;
+        } else if self.take_sign('^') {
+            power *= self.power()?;
+        }
+        Ok((term, power))
+    }
+
+    fn power(&mut self) -> Result<i16, ConvertError> {
+        match self.peek() {
+            Some(Token::Number(power)) if (-MAX_POWER..=MAX_POWER).contains(power) => {
+                let power = *power;
+                self.next += 1;
+                Ok(power)
+            }
+            _ => Err(self.syntax("after `^` comes a whole power from -9 to 9")),
+        }
+    }
+
+    fn group(&mut self) -> Result<Product, ConvertError> {
+        self.next += 1;
+        let product = self.product()?;
+        if !self.take_sign(')') {
+            return Err(self.syntax("a `(` is never closed"));
+        }
+        let name = format!("({})", product.name);
+        Ok(Product {
+            name,
+            single: None,
+            ..product
+        })
+    }
+
+    /// The longest run of words that is the name of a unit.
+    fn unit(&mut self) -> Result<Product, ConvertError> {
+        let words: Vec<String> = self.words().take(MAX_WORDS).map(str::to_owned).collect();
+        for length in (1..=words.len()).rev() {
+            let written = words.get(..length).unwrap_or_default().join(" ");
+            match lookup::find(&written) {
+                Found::One(measure) => {
+                    self.next += length;
+                    let factor = if let Scale::Offset { factor, .. } | Scale::Factor(factor) = measure.scale {
+                        factor
+                    } else {
+                        f64::NAN
+                    };
+                    let (name, dimension) = (measure.name.clone(), measure.dimension);
+                    return Ok(Product {
+                        name,
+                        factor,
+                        dimension,
+                        single: Some(measure),
+                    });
+                }
+                Found::Several(names) => {
+                    let choice = names
+                        .iter()
+                        .map(|name| format!("`{name}`"))
+                        .collect::<Vec<_>>()
+                        .join(" or ");
+                    return Err(ConvertError::Ambiguous {
+                        field: self.field,
+                        unit: written,
+                        choice,
+                    });
+                }
+                Found::Nothing => {}
+            }
+        }
+        let unit: String = words.join(" ").chars().take(60).collect();
+        let near = lookup::near(&unit);
+        Err(ConvertError::Unknown {
+            field: self.field,
+            unit,
+            near,
+        })
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let words = self.tokens.iter().skip(self.next);
+        words.map_while(|token| {
+            if let Token::Word(word) = token {
+                Some(word.as_str())
+            } else {
+                None
+            }
+        })
+    }
+
+    fn multiply(&self, product: &Product, term: Product, power: i16) -> Result<Product, ConvertError> {
+        let first = product.name.is_empty();
+        if first && power == 1 {
+            return Ok(term);
+        }
+        let compound = term.factor * product.factor;
+        if compound.is_nan() {
+            return Err(self.syntax("this unit cannot be part of a compound"));
+        }
+        let size = if power.abs() == 1 {
+            String::new()
+        } else {
+            format!("^{}", power.abs())
+        };
+        let sign = if power < 0 { "/" } else { "·" };
+        let left = if first && power < 0 { "1" } else { &product.name };
+        let name = if first && power > 0 {
+            format!("{}{size}", term.name)
+        } else {
+            format!("{left}{sign}{}{size}", term.name)
+        };
+        let dimension = product.dimension.times(term.dimension, power);
+        let dimension = dimension.ok_or_else(|| self.syntax("its powers are too large"))?;
+        Ok(Product {
+            name,
+            factor: product.factor * term.factor.powi(i32::from(power)),
+            dimension,
+            single: None,
+        })
+    }
+}

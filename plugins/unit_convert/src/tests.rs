@@ -1,0 +1,222 @@
+use art_sdk::testing;
+use proptest::prelude::*;
+
+use super::*;
+
+fn convert(value: f64, from: &str, to: &str) -> Value {
+    testing::output(&UNIT_CONVERT, json!({"value": value, "from": from, "to": to}))
+}
+
+#[track_caller]
+fn is(value: f64, from: &str, to: &str, expected: f64) {
+    let result = convert(value, from, to)["result"].as_f64().unwrap();
+    assert!(
+        (result - expected).abs() <= expected.abs() * 1e-14,
+        "{value} {from} = {result} {to}, not {expected}"
+    );
+}
+
+#[track_caller]
+fn fails(from: &str, to: &str, part: &str) {
+    let message = testing::failure(&UNIT_CONVERT, json!({"value": 1, "from": from, "to": to})).message;
+    assert!(message.contains(part), "{message}");
+}
+
+#[test]
+fn factors_are_those_of_the_definitions() {
+    is(72.0, "mph", "m/s", 32.18688);
+    is(1.0, "mile", "km", 1.609344);
+    is(6.0, "feet", "cm", 182.88);
+    is(1.0, "nautical miles", "metres", 1852.0);
+    is(1.0, "acre", "m^2", 4046.8564224);
+    is(1.0, "US gallon", "litres", 3.785411784);
+    is(1.0, "imperial pint", "ml", 568.26125);
+    is(150.0, "lbs", "kg", 68.0388555);
+    is(1.0, "stone", "pounds", 14.0);
+    is(2.0, "weeks", "hours", 336.0);
+    is(1.0, "atm", "psi", 14.695_948_775_513_45);
+    is(760.0, "torr", "bar", 1.01325);
+    is(1.0, "kWh", "MJ", 3.6);
+    is(1.0, "kcal", "J", 4184.0);
+    is(1.0, "BTU", "J", 1055.05585262);
+    is(1.0, "hp", "W", 745.699_871_582_270_2);
+    is(180.0, "degrees", "radians", std::f64::consts::PI);
+    is(1.0, "turn", "arcsec", 1_296_000.0);
+    is(3000.0, "rpm", "Hz", 50.0);
+    is(1.0, "light year", "AU", 63_241.077_084_266_3);
+}
+
+#[test]
+fn temperatures_have_offsets() {
+    is(98.6, "F", "C", 37.0);
+    is(-40.0, "degrees Celsius", "°F", -40.0);
+    is(0.0, "kelvin", "celsius", -273.15);
+    is(100.0, "c", "k", 373.15);
+    is(9.0, "rankine", "kelvin", 5.0);
+    // A step of one degree, not a point on the scale.
+    is(1.0, "J/(kg °C)", "J/kg/K", 1.0);
+    fails("m °C", "kelvin", "cannot convert length temperature to temperature");
+}
+
+#[test]
+fn nothing_is_colder_than_absolute_zero() {
+    let error = testing::failure(&UNIT_CONVERT, json!({"value": -300, "from": "C", "to": "F"}));
+    assert_eq!(error.message, "-300 degree Celsius is below absolute zero");
+}
+
+#[test]
+fn data_has_bits_and_bytes_and_two_kinds_of_prefixes() {
+    is(1.0, "GiB", "MiB", 1024.0);
+    is(1.0, "GB", "MB", 1000.0);
+    is(8.0, "megabits", "MB", 1.0);
+    is(500.0, "mb", "gb", 0.5);
+    is(100.0, "Mbps", "MB/s", 12.5);
+    is(1.0, "mebibyte", "bytes", 1_048_576.0);
+}
+
+#[test]
+fn fuel_economy_is_inverted() {
+    is(235.214_583_333_333_33, "mpg", "L/100km", 1.0);
+    is(5.0, "litres per 100 km", "km/l", 20.0);
+    is(10.0, "miles per gallon", "imperial mpg", 12.009_499_255_048_6);
+    let error = testing::failure(&UNIT_CONVERT, json!({"value": 0, "from": "mpg", "to": "l/100km"}));
+    assert_eq!(error.message, "a fuel economy of 0 has no inverse");
+    fails("L/100km m", "m", "cannot");
+}
+
+#[test]
+fn compounds_are_read_in_symbols_and_words() {
+    is(1.0, "g/cm3", "kg/m^3", 1000.0);
+    is(1.0, "grams per cubic centimetre", "kg/m³", 1000.0);
+    is(10.0, "feet per second squared", "m/s^2", 3.048);
+    is(1.0, "square miles", "sq km", 2.589988110336);
+    is(1.0, "cubic feet per minute", "litres/second", 0.471_947_443_2);
+    is(1.0, "N*m", "joule", 1.0);
+    is(1.0, "kg m s-2", "N", 1.0);
+    is(1.0, "1/s", "Hz", 1.0);
+    is(60.0, "miles per hour", "km/h", 96.56064);
+    is(1.0, "pounds per square inch", "Pa", 6_894.757_293_168_361);
+    is(1.0, "kilowatt-hours per day", "W", 1000.0 / 24.0);
+    is(1.0, "W/m^2/K", "W/(m^2 K)", 1.0);
+}
+
+#[test]
+fn letter_case_is_forgiven_where_it_is_clear() {
+    is(1.0, "KM", "M", 1000.0);
+    is(5.0, "Kilometers", "METERS", 5000.0);
+    is(1.0, "ghz", "mhz", 1000.0);
+    is(2.0, "Kgs", "g", 2000.0);
+    fails("MM", "m", "unit `MM` in `from` is ambiguous: write");
+    fails("m", "mW", "cannot convert length to power");
+}
+
+#[test]
+fn the_text_shows_how_units_were_understood() {
+    let output = convert(1.0, "ton", "tonne");
+    assert_eq!(output["text"], "1 short ton (US) = 0.90718474 tonne");
+    assert_eq!(
+        convert(1.0, "km^2/s", "m2/s")["text"],
+        "1 kilometre^2/second = 1000000 metre^2/second"
+    );
+}
+
+#[test]
+fn mismatches_name_both_sides() {
+    fails(
+        "kg",
+        "litres",
+        "cannot convert mass to volume: `kilogram` measures mass, `litre` measures volume",
+    );
+    fails("radian", "bytes", "cannot convert angle to data");
+    fails("m^4/s", "m", "cannot convert length^4 time^-1 to length");
+}
+
+#[test]
+fn unknown_units_have_near_matches() {
+    fails("kilometrr", "m", "unknown unit `kilometrr` in `from`");
+    fails(
+        "m",
+        "metr",
+        "unknown unit `metr` in `to`, did you mean `meter`, `metre`",
+    );
+    fails("bananas", "m", "unknown unit `bananas` in `from`");
+    fails("furlogn", "m", "did you mean `furlong`");
+}
+
+#[test]
+fn broken_compounds_say_what_is_wrong() {
+    fails("m/", "m", "cannot read the unit `m/` in `from`: a unit is missing");
+    fails("", "m", "a unit is missing");
+    fails("(m", "m", "a `(` is never closed");
+    fails("m)", "m", "a `)` has no `(`");
+    fails("100 km", "m", "put it into `value`");
+    fails("m^x", "m", "after `^` comes a whole power");
+    fails("m^99", "m", "after `^` comes a whole power");
+    fails(&"(".repeat(50), "m", "more than 4 levels");
+    fails(&"m*".repeat(100), "m", "longer than 100 characters");
+    fails("99999999", "m", "not a whole power");
+    fails("l/100km/s", "m", "put it into `value`");
+}
+
+#[test]
+fn results_out_of_range_are_refused() {
+    let input = json!({"value": 1e300, "from": "Qm", "to": "fm"});
+    assert_eq!(
+        testing::failure(&UNIT_CONVERT, input).message,
+        "the result is too large for a 64-bit float"
+    );
+}
+
+#[test]
+fn no_two_units_share_a_name_or_a_symbol() {
+    let mut seen = std::collections::HashMap::new();
+    for unit in units::all() {
+        let names = [unit.name]
+            .into_iter()
+            .chain(unit.aliases.iter().copied())
+            .chain(unit.symbols.iter().copied());
+        for name in names.collect::<std::collections::HashSet<_>>() {
+            assert_eq!(seen.insert(name, unit.name), None, "{name} means two units");
+        }
+    }
+}
+
+#[test]
+fn every_unit_is_found_by_all_its_names() {
+    for unit in units::all() {
+        for name in [unit.name].iter().chain(unit.aliases).chain(unit.symbols) {
+            let measure = parse::parse("from", name).unwrap();
+            assert_eq!(measure.name, unit.name, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_examples_give_what_they_say() {
+    testing::check(&UNIT_CONVERT);
+    assert_eq!(UNIT_CONVERT.input_schema()["additionalProperties"], false);
+}
+
+proptest! {
+    #[test]
+    fn any_unit_ends_in_a_result_or_an_error(value: f64, from in "[-a-zA-Z0-9°µ²*/^() ]{0,24}", to in "\\PC{0,12}") {
+        drop(testing::call(&UNIT_CONVERT, json!({"value": value, "from": from, "to": to})));
+        drop(testing::call(&UNIT_CONVERT, json!({"value": 1, "from": from, "to": from})));
+    }
+
+    #[test]
+    fn any_compound_ends_in_a_result_or_an_error(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "m", "km", "°C", "mpg", "L/100km", "*", "/", "^", "2", "-1", "(", ")", " ", "square ", " cubed", " per ",
+        ]), 0..12)
+    ) {
+        drop(testing::call(&UNIT_CONVERT, json!({"value": 2, "from": parts.concat(), "to": "m^2"})));
+    }
+
+    #[test]
+    fn there_and_back_is_the_same(value in -1e9..1e9_f64) {
+        let there = convert(value, "mile/h", "cm/min")["result"].as_f64().unwrap();
+        let back = convert(there, "cm/min", "mile/h")["result"].as_f64().unwrap();
+        prop_assert!((back - value).abs() <= value.abs() * 1e-13);
+    }
+}

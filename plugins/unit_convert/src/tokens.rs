@@ -1,0 +1,54 @@
+//! The words and signs of a written compound.
+
+/// One word, number or sign.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Token {
+    Word(String),
+    Number(i16),
+    /// One of `* / ^ ( )`.
+    Sign(char),
+}
+
+/// Splits `text`; nothing when it holds a number too large for a power.
+pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '²' => tokens.extend([Token::Sign('^'), Token::Number(2)]),
+            '³' => tokens.extend([Token::Sign('^'), Token::Number(3)]),
+            '*' if chars.next_if_eq(&'*').is_some() => tokens.push(Token::Sign('^')),
+            '*' | '·' | '⋅' | '×' => tokens.push(Token::Sign('*')),
+            '/' | '^' | '(' | ')' => tokens.push(Token::Sign(c)),
+            // As in `watt-hour`.
+            '-' if !chars.peek().is_some_and(char::is_ascii_digit) => {}
+            '0'..='9' | '-' | '−' => {
+                let mut digits = String::from(if c == '−' { '-' } else { c });
+                while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+                    digits.push(digit);
+                }
+                // `m2` and `s-1`
+                let after_word = matches!(tokens.last(), Some(Token::Word(_)));
+                tokens.extend(after_word.then_some(Token::Sign('^')));
+                tokens.push(Token::Number(digits.parse().ok()?));
+            }
+            c if c.is_whitespace() => {}
+            c => {
+                let mut word = String::from(c);
+                while let Some(more) = chars.next_if(|c| is_word(*c)) {
+                    word.push(more);
+                }
+                tokens.push(if word.eq_ignore_ascii_case("per") {
+                    Token::Sign('/')
+                } else {
+                    Token::Word(word)
+                });
+            }
+        }
+    }
+    Some(tokens)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '°' | '"' | '\'' | '′' | '″' | '_' | '.')
+}

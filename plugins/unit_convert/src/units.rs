@@ -1,0 +1,120 @@
+//! The units there are.
+//!
+//! Sources, named beside the factors: `SI` is the SI Brochure (BIPM, 9th edition, 2019); `yard 1959` is the International
+//! Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is NIST Special Publication
+//! 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and Measures Act 1985 of the
+//! United Kingdom; `IAU` is the resolution B2 of 2012 or the style manual of the International Astronomical Union;
+//! `IEC` is IEC 80000-13. Factors are exact unless the comment says otherwise.
+
+mod everyday;
+mod information;
+mod mechanics;
+mod space;
+
+use crate::dimension::Dimension;
+
+/// Which prefixes a unit takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Prefixes {
+    None,
+    /// `kilo` and so on.
+    Decimal,
+    /// The decimal ones and `kibi` and so on.
+    Binary,
+}
+
+/// How a value in the unit becomes one in base units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scale {
+    /// Times this.
+    Factor(f64),
+    /// Plus the offset, then times the factor: a temperature scale.
+    Offset { factor: f64, offset: f64 },
+    /// This divided by the value.
+    Inverse(f64),
+}
+
+/// One unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    /// The full name in the singular.
+    pub(crate) name: &'static str,
+    /// Other names, in lower case and the singular; also those of several words.
+    pub(crate) aliases: &'static [&'static str],
+    /// Letter case matters here: `mW` is not `MW`.
+    pub(crate) symbols: &'static [&'static str],
+    pub(crate) scale: Scale,
+    pub(crate) dimension: Dimension,
+    pub(crate) prefixes: Prefixes,
+}
+
+impl Unit {
+    const fn new(
+        name: &'static str,
+        aliases: &'static [&'static str],
+        symbols: &'static [&'static str],
+        factor: f64,
+        dimension: Dimension,
+    ) -> Self {
+        Self {
+            name,
+            aliases,
+            symbols,
+            scale: Scale::Factor(factor),
+            dimension,
+            prefixes: Prefixes::None,
+        }
+    }
+
+    const fn scale(self, scale: Scale) -> Self {
+        Self { scale, ..self }
+    }
+
+    const fn prefixes(self, prefixes: Prefixes) -> Self {
+        Self { prefixes, ..self }
+    }
+}
+
+/// Every unit.
+pub(crate) fn all() -> impl Iterator<Item = &'static Unit> {
+    [space::UNITS, everyday::UNITS, mechanics::UNITS, information::UNITS]
+        .into_iter()
+        .flatten()
+}
+
+/// A prefix: name, symbol, factor.
+pub(crate) type Prefix = (&'static str, &'static str, f64);
+
+/// SI, table 7.
+pub(crate) const DECIMAL: [Prefix; 20] = [
+    ("quetta", "Q", 1e30),
+    ("ronna", "R", 1e27),
+    ("yotta", "Y", 1e24),
+    ("zetta", "Z", 1e21),
+    ("exa", "E", 1e18),
+    ("peta", "P", 1e15),
+    ("tera", "T", 1e12),
+    ("giga", "G", 1e9),
+    ("mega", "M", 1e6),
+    ("kilo", "k", 1e3),
+    ("hecto", "h", 1e2),
+    ("deca", "da", 1e1),
+    ("deci", "d", 1e-1),
+    ("centi", "c", 1e-2),
+    ("milli", "m", 1e-3),
+    ("micro", "µ", 1e-6),
+    ("micro", "u", 1e-6),
+    ("nano", "n", 1e-9),
+    ("pico", "p", 1e-12),
+    ("femto", "f", 1e-15),
+];
+
+/// IEC.
+pub(crate) const BINARY: [Prefix; 6] = [
+    ("kibi", "Ki", 1024.0),
+    ("mebi", "Mi", 1_048_576.0),
+    ("gibi", "Gi", 1_073_741_824.0),
+    ("tebi", "Ti", 1_099_511_627_776.0),
+    ("pebi", "Pi", 1_125_899_906_842_624.0),
+    ("exbi", "Ei", 1_152_921_504_606_846_976.0),
+];

@@ -1,0 +1,27 @@
+//! Data in bits.
+
+use super::{Prefixes::Binary, Unit};
+use crate::dimension::{DATA, Dimension};
+
+const RATE: Dimension = Dimension { time: -1, ..DATA };
+
+pub(super) const UNITS: &[Unit] = &[
+    // IEC
+    Unit::new("bit", &[], &["b", "bit"], 1.0, DATA).prefixes(Binary),
+    Unit::new("byte", &["octet"], &["B"], 8.0, DATA).prefixes(Binary),
+    Unit::new("nibble", &[], &[], 4.0, DATA),
+    // Written all small, people mean bytes.
+    Unit::new("kilobyte", &[], &["kb", "KB"], 8e3, DATA),
+    Unit::new("megabyte", &[], &["mb"], 8e6, DATA),
+    Unit::new("gigabyte", &[], &["gb"], 8e9, DATA),
+    Unit::new("terabyte", &[], &["tb"], 8e12, DATA),
+    Unit::new("petabyte", &[], &["pb"], 8e15, DATA),
+    // Rates are sold in bits.
+    Unit::new("bit/second", &[], &["bps"], 1.0, RATE),
+    Unit::new("kilobit/second", &[], &["kbps", "Kbps"], 1e3, RATE),
+    Unit::new("megabit/second", &[], &["mbps", "Mbps"], 1e6, RATE),
+    Unit::new("gigabit/second", &[], &["gbps", "Gbps"], 1e9, RATE),
+    Unit::new("kilobyte/second", &[], &["kBps", "KBps"], 8e3, RATE),
+    Unit::new("megabyte/second", &[], &["MBps"], 8e6, RATE),
+    Unit::new("gigabyte/second", &[], &["GBps"], 8e9, RATE),
+];

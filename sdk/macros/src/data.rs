@@ -1,0 +1,86 @@
+//! `#[args]` and `#[output]`: the derives of a tool's types, through `art_sdk`, so that a tool depends on nothing else.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Attribute, Data, DeriveInput, Error, Result};
+
+/// Which way the type goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Args,
+    Output,
+}
+
+pub(crate) fn expand(role: Role, options: &TokenStream, item: &TokenStream) -> TokenStream {
+    // The type itself always comes out, so that a mistake here is not followed by one error for each use of it.
+    derive(role, options, item).unwrap_or_else(|error| {
+        let error = error.to_compile_error();
+        quote!(#item #error)
+    })
+}
+
+fn derive(role: Role, options: &TokenStream, item: &TokenStream) -> Result<TokenStream> {
+    if !options.is_empty() {
+        return Err(Error::new_spanned(
+            options,
+            "this attribute takes no options; use `#[serde(..)]` on the type",
+        ));
+    }
+    let mut item: DeriveInput = syn::parse2(item.clone())?;
+    if let Data::Union(data) = &item.data {
+        return Err(Error::new(
+            data.union_token.span,
+            "a tool's types are structs and enums",
+        ));
+    }
+    let before = item.attrs.len();
+    item.attrs.retain(|attribute| !is_role(attribute));
+    let both = item.attrs.len() < before;
+
+    let debug = (!derives(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
+    let read = (both || role == Role::Args).then(|| quote!(::art_sdk::serde::Deserialize,));
+    let write = (both || role == Role::Output).then(|| quote!(::art_sdk::serde::Serialize,));
+    // Unknown fields are refused, so that the schema says `additionalProperties: false` and a model's slip is found.
+    // Serde cannot combine that with `flatten`.
+    let strict = (read.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
+    Ok(quote! {
+        #[derive(#debug #read #write ::art_sdk::schemars::JsonSchema)]
+        #[serde(crate = "::art_sdk::serde" #strict)]
+        #[schemars(crate = "::art_sdk::schemars")]
+        #item
+    })
+}
+
+/// `#[args]` above `#[output]`, or the other way round.
+fn is_role(attribute: &Attribute) -> bool {
+    let last = attribute
+        .path()
+        .segments
+        .last()
+        .map(|segment| segment.ident.to_string());
+    matches!(last.as_deref(), Some("args" | "output"))
+}
+
+fn derives(item: &DeriveInput, name: &str) -> bool {
+    item.attrs
+        .iter()
+        .any(|attribute| attribute.path().is_ident("derive") && mentions(attribute, name))
+}
+
+fn flattens(item: &DeriveInput) -> bool {
+    let in_fields = |fields: &syn::Fields| {
+        let mut attributes = fields.iter().flat_map(|field| &field.attrs);
+        attributes.any(|attribute| attribute.path().is_ident("serde") && mentions(attribute, "flatten"))
+    };
+    match &item.data {
+        Data::Struct(data) => in_fields(&data.fields),
+        Data::Enum(data) => data.variants.iter().any(|variant| in_fields(&variant.fields)),
+        Data::Union(_) => false,
+    }
+}
+
+fn mentions(attribute: &Attribute, word: &str) -> bool {
+    let text = attribute.meta.to_token_stream().to_string();
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|part| part == word)
+}

@@ -1,0 +1,121 @@
+//! The description of a tool, out of its doc comment.
+
+use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, Meta, Result};
+
+/// The doc comment as the model reads it: paragraphs in one line each, lists and code as written.
+pub(crate) fn description(attributes: &[Attribute], name: &Ident) -> Result<String> {
+    let lines: Vec<String> = attributes
+        .iter()
+        .filter_map(doc)
+        .flat_map(|text| unindented(&text))
+        .collect();
+    let text = unwrapped(&lines);
+    if text.is_empty() {
+        return Err(Error::new(
+            name.span(),
+            "a tool needs a doc comment: the model reads it as the description",
+        ));
+    }
+    Ok(text)
+}
+
+fn doc(attribute: &Attribute) -> Option<String> {
+    match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text), ..
+            }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Without the space that follows `///`.
+fn unindented(text: &str) -> Vec<String> {
+    let line = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
+    // An empty comment line has no lines of its own, but ends a paragraph.
+    if text.is_empty() {
+        vec![String::new()]
+    } else {
+        text.lines().map(line).collect()
+    }
+}
+
+/// Joins the lines of a paragraph: where the author's editor broke them means nothing to the reader.
+fn unwrapped(lines: &[String]) -> String {
+    let (mut text, mut code, mut open) = (String::new(), false, false);
+    for line in lines {
+        let fence = line.starts_with("```");
+        let starts_block = code || fence || line.is_empty() || is_item(line);
+        if !text.is_empty() {
+            text.push(if open && !starts_block { ' ' } else { '\n' });
+        }
+        text.push_str(line);
+        code ^= fence;
+        open = !line.is_empty() && !fence && !code;
+    }
+    text.trim().to_owned()
+}
+
+/// Whether a line of Markdown starts something of its own: a list item, a heading, a table, a quote, indented code.
+fn is_item(line: &str) -> bool {
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));
+    numbered
+        || ["- ", "* ", "+ ", "#", "|", ">", " "]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::{ItemFn, parse_quote};
+
+    fn described(item: &ItemFn) -> String {
+        description(&item.attrs, &item.sig.ident).unwrap()
+    }
+
+    #[test]
+    fn a_paragraph_is_one_line() {
+        let item = parse_quote! {
+            /// Counts words
+            /// and 3 lines.
+            ///
+            /// Returns:
+            /// - `words`
+            /// - `lines`,
+            ///   without the empty ones
+            /// 1. done
+            #[inline]
+            fn f() {}
+        };
+        let text = "Counts words and 3 lines.\n\nReturns:\n- `words`\n- `lines`,\n  without the empty ones\n1. done";
+        assert_eq!(described(&item), text);
+    }
+
+    #[test]
+    fn code_keeps_its_lines() {
+        let item = parse_quote! {
+            /// Like
+            /// ```text
+            /// a
+            /// b
+            /// ```
+            /// this
+            /// one.
+            fn f() {}
+        };
+        assert_eq!(described(&item), "Like\n```text\na\nb\n```\nthis one.");
+    }
+
+    #[test]
+    fn a_block_comment_is_read_too() {
+        let item = parse_quote! {
+            #[doc = " Counts\n words.\n"]
+            fn f() {}
+        };
+        assert_eq!(described(&item), "Counts words.");
+    }
+}

@@ -1,0 +1,35 @@
+//! JSON text in an attribute, checked while the tool compiles.
+
+use serde_json::Value;
+use syn::{Error, Expr, ExprLit, Lit, LitStr, Result};
+
+/// The text of a string literal.
+pub(crate) fn string<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text), ..
+        }) => Ok(text),
+        _ => Err(Error::new_spanned(value, format!("`{key}` expects a string literal"))),
+    }
+}
+
+/// A string literal whose content is JSON.
+pub(crate) fn any(value: &Expr, key: &str) -> Result<LitStr> {
+    let text = string(value, key)?;
+    parse(text, key)?;
+    Ok(text.clone())
+}
+
+/// A string literal whose content is a JSON object.
+pub(crate) fn object(value: &Expr, key: &str) -> Result<LitStr> {
+    let text = string(value, key)?;
+    match parse(text, key)? {
+        Value::Object(_) => Ok(text.clone()),
+        _ => Err(Error::new_spanned(value, format!("`{key}` is not a JSON object"))),
+    }
+}
+
+fn parse(text: &LitStr, key: &str) -> Result<Value> {
+    serde_json::from_str(&text.value())
+        .map_err(|error| Error::new(text.span(), format!("`{key}` is not JSON: {error}")))
+}

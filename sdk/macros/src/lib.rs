@@ -1,0 +1,64 @@
+//! The attributes of `art-sdk`: `#[tool]` on a function, `#[args]` and `#[output]` on its types.
+//!
+//! Use them through `art_sdk::prelude`; their documentation is there.
+
+mod data;
+mod describe;
+mod expand;
+mod json;
+mod manifest;
+mod options;
+mod signature;
+#[cfg(test)]
+mod tests;
+mod units;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a tool.
+///
+/// The function takes its arguments as one type and, if it likes, a `&Context`; it returns a `Result`. Its name is the
+/// tool's name and its doc comment the description that the model reads. Beside the function `word_count` appears the
+/// static `WORD_COUNT`, the tool as a value for tests.
+///
+/// All options are optional:
+///
+/// ```ignore
+/// #[tool(
+///     name = "word_count",                      // instead of the function's name
+///     mode = "blocking",                        // or "functional" (default), "display"
+///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked here, or an expression like json!({..})
+///     display = r#"{"displayMode":"modal"}"#,
+///     example(
+///         input = r#"{"text":"to be"}"#,
+///         output = r#"{"words":2}"#,
+///         description = "two words",
+///     ),
+///     limits(fuel = 2_000_000, memory = "16 MiB", timeout = "5s", output = "1 MiB"),
+///     capabilities(
+///         fs(read, reason = "reads the table"), // or read_write
+///         http("https://api.example.com/v1", methods("GET", "POST"), reason = "asks for rates"),
+///     ),
+/// )]
+/// ```
+#[proc_macro_attribute]
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::tool(options.into(), &item.into()).into()
+}
+
+/// Makes a struct or enum fit for the arguments of a tool, or for a part of them.
+///
+/// Derives `Debug`, `serde::Deserialize` and `schemars::JsonSchema`. Doc comments of the fields become descriptions,
+/// `#[serde(..)]` attributes keep their meaning, and a field the type does not know is refused.
+#[proc_macro_attribute]
+pub fn args(options: TokenStream, item: TokenStream) -> TokenStream {
+    data::expand(data::Role::Args, &options.into(), &item.into()).into()
+}
+
+/// Makes a struct or enum fit for the output of a tool, or for a part of it.
+///
+/// Derives `Debug`, `serde::Serialize` and `schemars::JsonSchema`. With `#[args]` on the same type it is fit for both.
+#[proc_macro_attribute]
+pub fn output(options: TokenStream, item: TokenStream) -> TokenStream {
+    data::expand(data::Role::Output, &options.into(), &item.into()).into()
+}

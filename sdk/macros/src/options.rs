@@ -1,0 +1,203 @@
+//! What stands in the brackets of `#[tool(..)]`.
+
+use proc_macro2::Span;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, LitStr, Meta, MetaList, Path, Result, Token};
+
+use crate::manifest::{Capability, Limits};
+use crate::{json, manifest};
+
+/// The options of one tool.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) mode: Option<Mode>,
+    pub(crate) blocking: Option<Config>,
+    pub(crate) display: Option<Config>,
+    pub(crate) examples: Vec<Example>,
+    pub(crate) limits: Limits,
+    pub(crate) capabilities: Vec<Capability>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Functional,
+    Blocking,
+    Display,
+}
+
+/// JSON text, or an expression that becomes JSON when the host asks.
+pub(crate) enum Config {
+    Text(LitStr),
+    Value(Expr),
+}
+
+pub(crate) struct Example {
+    pub(crate) input: LitStr,
+    pub(crate) output: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+}
+
+const KEYS: &str = "expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`";
+
+/// Reads the options and checks each on its own and against the others.
+pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
+    let mut options = Options::default();
+    let mut seen = Vec::new();
+    for meta in list(tokens)? {
+        let key = key(meta.path());
+        if key != "example" {
+            once(&mut seen, &key, meta.path())?;
+        }
+        options.set(&key, &meta)?;
+    }
+    options.settle_mode()?;
+    Ok(options)
+}
+
+impl Options {
+    fn set(&mut self, key: &str, meta: &Meta) -> Result<()> {
+        match key {
+            "name" => self.name = Some(tool_name(value(meta)?)?),
+            "mode" => self.mode = Some(mode(value(meta)?)?),
+            "blocking" => self.blocking = Some(config(value(meta)?, key)?),
+            "display" => self.display = Some(config(value(meta)?, key)?),
+            "example" => self.examples.push(example(group(meta)?)?),
+            "limits" => self.limits = manifest::limits(group(meta)?)?,
+            "capabilities" => self.capabilities = manifest::capabilities(group(meta)?)?,
+            _ => return Err(unknown(meta.path(), KEYS)),
+        }
+        Ok(())
+    }
+
+    /// A configuration implies its mode, so that nothing has to be said twice.
+    fn settle_mode(&mut self) -> Result<()> {
+        let mut imply = |config: &Option<Config>, mode: Mode, name: &str| match (config, self.mode) {
+            (Some(config), Some(other)) if other != mode => Err(Error::new(
+                config.span(),
+                format!("`{name} = ..` needs `mode = \"{name}\"`"),
+            )),
+            (Some(_), _) => {
+                self.mode = Some(mode);
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        };
+        imply(&self.blocking, Mode::Blocking, "blocking")?;
+        imply(&self.display, Mode::Display, "display")
+    }
+}
+
+impl Config {
+    fn span(&self) -> Span {
+        match self {
+            Self::Text(text) => text.span(),
+            Self::Value(value) => syn::spanned::Spanned::span(value),
+        }
+    }
+}
+
+/// Whether `name` is one the host takes: `^[a-z][a-z0-9_]{0,63}$`.
+pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
+    let first = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let rest = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if first && rest && name.len() <= 64 {
+        return Ok(());
+    }
+    let text =
+        format!("`{name}` cannot be the name of a tool: a lower case letter, then at most 63 of `a-z`, `0-9` and `_`");
+    Err(Error::new(span, text))
+}
+
+fn tool_name(value: &Expr) -> Result<LitStr> {
+    let name = json::string(value, "name")?;
+    check_name(&name.value(), name.span())?;
+    Ok(name.clone())
+}
+
+fn mode(value: &Expr) -> Result<Mode> {
+    let text = json::string(value, "mode")?;
+    match text.value().as_str() {
+        "functional" => Ok(Mode::Functional),
+        "blocking" => Ok(Mode::Blocking),
+        "display" => Ok(Mode::Display),
+        other => {
+            let expected = "expected `functional`, `blocking` or `display`";
+            Err(Error::new(text.span(), format!("unknown mode `{other}`; {expected}")))
+        }
+    }
+}
+
+fn config(value: &Expr, key: &str) -> Result<Config> {
+    match value {
+        Expr::Lit(_) => json::object(value, key).map(Config::Text),
+        _ => Ok(Config::Value(value.clone())),
+    }
+}
+
+fn example(group: &MetaList) -> Result<Example> {
+    let (mut input, mut output, mut description) = (None, None, None);
+    let mut seen = Vec::new();
+    for meta in list(group.tokens.clone())? {
+        let key = key(meta.path());
+        once(&mut seen, &key, meta.path())?;
+        match key.as_str() {
+            "input" => input = Some(json::object(value(&meta)?, "input")?),
+            "output" => output = Some(json::any(value(&meta)?, "output")?),
+            "description" => description = Some(json::string(value(&meta)?, "description")?.clone()),
+            _ => return Err(unknown(meta.path(), "expected `input`, `output` or `description`")),
+        }
+    }
+    let input = input.ok_or_else(|| Error::new_spanned(group, "an example needs `input = ..`"))?;
+    Ok(Example {
+        input,
+        output,
+        description,
+    })
+}
+
+/// The parts between the commas.
+pub(crate) fn list(tokens: proc_macro2::TokenStream) -> Result<Punctuated<Meta, Token![,]>> {
+    Punctuated::parse_terminated.parse2(tokens)
+}
+
+/// The name of an option.
+pub(crate) fn key(path: &Path) -> String {
+    path.get_ident().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Refuses an option that was given before.
+pub(crate) fn once(seen: &mut Vec<String>, key: &str, path: &Path) -> Result<()> {
+    if seen.iter().any(|earlier| earlier == key) {
+        return Err(Error::new_spanned(path, format!("`{key}` is given twice")));
+    }
+    seen.push(key.to_owned());
+    Ok(())
+}
+
+/// The value in `key = value`.
+pub(crate) fn value(meta: &Meta) -> Result<&Expr> {
+    match meta {
+        Meta::NameValue(pair) => Ok(&pair.value),
+        _ => Err(Error::new_spanned(
+            meta,
+            format!("expected `{} = ..`", key(meta.path())),
+        )),
+    }
+}
+
+/// The brackets in `key(..)`.
+pub(crate) fn group(meta: &Meta) -> Result<&MetaList> {
+    match meta {
+        Meta::List(list) => Ok(list),
+        _ => Err(Error::new_spanned(meta, format!("expected `{}(..)`", key(meta.path())))),
+    }
+}
+
+/// The error for an option that does not exist.
+pub(crate) fn unknown(path: &Path, expected: &str) -> Error {
+    Error::new_spanned(path, format!("unknown option `{}`; {expected}", key(path)))
+}

@@ -1,0 +1,239 @@
+//! What an author reads after a mistake that the attribute finds by itself.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::data::{self, Role};
+use crate::expand;
+
+/// The error for a tool with these options on this item.
+fn refusal(options: TokenStream, item: &TokenStream) -> String {
+    expand::beside(options, item)
+        .expect_err("the attribute takes it")
+        .to_string()
+}
+
+fn tool() -> TokenStream {
+    quote!(
+        /// Counts words.
+        fn word_count(input: In) -> Result<Out> {}
+    )
+}
+
+fn refused(options: TokenStream, text: &str) {
+    assert_eq!(refusal(options, &tool()), text);
+}
+
+fn refused_item(item: &TokenStream, text: &str) {
+    assert_eq!(refusal(TokenStream::new(), item), text);
+}
+
+#[test]
+fn a_tool_needs_a_description() {
+    let text = "a tool needs a doc comment: the model reads it as the description";
+    refused_item(
+        &quote!(
+            fn f(input: In) -> Result<Out> {}
+        ),
+        text,
+    );
+    refused_item(
+        &quote!(
+            #[doc = "  "]
+            fn f(input: In) -> Result<Out> {}
+        ),
+        text,
+    );
+}
+
+#[test]
+fn a_tool_is_a_plain_function() {
+    refused_item(
+        &quote!(
+            struct In;
+        ),
+        "`#[tool]` goes on a function",
+    );
+    refused_item(
+        &quote!(
+            async fn f(input: In) -> Result<Out> {}
+        ),
+        "a tool cannot be `async`: every call has an instance of its own and may block",
+    );
+    refused_item(
+        &quote!(
+            fn f<T>(input: T) -> Result<Out> {}
+        ),
+        "a tool cannot be generic: its schemas come from concrete types",
+    );
+    refused_item(
+        &quote!(
+            unsafe fn f(input: In) -> Result<Out> {}
+        ),
+        "a tool cannot be `unsafe`",
+    );
+    refused_item(
+        &quote!(
+            extern "C" fn f(input: In) -> Result<Out> {}
+        ),
+        "a tool is a plain Rust function: remove the ABI",
+    );
+}
+
+#[test]
+fn a_tool_takes_an_input_and_perhaps_a_context() {
+    let shape = "a tool takes its input and, if it likes, a `&Context`: `fn name(input: In, ctx: &Context)`";
+    refused_item(
+        &quote!(
+            fn f() -> Result<Out> {}
+        ),
+        &format!("no input; {shape}; without arguments, take `_: NoArgs`"),
+    );
+    refused_item(
+        &quote!(
+            fn f(a: A, b: &Context, c: C) -> Result<Out> {}
+        ),
+        &format!("too many arguments; {shape}"),
+    );
+    refused_item(
+        &quote!(
+            fn f(&self) -> Result<Out> {}
+        ),
+        "a tool is a free function, not a method",
+    );
+    refused_item(
+        &quote!(
+            fn f(a: A, b: Context) -> Result<Out> {}
+        ),
+        "the second argument of a tool is `&Context`",
+    );
+    refused_item(
+        &quote!(
+            fn f(a: &mut A) -> Result<Out> {}
+        ),
+        "a tool takes its input as `In` or `&In`",
+    );
+    refused_item(
+        &quote!(
+            fn f(a: A) {}
+        ),
+        "a tool returns `Result<Out>`",
+    );
+}
+
+#[test]
+fn a_name_is_one_the_host_takes() {
+    let rule = "a lower case letter, then at most 63 of `a-z`, `0-9` and `_`";
+    for name in ["", "Word", "1st", "a-b", "_a", &"a".repeat(65)] {
+        refused(
+            quote!(name = #name),
+            &format!("`{name}` cannot be the name of a tool: {rule}"),
+        );
+    }
+    let item = quote!(
+        fn wordCount(input: In) -> Result<Out> {}
+    );
+    let item = quote!(#[doc = "Counts."] #item);
+    refused_item(&item, &format!("`wordCount` cannot be the name of a tool: {rule}"));
+}
+
+#[test]
+fn an_unknown_option_is_named() {
+    refused(
+        quote!(mod_e = "x"),
+        "unknown option `mod_e`; expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`",
+    );
+    refused(
+        quote!(mode = "modal"),
+        "unknown mode `modal`; expected `functional`, `blocking` or `display`",
+    );
+    refused(quote!(name = "a", name = "b"), "`name` is given twice");
+    refused(quote!(name), "expected `name = ..`");
+    refused(quote!(limits = 1), "expected `limits(..)`");
+    refused(
+        quote!(limits(cpu = 1)),
+        "unknown option `cpu`; expected `fuel`, `memory`, `timeout` or `output`",
+    );
+    refused(
+        quote!(limits(fuel = "many")),
+        "expected a number above zero, such as `2_000_000`",
+    );
+}
+
+#[test]
+fn json_is_checked_while_the_tool_compiles() {
+    refused(
+        quote!(example(input = r#"{"a": }"#)),
+        "`input` is not JSON: expected value at line 1 column 7",
+    );
+    refused(quote!(example(input = "[]")), "`input` is not a JSON object");
+    refused(quote!(example(output = "1")), "an example needs `input = ..`");
+    refused(
+        quote!(blocking = "high"),
+        "`blocking` is not JSON: expected value at line 1 column 1",
+    );
+}
+
+#[test]
+fn a_configuration_and_its_mode_agree() {
+    refused(
+        quote!(mode = "display", blocking = "{}"),
+        "`blocking = ..` needs `mode = \"blocking\"`",
+    );
+    refused(
+        quote!(blocking = "{}", display = "{}"),
+        "`display = ..` needs `mode = \"display\"`",
+    );
+    assert!(expand::beside(quote!(mode = "blocking", blocking = "{}"), &tool()).is_ok());
+}
+
+#[test]
+fn a_capability_is_exact() {
+    refused(
+        quote!(capabilities(net)),
+        "unknown option `net`; expected `fs(..)` or `http(..)`",
+    );
+    refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
+    refused(quote!(capabilities(http("https://x", methods("get")))), {
+        "unknown method `get`; expected one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+    });
+    for url in [
+        "example.com",
+        "ftp://example.com",
+        "https://",
+        "https://*.example.com",
+        "https://u@h/",
+        "https://h/?q",
+    ] {
+        let expected = "expected `https://host/path` without user, query, fragment or wildcard";
+        refused(
+            quote!(capabilities(http(#url))),
+            &format!("`{url}` cannot be granted; {expected}"),
+        );
+    }
+}
+
+#[test]
+fn a_mistake_leaves_the_item_in_place() {
+    let item = quote!(
+        fn word_count() {}
+    );
+    let text = expand::tool(TokenStream::new(), &item).to_string();
+    assert!(text.starts_with("fn word_count () { }"), "{text}");
+    assert!(text.contains("compile_error"), "{text}");
+}
+
+#[test]
+fn types_take_no_options() {
+    let text = data::expand(
+        Role::Args,
+        &quote!(open),
+        &quote!(
+            struct In;
+        ),
+    )
+    .to_string();
+    assert!(text.contains("this attribute takes no options"), "{text}");
+    let text = data::expand(Role::Output, &TokenStream::new(), &quote!(union In { a: u8 })).to_string();
+    assert!(text.contains("a tool's types are structs and enums"), "{text}");
+}

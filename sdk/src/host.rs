@@ -1,0 +1,74 @@
+//! The way back to the host: the imports of the contract in a component, a record of what was said in a native test.
+
+#[cfg(target_family = "wasm")]
+pub(crate) use component::Host;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use native::Host;
+
+#[cfg(target_family = "wasm")]
+mod component {
+    use serde_json::{Map, Value};
+
+    use crate::Level;
+    use crate::bindings::art::tool::host;
+
+    #[derive(Debug)]
+    pub(crate) struct Host;
+
+    impl Host {
+        pub(crate) fn log(&self, level: Level, message: &str) {
+            let level = match level {
+                Level::Trace => host::Level::Trace,
+                Level::Debug => host::Level::Debug,
+                Level::Info => host::Level::Info,
+                Level::Warn => host::Level::Warn,
+                Level::Error => host::Level::Error,
+            };
+            host::log(level, message);
+        }
+
+        pub(crate) fn progress(&self, title: &str, metadata: Option<&Map<String, Value>>) {
+            let metadata = metadata.map(crate::wire::object_text);
+            host::progress(Some(title), metadata.as_deref());
+        }
+
+        pub(crate) fn cancelled(&self) -> bool {
+            host::cancelled()
+        }
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+mod native {
+    use std::cell::{Cell, RefCell};
+
+    use serde_json::{Map, Value};
+
+    use crate::Level;
+    use crate::testing::Progress;
+
+    #[derive(Debug, Default)]
+    pub(crate) struct Host {
+        pub(crate) lines: RefCell<Vec<(Level, String)>>,
+        pub(crate) steps: RefCell<Vec<Progress>>,
+        pub(crate) cancelled: Cell<bool>,
+    }
+
+    impl Host {
+        pub(crate) fn log(&self, level: Level, message: &str) {
+            self.lines.borrow_mut().push((level, message.to_owned()));
+        }
+
+        pub(crate) fn progress(&self, title: &str, metadata: Option<&Map<String, Value>>) {
+            let step = Progress {
+                title: title.to_owned(),
+                metadata: metadata.cloned().unwrap_or_default(),
+            };
+            self.steps.borrow_mut().push(step);
+        }
+
+        pub(crate) fn cancelled(&self) -> bool {
+            self.cancelled.get()
+        }
+    }
+}

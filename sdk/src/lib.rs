@@ -1,0 +1,90 @@
+//! Write a tool for the ART host: a plain function, its types, and one attribute.
+//!
+//! ```
+//! use art_sdk::prelude::*;
+//!
+//! #[args]
+//! struct In {
+//!     /// The text to count in.
+//!     text: String,
+//! }
+//!
+//! #[output]
+//! struct Out {
+//!     words: usize,
+//! }
+//!
+//! /// Counts the words of a text.
+//! #[tool]
+//! fn word_count(input: In) -> Result<Out> {
+//!     Ok(Out { words: input.text.split_whitespace().count() })
+//! }
+//!
+//! let out = art_sdk::testing::output(&WORD_COUNT, json!({"text": "to be or not"}));
+//! assert_eq!(out, json!({"words": 4}));
+//! ```
+//!
+//! Built for `wasm32-wasip2` as a `cdylib`, the crate is a component that exports the contract of `wit/tool.wit`: the
+//! function's name is the tool's name, its doc comment the description, and its types give the JSON Schemas. Built
+//! natively, it is an ordinary library whose tool runs in unit tests through [`testing`]. One crate holds one tool.
+
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub mod bindings;
+mod context;
+mod convert;
+mod error;
+mod host;
+mod outcome;
+mod reply;
+mod schema;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
+mod tool;
+#[cfg(target_family = "wasm")]
+mod wire;
+
+// Generated code names this crate by its absolute path, also when it is used in here.
+extern crate self as art_sdk;
+
+pub use art_sdk_macros::{args, output, tool};
+pub use context::{Context, Hitl, Level};
+pub use convert::{IntoOutcome, IntoToolError, NoArgs, ToolInput, ToolReturn};
+pub use error::{ErrorCode, Result, ToolError};
+pub use outcome::{Outcome, Subtask, Suspension};
+pub use reply::{Attachment, Reply, Source};
+pub use tool::{Example, Mode, Tool};
+pub use {schemars, serde, serde_json};
+
+/// Everything a tool needs, for `use art_sdk::prelude::*;`.
+pub mod prelude {
+    pub use crate::{
+        Attachment, Context, ErrorCode, Hitl, Level, NoArgs, Outcome, Reply, Result, Source, Subtask, Suspension,
+        ToolError, args, output, tool,
+    };
+    pub use serde_json::{Value, json};
+}
+
+/// What the attributes expand to. Not part of the surface: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::tool::Definition;
+
+    #[cfg(target_family = "wasm")]
+    pub use crate::bindings;
+    #[cfg(target_family = "wasm")]
+    pub use wit_bindgen;
+
+    /// A section of a component is an array, and the text of the manifest is known only after `env!`.
+    pub const fn section<const N: usize>(text: &str) -> [u8; N] {
+        match text.as_bytes().as_chunks::<N>() {
+            ([bytes], []) => *bytes,
+            _ => [0; N],
+        }
+    }
+
+    /// The JSON text of a value.
+    pub fn json_text(value: impl Into<serde_json::Value>) -> Option<String> {
+        Some(value.into().to_string())
+    }
+}

@@ -1,0 +1,173 @@
+//! JSON Schema as the host wants it: self-contained, an object at the root, and without words a model has no use for.
+
+use schemars::JsonSchema;
+use schemars::generate::{Contract, SchemaSettings};
+use schemars::transform::{Transform, transform_subschemas};
+use serde_json::{Map, Value};
+
+/// The schema of a tool's arguments.
+pub(crate) fn input_schema<T: JsonSchema>() -> Value {
+    let mut schema = generate::<T>(Contract::Deserialize);
+    if let Value::Object(root) = &mut schema {
+        // An enum of objects has `oneOf` at its root and no type. The arguments of a call are always an object.
+        root.entry("type").or_insert_with(|| "object".into());
+    }
+    schema
+}
+
+/// The schema of a tool's output; `None` when it may be anything.
+pub(crate) fn output_schema<T: JsonSchema>() -> Option<Value> {
+    let schema = generate::<T>(Contract::Serialize);
+    match &schema {
+        Value::Bool(_) => None,
+        Value::Object(root) if root.is_empty() => None,
+        _ => Some(schema),
+    }
+}
+
+fn generate<T: JsonSchema>(contract: Contract) -> Value {
+    let mut settings = SchemaSettings::draft2020_12().with_transform(DropFormats);
+    settings.meta_schema = None;
+    settings.inline_subschemas = true;
+    settings.contract = contract;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // The generator names the root after the Rust type.
+    if schema.get("title").and_then(Value::as_str) == Some(&T::schema_name()) {
+        schema.remove("title");
+    }
+    match schema.to_value() {
+        Value::Bool(true) => Value::Object(Map::new()),
+        other => other,
+    }
+}
+
+/// Drops the names of Rust's number types, which are not formats of JSON Schema; `minimum` and `maximum` stay.
+#[derive(Clone, Debug)]
+struct DropFormats;
+
+const NUMBERS: [&str; 14] = [
+    "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64", "uint128", "uint",
+    "float", "double",
+];
+
+impl Transform for DropFormats {
+    fn transform(&mut self, schema: &mut schemars::Schema) {
+        if schema
+            .get("format")
+            .and_then(Value::as_str)
+            .is_some_and(|format| NUMBERS.contains(&format))
+        {
+            schema.remove("format");
+        }
+        transform_subschemas(self, schema);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{args, output};
+    use serde_json::json;
+
+    #[args]
+    #[expect(dead_code, reason = "only the schema is read")]
+    struct Point {
+        /// Steps to the right.
+        x: i64,
+        y: u32,
+        #[serde(default)]
+        label: Option<String>,
+    }
+
+    #[args]
+    #[expect(dead_code, reason = "only the schema is read")]
+    struct Path {
+        points: Vec<Point>,
+        #[serde(default = "two")]
+        width: u8,
+    }
+
+    fn two() -> u8 {
+        2
+    }
+
+    #[test]
+    fn schemas_are_inlined_and_quiet() {
+        assert_eq!(
+            input_schema::<Path>(),
+            json!({
+                "type": "object",
+                "properties": {
+                    "points": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "x": {"description": "Steps to the right.", "type": "integer"},
+                                "y": {"type": "integer", "minimum": 0},
+                                "label": {"type": ["string", "null"], "default": null},
+                            },
+                            "additionalProperties": false,
+                            "required": ["x", "y"],
+                        },
+                    },
+                    "width": {"type": "integer", "minimum": 0, "maximum": 255, "default": 2},
+                },
+                "additionalProperties": false,
+                "required": ["points"],
+            })
+        );
+    }
+
+    #[test]
+    fn properties_keep_their_order() {
+        let text = input_schema::<Point>().to_string();
+        let place = |name: &str| text.find(name).unwrap();
+        assert!(
+            place("\"x\"") < place("\"y\"") && place("\"y\"") < place("\"label\""),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_enum_of_objects_is_an_object() {
+        #[args]
+        #[serde(tag = "shape", rename_all = "snake_case")]
+        #[expect(dead_code, reason = "only the schema is read")]
+        enum Shape {
+            Circle { radius: f64 },
+            Square { side: f64 },
+        }
+        let schema = input_schema::<Shape>();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["oneOf"][0]["properties"]["shape"]["const"], "circle");
+    }
+
+    #[test]
+    fn a_recursive_type_refers_to_itself_locally() {
+        #[args]
+        #[expect(dead_code, reason = "only the schema is read")]
+        struct Tree {
+            children: Vec<Tree>,
+        }
+        let schema = input_schema::<Tree>();
+        let reference = schema["properties"]["children"]["items"]["$ref"].as_str().unwrap();
+        assert!(reference.starts_with('#'), "{schema}");
+    }
+
+    #[test]
+    fn an_output_of_any_json_has_no_schema() {
+        assert_eq!(output_schema::<Value>(), None);
+        assert_eq!(output_schema::<u8>().unwrap()["maximum"], 255);
+    }
+
+    #[test]
+    fn a_chosen_title_stays() {
+        #[output]
+        #[schemars(title = "A pair")]
+        struct Pair {
+            left: u8,
+        }
+        assert_eq!(output_schema::<Pair>().unwrap()["title"], "A pair");
+    }
+}

@@ -1,0 +1,169 @@
+//! From the types of this crate to those of the contract. Only in a component.
+
+use serde_json::{Map, Value};
+
+use crate::bindings::art::tool::types;
+use crate::bindings::exports::art::tool::tool::Guest;
+use crate::tool::{Definition, Example, Mode, Tool};
+use crate::{Attachment, Context, ErrorCode, Hitl, Outcome, Reply, Source, Subtask, Suspension, ToolError};
+
+/// The export of every component: the attribute makes the definition, this makes it speak the contract.
+impl<D: Definition> Guest for D {
+    fn schema() -> types::ToolSchema {
+        let tool = Tool::of::<D>();
+        types::ToolSchema {
+            name: tool.name.to_owned(),
+            description: tool.description.to_owned(),
+            input_schema: tool.input_schema().to_string(),
+            output_schema: text(tool.output_schema()),
+            execution_mode: mode(tool.mode),
+            blocking_config: tool.blocking_config(),
+            display_config: tool.display_config(),
+            examples: tool.examples.iter().map(example).collect(),
+        }
+    }
+
+    fn execute(input: String, context: types::ExecutionContext) -> types::Outcome {
+        report_panics();
+        outcome(Tool::of::<D>().run(&input, &from_wire(context)))
+    }
+}
+
+/// Sends the message of a panic to the log. A component without WASI has no other place for it; with WASI the message
+/// goes to the standard error stream, where the host finds it.
+fn report_panics() {
+    #[cfg(target_os = "unknown")]
+    std::panic::set_hook(Box::new(|panic| {
+        crate::bindings::art::tool::host::log(crate::bindings::art::tool::host::Level::Error, &panic.to_string());
+    }));
+}
+
+/// An object as JSON text.
+pub(crate) fn object_text(object: &Map<String, Value>) -> String {
+    // Keys are text and values are JSON already, so this cannot fail; an empty object is the honest answer if it did.
+    serde_json::to_string(object).unwrap_or_else(|_| "{}".to_owned())
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+fn object(object: &Map<String, Value>) -> Option<String> {
+    (!object.is_empty()).then(|| object_text(object))
+}
+
+fn mode(mode: Mode) -> types::ExecutionMode {
+    match mode {
+        Mode::Functional => types::ExecutionMode::Functional,
+        Mode::Blocking => types::ExecutionMode::Blocking,
+        Mode::Display => types::ExecutionMode::Display,
+    }
+}
+
+fn example(example: &Example) -> types::Example {
+    types::Example {
+        input: example.input.to_owned(),
+        output: example.output.map(str::to_owned),
+        description: example.description.map(str::to_owned),
+    }
+}
+
+fn from_wire(context: types::ExecutionContext) -> Context {
+    Context {
+        thread_id: context.thread_id,
+        trace_id: context.trace_id,
+        call_id: context.call_id,
+        user_id: context.user_id,
+        session_id: context.session_id,
+        hitl: context.hitl.map(hitl),
+        host: crate::host::Host,
+    }
+}
+
+fn hitl(answer: types::HitlContext) -> Hitl {
+    // The host writes this JSON itself.
+    let value = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
+    Hitl {
+        suspension_id: answer.suspension_id,
+        approved: answer.approved,
+        feedback: value(answer.feedback),
+        original_arguments: value(answer.original_arguments),
+    }
+}
+
+fn outcome(outcome: Outcome<String>) -> types::Outcome {
+    match outcome {
+        Outcome::Success(reply) => types::Outcome::Success(success(reply)),
+        Outcome::Failure(error) => types::Outcome::Failure(failure(error)),
+        Outcome::Suspended(suspension) => types::Outcome::Suspended(suspended(suspension)),
+        Outcome::Continuation(subtask) => types::Outcome::Continuation(continuation(subtask)),
+    }
+}
+
+fn success(reply: Reply<String>) -> types::Success {
+    types::Success {
+        output: reply.output,
+        title: reply.title,
+        sources: reply.sources.into_iter().map(source).collect(),
+        attachments: reply.attachments.into_iter().map(attachment).collect(),
+        metadata: object(&reply.metadata),
+    }
+}
+
+fn source(source: Source) -> types::Source {
+    types::Source {
+        source_name: source.name,
+        url: source.url,
+        extra: object(&source.extra),
+    }
+}
+
+fn attachment(file: Attachment) -> types::Attachment {
+    types::Attachment {
+        media_type: file.media_type,
+        filename: file.filename,
+        data: file.data,
+    }
+}
+
+fn failure(error: ToolError) -> types::Failure {
+    types::Failure {
+        code: code(error.code),
+        message: error.message,
+        retryable: error.retryable,
+        metadata: object(&error.metadata),
+    }
+}
+
+fn code(code: ErrorCode) -> types::ErrorCode {
+    match code {
+        ErrorCode::ValidationError => types::ErrorCode::ValidationError,
+        ErrorCode::IoError => types::ErrorCode::IoError,
+        ErrorCode::ConfigError => types::ErrorCode::ConfigError,
+        ErrorCode::PermissionDenied => types::ErrorCode::PermissionDenied,
+        ErrorCode::RateLimited => types::ErrorCode::RateLimited,
+        ErrorCode::NotFound => types::ErrorCode::NotFound,
+        ErrorCode::LlmAssistRequired => types::ErrorCode::LlmAssistRequired,
+        ErrorCode::Timeout => types::ErrorCode::Timeout,
+        ErrorCode::Unknown => types::ErrorCode::Unknown,
+    }
+}
+
+fn suspended(suspension: Suspension) -> types::Suspension {
+    types::Suspension {
+        message: suspension.message,
+        details: text(suspension.details),
+        preview: text(suspension.preview),
+        feedback_schema: text(suspension.feedback_schema),
+    }
+}
+
+fn continuation(subtask: Subtask) -> types::SubtaskRequest {
+    types::SubtaskRequest {
+        description: subtask.description,
+        inputs: subtask.inputs.to_string(),
+        template_hints: subtask.template_hints,
+        max_depth: subtask.max_depth,
+        context_management: text(subtask.context_management),
+    }
+}

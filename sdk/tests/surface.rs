@@ -1,0 +1,301 @@
+//! Every option and every shape of a tool, on the native path.
+
+use art_sdk::{Mode, prelude::*, testing};
+
+#[args]
+#[output]
+#[derive(Clone, Copy, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Unit {
+    /// One thousandth.
+    Milli,
+    /// As it is.
+    Whole,
+}
+
+#[args]
+struct Rows {
+    /// How many rows to delete.
+    count: u32,
+    #[serde(default)]
+    unit: Option<Unit>,
+}
+
+#[output]
+struct Deleted {
+    rows: u32,
+    unit: Unit,
+}
+
+/// Deletes rows.
+///
+/// Asks a person first.
+#[tool(
+    name = "delete_rows",
+    blocking = r#"{"riskLevel": "high"}"#,
+    example(
+        input = r#"{"count": 0}"#,
+        output = r#"{"rows": 0, "unit": "whole"}"#,
+        description = "nothing to do"
+    ),
+    example(input = r#"{"count": 2}"#),
+    limits(fuel = 2_000_000, memory = "16 MiB", timeout = "5s", output = "1 MiB"),
+    capabilities(
+        fs(read_write, reason = "the table is a \"file\""),
+        http("https://example.com:8443/rows", methods("GET", "DELETE")),
+    )
+)]
+fn delete(input: Rows, ctx: &Context) -> Result<Outcome<Deleted>> {
+    ctx.info(format_args!("{} rows", input.count));
+    let unit = input.unit.unwrap_or(Unit::Whole);
+    let done = Reply::new(Deleted {
+        rows: input.count,
+        unit,
+    })
+    .title("deleted")
+    .metadata("table", "t");
+    match ctx.hitl() {
+        None if input.count == 0 => Ok(done.into()),
+        None => Ok(Suspension::new(format!("delete {} rows?", input.count))
+            .preview(input.count)
+            .into()),
+        Some(answer) if answer.approved => Ok(done.into()),
+        Some(_) => Err(ToolError::permission_denied("the person said no").metadata("asked", true)),
+    }
+}
+
+#[test]
+fn the_contract_is_read_off_the_function() {
+    assert_eq!(DELETE.name(), "delete_rows");
+    assert_eq!(DELETE.description(), "Deletes rows.\n\nAsks a person first.");
+    assert_eq!(DELETE.mode(), Mode::Blocking);
+    assert_eq!(DELETE.blocking_config().as_deref(), Some(r#"{"riskLevel": "high"}"#));
+    assert_eq!(DELETE.display_config(), None);
+    assert_eq!(DELETE.examples()[0].description, Some("nothing to do"));
+    assert_eq!(
+        DELETE.output_schema().unwrap(),
+        json!({
+            "type": "object",
+            "properties": {
+                "rows": {"type": "integer", "minimum": 0},
+                "unit": {"oneOf": [
+                    {"description": "One thousandth.", "type": "string", "const": "milli"},
+                    {"description": "As it is.", "type": "string", "const": "whole"},
+                ]},
+            },
+            "required": ["rows", "unit"],
+        })
+    );
+}
+
+#[test]
+fn the_manifest_carries_limits_and_capabilities() {
+    let manifest: Value = serde_json::from_str(DELETE.manifest()).unwrap();
+    assert_eq!(
+        manifest,
+        json!({
+            "contract": "0.1.0",
+            "tool": "delete_rows",
+            "version": env!("CARGO_PKG_VERSION"),
+            "limits": {"fuel": 2_000_000, "memoryBytes": 16 << 20, "timeoutMs": 5000, "outputBytes": 1 << 20},
+            "capabilities": [
+                {"kind": "fs", "access": "read-write", "reason": "the table is a \"file\""},
+                {"kind": "http", "url": "https://example.com:8443/rows", "methods": ["GET", "DELETE"]},
+            ],
+        })
+    );
+}
+
+#[test]
+fn examples_hold() {
+    testing::check(&DELETE);
+}
+
+#[test]
+fn a_call_can_wait_for_a_person() {
+    let ctx = Context::for_test();
+    let Outcome::Suspended(asked) = testing::call_with(&DELETE, json!({"count": 3}), &ctx) else {
+        panic!("not suspended")
+    };
+    assert_eq!(
+        (asked.message.as_str(), asked.preview),
+        ("delete 3 rows?", Some(json!(3)))
+    );
+    assert_eq!(ctx.logged(), [(Level::Info, "3 rows".to_owned())]);
+}
+
+#[test]
+fn the_answer_of_a_person_decides() {
+    let answered = |approved| {
+        let ctx = Context::for_test().with_hitl(Hitl::for_test(approved, ()));
+        testing::call_with(&DELETE, json!({"count": 3, "unit": "milli"}), &ctx)
+    };
+    let Outcome::Success(reply) = answered(true) else {
+        panic!("not a success")
+    };
+    assert_eq!(reply.output, json!({"rows": 3, "unit": "milli"}));
+    assert_eq!(
+        (reply.title.as_deref(), reply.metadata["table"].as_str()),
+        (Some("deleted"), Some("t"))
+    );
+    let Outcome::Failure(error) = answered(false) else {
+        panic!("not a failure")
+    };
+    assert_eq!(
+        (error.code, error.metadata["asked"].as_bool()),
+        (ErrorCode::PermissionDenied, Some(true))
+    );
+}
+
+#[test]
+fn the_value_a_person_gave_has_a_type() {
+    assert_eq!(Hitl::for_test(true, 7).feedback::<u8>(), Ok(7));
+    let error = Hitl::for_test(true, "seven").feedback::<u8>().unwrap_err();
+    assert_eq!(error.code, ErrorCode::ValidationError);
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_a_validation_error() {
+    let error = testing::failure(&DELETE, json!({"count": -1}));
+    assert_eq!(error.code, ErrorCode::ValidationError);
+    assert!(
+        error.message.starts_with("the arguments do not fit `delete_rows`: "),
+        "{}",
+        error.message
+    );
+    assert!(
+        testing::failure(&DELETE, json!({"count": 1, "sort": true}))
+            .message
+            .contains("unknown field `sort`")
+    );
+}
+
+/// The smallest shape: the error of another crate, the input by reference, an output that is no object.
+#[tool(display = json!({"displayMode": "modal"}))]
+pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {
+    input.text.parse()
+}
+
+/// The input of two tools.
+#[args]
+pub struct Text {
+    text: String,
+}
+
+#[test]
+fn a_foreign_error_is_reported_too() {
+    assert_eq!(testing::output(&PARSE, json!({"text": "42"})), 42);
+    assert_eq!(
+        testing::failure(&PARSE, json!({"text": "x"})).message,
+        "invalid digit found in string"
+    );
+    assert_eq!(parse(&Text { text: "7".to_owned() }), Ok(7));
+}
+
+#[test]
+fn a_configuration_implies_its_mode() {
+    assert_eq!(PARSE.mode(), Mode::Display);
+    assert_eq!(PARSE.display_config().as_deref(), Some(r#"{"displayMode":"modal"}"#));
+    assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
+}
+
+/// Hands its work on.
+#[tool]
+fn delegate(Text { text }: Text, ctx: &Context) -> Result<Outcome<Value>> {
+    ctx.progress("handing on", json!({"length": text.len()}));
+    if ctx.cancelled() {
+        return Err(ToolError::timeout("the caller gave up"));
+    }
+    Ok(Subtask::new("read it", json!({"text": text}))
+        .template_hint("reader")
+        .max_depth(1)
+        .into())
+}
+
+#[test]
+fn a_call_can_hand_its_work_on() {
+    let ctx = Context::for_test().with_user("u").with_session("s");
+    let Outcome::Continuation(subtask) = testing::call_with(&DELEGATE, json!({"text": "abc"}), &ctx) else {
+        panic!("not handed on")
+    };
+    assert_eq!(subtask.inputs, json!({"text": "abc"}));
+    assert_eq!(
+        (subtask.template_hints, subtask.max_depth),
+        (vec!["reader".to_owned()], Some(1))
+    );
+    assert_eq!(ctx.progressed()[0].metadata["length"], 3);
+    assert_eq!(
+        (ctx.user_id(), ctx.session_id(), ctx.call_id()),
+        (Some("u"), Some("s"), "call-test")
+    );
+    assert_eq!(DELEGATE.output_schema(), None);
+}
+
+#[test]
+fn a_tool_can_be_told_that_the_caller_gave_up() {
+    let ctx = Context::for_test();
+    ctx.cancel();
+    let Outcome::Failure(error) = testing::call_with(&DELEGATE, json!({"text": ""}), &ctx) else {
+        panic!("not a failure")
+    };
+    assert_eq!((error.code, error.retryable), (ErrorCode::Timeout, true));
+}
+
+/// Says hello.
+#[tool]
+fn hello(_: NoArgs) -> Result<&'static str> {
+    Ok("hello")
+}
+
+#[test]
+fn a_tool_may_take_no_arguments() {
+    assert_eq!(testing::output(&HELLO, json!({})), "hello");
+    assert_eq!(
+        testing::failure(&HELLO, json!({"a": 1})).code,
+        ErrorCode::ValidationError
+    );
+    assert_eq!(
+        HELLO.input_schema(),
+        json!({"type": "object", "additionalProperties": false})
+    );
+    testing::check(&HELLO);
+}
+
+/// Plain derives work as well as the attributes do.
+mod plain {
+    use art_sdk::{prelude::*, schemars, serde};
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(crate = "art_sdk::serde")]
+    #[schemars(crate = "art_sdk::schemars")]
+    struct In {
+        text: String,
+        #[serde(flatten)]
+        rest: Rest,
+    }
+
+    #[args]
+    #[derive(Debug, Clone)]
+    struct Rest {
+        #[serde(default)]
+        upper: bool,
+    }
+
+    /// Changes the case of a text.
+    #[tool]
+    fn r#case(input: In) -> Result<Reply<String>> {
+        let text = if input.rest.upper {
+            input.text.to_uppercase()
+        } else {
+            input.text
+        };
+        Ok(Reply::new(text))
+    }
+
+    #[test]
+    fn plain_derives_work() {
+        let input = json!({"text": "a", "upper": true});
+        assert_eq!(art_sdk::testing::output(&CASE, input), "A");
+        assert_eq!(CASE.name(), "case");
+    }
+}

@@ -1,0 +1,14 @@
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    text: String,
+}
+
+/// Counts words.
+#[tool]
+fn word_count(input: In) -> usize {
+    input.text.split_whitespace().count()
+}
+
+fn main() {}

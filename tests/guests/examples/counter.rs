@@ -1,0 +1,26 @@
+//! Keeps a count in a static and hoards memory: a fresh instance shows neither to the next call.
+
+#![cfg(target_family = "wasm")]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use art_sdk::prelude::*;
+
+#[output]
+struct Out {
+    calls: u32,
+    old_bytes: usize,
+}
+
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// Counts its own calls.
+#[tool]
+fn counter(_: NoArgs) -> Result<Out> {
+    let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut hoard = vec![0_u8; 1 << 20];
+    let old_bytes = hoard.iter().filter(|byte| **byte != 0).count();
+    hoard.fill(0xAA);
+    std::hint::black_box(hoard.leak());
+    Ok(Out { calls, old_bytes })
+}

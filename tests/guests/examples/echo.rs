@@ -1,0 +1,30 @@
+//! Answers with what it was given.
+
+#![cfg(target_family = "wasm")]
+
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    /// What to say.
+    text: String,
+}
+
+#[output]
+struct Out {
+    text: String,
+    call_id: String,
+}
+
+/// Answers with the text it was given.
+#[tool(
+    example(input = r#"{"text":"hello"}"#),
+    limits(fuel = 90_000_000, memory = "16 MiB", timeout = "5s", output = "64 KiB")
+)]
+fn echo(input: In, ctx: &Context) -> Result<Out> {
+    ctx.info("echoing");
+    Ok(Out {
+        text: input.text,
+        call_id: ctx.call_id().to_owned(),
+    })
+}

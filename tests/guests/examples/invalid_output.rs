@@ -1,0 +1,74 @@
+//! Ends in ways that the SDK does not let a tool end: the input `{"what": ...}` says how.
+
+#![cfg(target_family = "wasm")]
+
+use guests::bindings::art::tool::types::{
+    ExecutionContext, Outcome, Source, SubtaskRequest, Success, Suspension, ToolSchema,
+};
+use guests::bindings::exports::art::tool::tool;
+use guests::{answer, success};
+
+struct Guest;
+
+impl tool::Guest for Guest {
+    fn schema() -> ToolSchema {
+        ToolSchema {
+            output_schema: Some(
+                r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#.to_owned(),
+            ),
+            ..guests::plain_schema("invalid_output")
+        }
+    }
+
+    fn execute(input: String, context: ExecutionContext) -> Outcome {
+        // The input is `{"what":"..."}`, compact.
+        match input.split('"').nth(3).unwrap_or_default() {
+            "not_json" => answer("not json"),
+            "nothing" => answer(""),
+            "two_values" => answer(r#"{"n":1} {"n":2}"#),
+            "not_a_number" => answer(r#"{"n":NaN}"#),
+            "byte_order_mark" => answer("\u{feff}{\"n\":1}"),
+            "deep" => answer(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000))),
+            "many_values" => answer(format!("[{}0]", "0,".repeat(60_000))),
+            "own_schema_broken" => answer(r#"{"n":"one"}"#),
+            "duplicate_keys" => answer(r#"{"n":1,"n":2}"#),
+            "large_number" => answer(r#"{"n":9007199254740993}"#),
+            "metadata_is_a_list" => Outcome::Success(Success {
+                metadata: Some("[1]".to_owned()),
+                ..success(r#"{"n":1}"#)
+            }),
+            "wrong_ids" => Outcome::Success(Success {
+                metadata: Some(r#"{"callId":"call_000000000","toolName":"other","status":"error"}"#.to_owned()),
+                ..success(r#"{"n":1}"#)
+            }),
+            "many_sources" => Outcome::Success(Success {
+                sources: (0..200_000).map(|_| named_source()).collect(),
+                ..success(r#"{"n":1}"#)
+            }),
+            "details_not_json" => Outcome::Suspended(Suspension {
+                message: "well?".to_owned(),
+                details: Some("{".to_owned()),
+                preview: None,
+                feedback_schema: None,
+            }),
+            "inputs_not_an_object" => Outcome::Continuation(SubtaskRequest {
+                description: "go on".to_owned(),
+                inputs: "7".to_owned(),
+                template_hints: Vec::new(),
+                max_depth: None,
+                context_management: None,
+            }),
+            _ => answer(format!(r#"{{"n":{}}}"#, context.call_id.len())),
+        }
+    }
+}
+
+fn named_source() -> Source {
+    Source {
+        source_name: "a source".to_owned(),
+        url: None,
+        extra: None,
+    }
+}
+
+guests::bindings::export!(Guest with_types_in guests::bindings);

@@ -1,0 +1,7 @@
+//! `schema()` takes all memory there is.
+
+#![cfg(target_family = "wasm")]
+
+guests::schema_guest!(loop {
+    std::hint::black_box(vec![1_u8; 1 << 20].leak());
+});

@@ -1,0 +1,5 @@
+//! `schema()` panics.
+
+#![cfg(target_family = "wasm")]
+
+guests::schema_guest!(std::process::abort());

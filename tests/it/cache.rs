@@ -1,0 +1,107 @@
+//! Compiled code on disk: used when it is genuine, made again when it is not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use art_sandbox::{Sandbox, SandboxConfig};
+
+use crate::handmade::Handmade;
+use crate::harness::{components, read};
+
+fn sandbox(cache: &Path) -> Sandbox {
+    let config = SandboxConfig {
+        workers: 1,
+        pooling: false,
+        cache: Some(cache.to_owned()),
+    };
+    Sandbox::new(&config).expect("the sandbox starts")
+}
+
+/// The files of compiled code, in order.
+fn compiled(cache: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(cache).expect("the cache is there");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    let mut found: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "cwasm"))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Replacing a file gives it another inode, so this tells whether it was written again.
+fn inode(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).expect("the file is there").ino()
+}
+
+#[test]
+fn a_second_host_uses_what_the_first_one_compiled() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("code");
+    let good = Handmade::default().build();
+    sandbox(&cache).load("good", &good).expect("it loads");
+    let files = compiled(&cache);
+    assert_eq!(files.len(), 1);
+    let first = inode(&files[0]);
+    sandbox(&cache).load("good", &good).expect("it loads again");
+    assert_eq!((compiled(&cache), inode(&files[0])), (files.clone(), first));
+}
+
+#[test]
+fn compiled_code_that_was_changed_is_compiled_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("code");
+    let good = Handmade::default().build();
+    sandbox(&cache).load("good", &good).expect("it loads");
+    let file = compiled(&cache).remove(0);
+    let genuine = fs::read(&file).unwrap();
+    for at in [0, 40, genuine.len() / 2, genuine.len() - 1] {
+        let mut changed = genuine.clone();
+        changed[at] ^= 0x10;
+        fs::write(&file, &changed).unwrap();
+        sandbox(&cache).load("good", &good).expect("it loads all the same");
+        assert!(fs::read(&file).unwrap() == genuine, "byte {at} was not made good");
+    }
+}
+
+#[test]
+fn the_code_of_one_tool_cannot_stand_in_for_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("code");
+    let sandbox = sandbox(&cache);
+    sandbox.load("echo", &read(components::ECHO)).expect("it loads");
+    let echo = compiled(&cache).remove(0);
+    let handmade = Handmade::default().build();
+    sandbox.load("handmade", &handmade).expect("it loads");
+    let other = compiled(&cache).into_iter().find(|path| *path != echo).unwrap();
+    fs::copy(&echo, &other).unwrap();
+    let again = sandbox.load("handmade", &handmade).expect("it loads");
+    assert_eq!(art_tools::executor::ToolExecutor::schema(&again).name, "handmade");
+}
+
+#[test]
+fn many_hosts_may_start_at_once_with_a_new_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("code");
+    let good = Handmade::default().build();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| sandbox(&cache).load("good", &good).expect("it loads"));
+        }
+    });
+    assert_eq!(compiled(&cache).len(), 1);
+}
+
+#[test]
+fn a_cache_that_others_may_write_to_stops_the_start() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let config = SandboxConfig {
+        workers: 1,
+        pooling: false,
+        cache: Some(dir.path().to_owned()),
+    };
+    let told = Sandbox::new(&config).expect_err("it must not start").to_string();
+    assert!(told.contains("is not private: other users may write to it"), "{told}");
+}

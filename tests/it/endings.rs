@@ -1,0 +1,215 @@
+//! Every attack ends in its own kind of ending, is paid for, and harms nobody who is called at the same time.
+
+use art_core::error::ToolErrorCode;
+use art_core::limits::Limits;
+use art_core::outcome::{Ending, Outcome};
+use serde_json::json;
+
+use crate::harness::{call, components, echo_answers, guest};
+
+const MIB: u64 = 1 << 20;
+
+/// Fuel for some hundredths of a second.
+const FEW_FUEL: Limits = Limits {
+    fuel: 60_000_000,
+    ..Limits::EXECUTE
+};
+/// All the fuel there is, and little time.
+const LITTLE_TIME: Limits = Limits {
+    fuel: Limits::MAX.fuel,
+    timeout_ms: 200,
+    host_calls: u64::MAX,
+    ..Limits::EXECUTE
+};
+/// Room for an output that is too large.
+const MUCH_MEMORY: Limits = Limits {
+    memory_bytes: 256 * MIB,
+    ..Limits::EXECUTE
+};
+
+/// What `hostile` is told to do, and how that ends.
+pub(crate) struct Attack {
+    name: &'static str,
+    n: usize,
+    limits: Limits,
+    ending: &'static str,
+}
+
+impl Attack {
+    /// Runs it and checks its ending and what it used.
+    pub(crate) async fn run(&self) -> Outcome {
+        let arguments = json!({"attack": self.name, "n": self.n});
+        let outcome = call(&guest(components::HOSTILE), arguments, self.limits).await;
+        let (name, usage) = (self.name, outcome.usage);
+        assert_eq!(
+            outcome.ending.name(),
+            self.ending,
+            "`{name}` ended as {:?}",
+            outcome.ending
+        );
+        assert!(
+            usage.fuel > 0 && usage.wall_us > 0 && usage.peak_memory_bytes > 0 && usage.bytes_in > 0,
+            "`{name}` did not pay: {usage:?}"
+        );
+        assert!(
+            usage.peak_memory_bytes <= self.limits.memory_bytes,
+            "`{name}`: {usage:?}"
+        );
+        outcome
+    }
+}
+
+/// One test for each row, and the table of them all.
+macro_rules! attacks {
+    ($($test:ident: $name:literal, $n:expr, $limits:expr => $ending:literal;)*) => {
+        /// Every attack.
+        pub(crate) const ATTACKS: &[Attack] = &[
+            $(Attack { name: $name, n: $n, limits: $limits, ending: $ending },)*
+        ];
+
+        $(
+            #[tokio::test]
+            async fn $test() {
+                let attack = Attack { name: $name, n: $n, limits: $limits, ending: $ending };
+                tokio::join!(attack.run(), echo_answers());
+            }
+        )*
+    };
+}
+
+attacks! {
+    an_endless_loop_uses_up_its_fuel: "loop", 0, FEW_FUEL => "fuel_exhausted";
+    an_endless_loop_with_much_fuel_runs_out_of_time: "loop", 0, LITTLE_TIME => "timeout";
+    a_sleep_of_an_hour_runs_out_of_time: "sleep", 0, LITTLE_TIME => "timeout";
+    endless_naps_run_out_of_time: "sleep_in_naps", 0, LITTLE_TIME => "timeout";
+    endless_naps_use_up_the_host_calls: "sleep_in_naps", 0, FEW_FUEL => "fuel_exhausted";
+    memory_growth_stops_at_the_limit: "grow", 0, Limits::EXECUTE => "memory_exhausted";
+    many_small_allocations_stop_at_the_limit: "small_allocations", 0, Limits::EXECUTE => "memory_exhausted";
+    deep_recursion_overflows_only_its_own_stack: "recursion", 0, Limits::EXECUTE => "stack_overflow";
+    large_frames_leave_only_their_own_memory: "large_frames", 0, Limits::EXECUTE => "trap";
+    moving_much_memory_runs_out_of_time: "bulk", 0, LITTLE_TIME => "timeout";
+    a_large_output_is_refused: "output", 8 << 20, MUCH_MEMORY => "invalid_output";
+    an_output_just_over_the_limit_is_refused: "output", (1 << 20) - 1, MUCH_MEMORY => "invalid_output";
+    an_output_just_within_the_limit_is_accepted: "output", (1 << 20) - 2, MUCH_MEMORY => "success";
+    an_output_that_does_not_fit_its_memory_exhausts_it: "output", 1 << 30, Limits::EXECUTE => "memory_exhausted";
+    a_large_attachment_is_refused: "attachment", 8 << 20, MUCH_MEMORY => "invalid_output";
+    a_million_log_lines_use_up_the_host_calls: "log_lines", 1_000_000, Limits::EXECUTE => "fuel_exhausted";
+    endless_log_lines_run_out_of_time: "log_lines", 4_000_000_000, LITTLE_TIME => "timeout";
+    long_log_lines_do_no_harm: "log_long_lines", 200, Limits::EXECUTE => "success";
+    much_progress_uses_up_the_host_calls: "progress", 1_000_000, Limits::EXECUTE => "fuel_exhausted";
+    a_flood_of_output_lines_uses_up_the_host_calls: "stdout", 1_000_000, Limits::EXECUTE => "fuel_exhausted";
+    a_panic_is_a_trap: "panic", 0, Limits::EXECUTE => "trap";
+    an_unreachable_instruction_is_a_trap: "trap", 0, Limits::EXECUTE => "trap";
+    leaving_the_process_is_a_trap: "exit", 0, Limits::EXECUTE => "trap";
+    leaving_the_process_with_an_error_is_a_trap: "exit", 1, Limits::EXECUTE => "trap";
+    a_flood_of_random_bytes_uses_up_the_host_calls: "random", 0, FEW_FUEL => "fuel_exhausted";
+    a_flood_of_random_bytes_runs_out_of_time: "random", 0, LITTLE_TIME => "timeout";
+    too_many_random_bytes_at_once_are_a_trap: "much_random", 0, Limits::EXECUTE => "trap";
+    reading_the_clock_for_ever_uses_up_the_host_calls: "clock", 0, Limits::EXECUTE => "fuel_exhausted";
+    a_few_pollables_are_fine: "pollables", 100, Limits::EXECUTE => "success";
+    a_flood_of_pollables_is_a_trap: "pollables", 100_000, Limits::EXECUTE => "trap";
+    waiting_for_a_cancellation_that_never_comes_runs_out_of_time: "until_cancelled", 0, LITTLE_TIME => "timeout";
+    a_question_suspends_the_call: "suspended", 0, Limits::EXECUTE => "suspended";
+    a_subtask_continues_the_call: "continuation", 0, Limits::EXECUTE => "continuation";
+    a_validation_error_is_a_failure: "validation", 0, Limits::EXECUTE => "failure";
+}
+
+async fn hostile(attack: &str, n: usize, limits: Limits) -> Outcome {
+    call(&guest(components::HOSTILE), json!({"attack": attack, "n": n}), limits).await
+}
+
+#[tokio::test]
+async fn each_code_of_a_failure_arrives_as_it_is() {
+    use ToolErrorCode as Code;
+    let codes = [
+        ("validation", Code::ValidationError, false),
+        ("io", Code::IoError, false),
+        ("config", Code::ConfigError, false),
+        ("permission_denied", Code::PermissionDenied, false),
+        ("rate_limited", Code::RateLimited, true),
+        ("not_found", Code::NotFound, false),
+        ("llm_assist", Code::LlmAssistRequired, false),
+        ("timeout", Code::Timeout, true),
+        ("anything else", Code::Unknown, false),
+    ];
+    for (attack, code, retryable) in codes {
+        match hostile(attack, 0, Limits::EXECUTE).await.ending {
+            Ending::Failure(failure) => {
+                assert_eq!((failure.code, failure.retryable), (code, retryable), "{attack}");
+                assert_eq!(failure.message, "as it was asked to");
+            }
+            other => panic!("`{attack}` ended as {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limit_that_was_reached_is_named() {
+    let told = async |attack, limits| hostile(attack, 0, limits).await.ending.error().unwrap().1;
+    assert_eq!(told("loop", FEW_FUEL).await, "used up its 60000000 units of fuel");
+    assert_eq!(told("sleep", LITTLE_TIME).await, "did not finish within 200 ms");
+    assert_eq!(
+        told("grow", Limits::EXECUTE).await,
+        "asked for more than its 67108864 bytes of memory"
+    );
+    assert_eq!(told("recursion", Limits::EXECUTE).await, "recursed too deeply");
+    assert_eq!(
+        told("exit", Limits::EXECUTE).await,
+        "trapped: the tool exited with code 0"
+    );
+}
+
+#[tokio::test]
+async fn the_message_of_a_panic_is_kept() {
+    let outcome = hostile("panic", 0, Limits::EXECUTE).await;
+    assert!(outcome.log.stderr.contains("the guest gives up"), "{:?}", outcome.log);
+}
+
+#[tokio::test]
+async fn log_lines_past_the_budget_are_counted() {
+    let log = hostile("log_lines", 5_000, Limits::EXECUTE).await.log;
+    assert_eq!((log.records.len(), log.dropped), (1_000, 4_000));
+}
+
+#[tokio::test]
+async fn long_log_lines_are_cut_and_bounded_together() {
+    let log = hostile("log_long_lines", 200, Limits::EXECUTE).await.log;
+    assert!(log.records.iter().all(|record| record.message.len() == 4_096));
+    assert_eq!((log.records.len(), log.dropped), (64, 136));
+}
+
+#[tokio::test]
+async fn a_flood_on_the_standard_output_keeps_its_beginning() {
+    let log = hostile("stdout", 1_000, Limits::EXECUTE).await.log;
+    assert_eq!(log.stdout.len(), 4_096);
+}
+
+#[tokio::test]
+async fn the_file_name_of_an_attachment_stays_a_name() {
+    match hostile("attachment", 16, Limits::EXECUTE).await.ending {
+        Ending::Success(success) => {
+            assert_eq!(success.attachments[0].filename.as_deref(), Some("../../etc/passwd"));
+            assert_eq!(success.attachments[0].data, [7; 16]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_sleep_costs_time_but_no_processor_time() {
+    let usage = hostile("sleep", 0, LITTLE_TIME).await.usage;
+    assert!(
+        usage.wall_us >= 150_000 && usage.cpu_us < usage.wall_us / 2,
+        "{usage:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_finishes_in_time_is_not_stopped() {
+    let limits = Limits {
+        timeout_ms: 20_000,
+        ..Limits::EXECUTE
+    };
+    let outcome = call(&guest(components::SLOW_ECHO), json!({"ms": 50}), limits).await;
+    assert_eq!(crate::harness::output(&outcome), json!({"waited": 50}));
+}

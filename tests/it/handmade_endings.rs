@@ -1,0 +1,196 @@
+//! Attacks from code that no compiler makes of Rust: before, after and around `execute`.
+
+use art_core::limits::Limits;
+use art_core::outcome::Outcome;
+use art_sandbox::Sandbox;
+use serde_json::json;
+
+use crate::handmade::Handmade;
+use crate::harness::{call, new_sandbox, sandbox};
+
+/// Fuel for some hundredths of a second.
+const FEW_FUEL: Limits = Limits {
+    fuel: 60_000_000,
+    ..Limits::EXECUTE
+};
+/// All the fuel there is, and little time.
+const LITTLE_TIME: Limits = Limits {
+    fuel: Limits::MAX.fuel,
+    timeout_ms: 200,
+    host_calls: u64::MAX,
+    ..Limits::EXECUTE
+};
+
+async fn run_in(sandbox: &Sandbox, guest: &Handmade<'_>, limits: Limits) -> Outcome {
+    let plugin = sandbox.load("handmade", &guest.build()).expect("the guest loads");
+    call(&plugin, json!({}), limits).await
+}
+
+async fn run(guest: Handmade<'_>, limits: Limits) -> Outcome {
+    run_in(sandbox(), &guest, limits).await
+}
+
+#[tokio::test]
+async fn a_handmade_tool_that_does_no_harm_succeeds() {
+    let outcome = run(Handmade::default(), Limits::EXECUTE).await;
+    assert_eq!(outcome.ending.name(), "success", "{:?}", outcome.ending);
+}
+
+#[tokio::test]
+async fn a_loop_in_the_allocation_for_the_input_uses_up_the_fuel() {
+    let guest = Handmade {
+        realloc: "(loop $l (br $l))",
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "fuel_exhausted");
+}
+
+#[tokio::test]
+async fn a_loop_after_the_result_uses_up_the_fuel() {
+    let guest = Handmade {
+        post_return: "(loop $l (br $l))",
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "fuel_exhausted");
+}
+
+#[tokio::test]
+async fn a_trap_after_the_result_is_a_trap() {
+    let guest = Handmade {
+        post_return: "unreachable",
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "trap");
+}
+
+/// A loop around one call of the host with a long text, which is work for the host and little for the guest.
+const LOG_LOOP: Handmade<'static> = Handmade {
+    version: "0.1.0",
+    imports: r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#,
+    memory: r#"(memory (export "memory") 32)"#,
+    items: "",
+    realloc: "",
+    schema: "",
+    execute: "(loop $l (call $log (i32.const 0) (i32.const 0) (i32.const 1048576)) (br $l))",
+    post_return: "",
+    outcome: Handmade::success(4),
+    output: b"null",
+};
+
+#[tokio::test]
+async fn long_texts_for_the_log_run_out_of_time() {
+    let outcome = run(LOG_LOOP, LITTLE_TIME).await;
+    assert_eq!(outcome.ending.name(), "timeout");
+    assert!(outcome.usage.wall_us < 2_000_000, "{:?}", outcome.usage);
+}
+
+#[tokio::test]
+async fn tables_count_as_memory() {
+    let guest = Handmade {
+        items: "(table $t 0 funcref)",
+        execute: "(if (i32.eq (table.grow $t (ref.null func) (i32.const 10000000)) (i32.const -1)) (then unreachable))",
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, Limits::EXECUTE).await.ending.name(), "memory_exhausted");
+}
+
+#[tokio::test]
+async fn a_table_that_grows_for_ever_stops_at_its_limit() {
+    let guest = Handmade {
+        items: "(table $t 0 funcref)",
+        execute: "(loop $l (br_if $l (i32.ne (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1)))
+                  unreachable)",
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, Limits::EXECUTE).await.ending.name(), "memory_exhausted");
+}
+
+#[tokio::test]
+async fn several_memories_count_together() {
+    let guest = Handmade {
+        items: "(memory $second 0)",
+        execute: "(loop $l
+                    (br_if $l (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))
+                    (br_if $l (i32.ne (memory.grow $second (i32.const 16)) (i32.const -1)))
+                  unreachable)",
+        ..Handmade::default()
+    };
+    let outcome = run(guest, Limits::EXECUTE).await;
+    assert_eq!(outcome.ending.name(), "memory_exhausted");
+    assert!(
+        outcome.usage.peak_memory_bytes <= Limits::EXECUTE.memory_bytes,
+        "{:?}",
+        outcome.usage
+    );
+}
+
+#[tokio::test]
+async fn growth_past_the_maximum_of_the_module_itself_is_no_attack() {
+    let guest = Handmade {
+        memory: r#"(memory (export "memory") 32 40)"#,
+        execute: "(local $i i32)
+                  (loop $l
+                    (drop (memory.grow (i32.const 100)))
+                    (local.set $i (i32.add (local.get $i) (i32.const 1)))
+                    (br_if $l (i32.lt_u (local.get $i) (i32.const 100))))
+                  (if (i32.ne (memory.grow (i32.const 8)) (i32.const 32)) (then unreachable))",
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, Limits::EXECUTE).await.ending.name(), "success");
+}
+
+#[tokio::test]
+async fn an_output_outside_of_the_memory_is_a_trap() {
+    let guest = Handmade {
+        outcome: Handmade::success(1 << 30),
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, Limits::EXECUTE).await.ending.name(), "trap");
+}
+
+#[tokio::test]
+async fn an_output_over_the_whole_memory_is_refused_before_it_is_copied() {
+    let guest = Handmade {
+        memory: r#"(memory (export "memory") 1000)"#,
+        outcome: Handmade::success(60 << 20),
+        ..Handmade::default()
+    };
+    assert_eq!(run(guest, Limits::EXECUTE).await.ending.name(), "invalid_output");
+}
+
+#[tokio::test]
+async fn an_output_that_is_not_utf_8_is_invalid() {
+    let guest = Handmade {
+        outcome: Handmade::success(2),
+        output: b"\xff\xfe",
+        ..Handmade::default()
+    };
+    let ending = run(guest, Limits::EXECUTE).await.ending;
+    assert_eq!(ending.name(), "invalid_output", "{ending:?}");
+}
+
+#[tokio::test]
+async fn an_outcome_of_no_known_kind_is_invalid() {
+    let mut outcome = Handmade::success(4);
+    outcome[0] = 9;
+    let guest = Handmade {
+        outcome,
+        ..Handmade::default()
+    };
+    let ending = run(guest, Limits::EXECUTE).await.ending;
+    assert_eq!(ending.name(), "invalid_output", "{ending:?}");
+}
+
+#[tokio::test]
+async fn without_a_pool_the_same_attacks_end_in_the_same_way() {
+    let sandbox = new_sandbox(false);
+    assert!(!sandbox.mode().pooling);
+    let plain = run_in(&sandbox, &Handmade::default(), Limits::EXECUTE).await;
+    assert_eq!(plain.ending.name(), "success");
+    let post = Handmade {
+        post_return: "(loop $l (br $l))",
+        ..Handmade::default()
+    };
+    assert_eq!(run_in(&sandbox, &post, FEW_FUEL).await.ending.name(), "fuel_exhausted");
+    assert_eq!(run_in(&sandbox, &LOG_LOOP, LITTLE_TIME).await.ending.name(), "timeout");
+}

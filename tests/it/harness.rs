@@ -1,0 +1,146 @@
+//! Components by path, one sandbox for all tests, and calls that are checked on the way.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use art_core::limits::Limits;
+use art_core::outcome::{Ending, Outcome};
+use art_core::tool::ParsedToolCall;
+use art_sandbox::{LoadError, Plugin, Sandbox, SandboxConfig};
+use art_tools::executor::{Admitted, ToolExecutor};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// Where the build script put the components. A guest that no test uses is dead code, and fails the build.
+#[deny(dead_code, reason = "a guest without a test is not tested")]
+pub(crate) mod components {
+    include!(concat!(env!("OUT_DIR"), "/components.rs"));
+}
+
+/// No call of these tests runs longer than its own limit; one that does hangs.
+const HANGS: Duration = Duration::from_secs(60);
+
+/// The sandbox of all tests that do not need one of their own: two workers, compiled code kept between runs.
+pub(crate) fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| new_sandbox(true))
+}
+
+/// A sandbox with two workers that shares the cache with all others.
+pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
+    let config = SandboxConfig {
+        workers: 2,
+        pooling,
+        cache: Some(cache),
+    };
+    Sandbox::new(&config).expect("the sandbox starts")
+}
+
+/// Loads the component at `path`, which was built for these tests.
+pub(crate) fn load(path: &str) -> Result<Plugin, LoadError> {
+    load_into(sandbox(), path)
+}
+
+/// [`load`] into a sandbox of the caller's.
+pub(crate) fn load_into(sandbox: &Sandbox, path: &str) -> Result<Plugin, LoadError> {
+    let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap();
+    sandbox.load(name, &read(path))
+}
+
+/// The bytes of a component.
+pub(crate) fn read(path: &str) -> Vec<u8> {
+    std::fs::read(path).expect("the build script has built it")
+}
+
+/// The well-behaved or hostile tool at `path`, loaded once.
+pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
+    static LOADED: Mutex<Option<HashMap<&str, Arc<Plugin>>>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().expect("no test panicked while loading");
+    let plugin = loaded
+        .get_or_insert_default()
+        .entry(path)
+        .or_insert_with(|| Arc::new(load(path).expect("the guest loads")));
+    Arc::clone(plugin)
+}
+
+/// A call of whatever tool it is given to.
+pub(crate) fn request(arguments: Value) -> ParsedToolCall {
+    ParsedToolCall {
+        call_id: "call_000000001".to_owned(),
+        tool_name: "tool".to_owned(),
+        arguments,
+    }
+}
+
+/// Calls a tool, unchecked by the tool system.
+pub(crate) async fn call(plugin: &Plugin, arguments: Value, limits: Limits) -> Outcome {
+    call_with_cancel(plugin, arguments, limits, CancellationToken::new()).await
+}
+
+/// [`call`] with a token that the test may cancel.
+pub(crate) async fn call_with_cancel(
+    plugin: &Plugin,
+    arguments: Value,
+    limits: Limits,
+    cancel: CancellationToken,
+) -> Outcome {
+    let call = Admitted::for_test_with_cancel(request(arguments), limits, cancel);
+    tokio::time::timeout(HANGS, plugin.execute(&call))
+        .await
+        .expect("the call ends by itself")
+}
+
+/// Calls `echo` and checks its answer.
+pub(crate) async fn echo_answers() {
+    let outcome = call(&guest(components::ECHO), json!({"text": "hello"}), Limits::EXECUTE).await;
+    assert_eq!(output(&outcome), json!({"text": "hello", "call_id": "call_000000001"}));
+}
+
+/// The output of a success.
+pub(crate) fn output(outcome: &Outcome) -> Value {
+    match &outcome.ending {
+        Ending::Success(success) => serde_json::from_str(&success.output).expect("the output is JSON"),
+        other => panic!("expected a success, got {other:?}, log {:?}", outcome.log),
+    }
+}
+
+/// The error and all its causes in one line.
+pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Runs the ignored test `name` of this binary in a process of its own, after the shell commands in `setup`.
+pub(crate) fn run_alone(name: &str, setup: &str) {
+    let binary = std::env::current_exe().expect("the test binary is known");
+    let script = format!("{setup} exec \"$0\" --exact \"$1\" --ignored --nocapture --test-threads=1");
+    let ran = Command::new("sh")
+        .args(["-c", &script])
+        .arg(binary)
+        .arg(name)
+        .output()
+        .expect("the test binary starts");
+    assert!(ran.status.success(), "`{name}` failed:\n{}", told(&ran));
+    assert!(
+        String::from_utf8_lossy(&ran.stdout).contains("1 passed"),
+        "there is no test `{name}`"
+    );
+}
+
+fn told(ran: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    )
+}

@@ -1,0 +1,165 @@
+//! No call learns of another one, keeps what another one was given, or runs on for nobody.
+
+use std::time::Duration;
+
+use art_core::limits::Limits;
+use art_tools::executor::{Admitted, ToolExecutor};
+use futures_util::future::join_all;
+use proptest::prelude::*;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{call, call_with_cancel, components, echo_answers, guest, new_sandbox, output, request};
+
+#[tokio::test]
+async fn nothing_stays_from_one_call_to_the_next() {
+    for _ in 0..20 {
+        let outcome = call(&guest(components::COUNTER), json!({}), Limits::EXECUTE).await;
+        assert_eq!(output(&outcome), json!({"calls": 1, "old_bytes": 0}));
+    }
+}
+
+#[tokio::test]
+async fn memory_that_a_trapped_call_wrote_is_not_seen_by_the_next() {
+    for _ in 0..4 {
+        let grown = call(&guest(components::HOSTILE), json!({"attack": "grow"}), Limits::EXECUTE).await;
+        assert_eq!(grown.ending.name(), "memory_exhausted");
+        let counter = call(&guest(components::COUNTER), json!({}), Limits::EXECUTE).await;
+        assert_eq!(output(&counter)["old_bytes"], 0);
+    }
+}
+
+#[tokio::test]
+async fn a_tool_sees_nothing_of_its_host() {
+    let outcome = call(&guest(components::EMPTY_HANDS), json!({}), Limits::EXECUTE).await;
+    let found = output(&outcome);
+    assert_eq!(
+        (&found["variables"], &found["arguments"], &found["input"]),
+        (&json!(0), &json!(0), &json!(0))
+    );
+    for reach in ["file", "directory", "written"] {
+        assert_ne!(found[reach], "worked", "{reach}");
+    }
+}
+
+#[tokio::test]
+async fn the_limits_of_one_call_are_not_those_of_the_next() {
+    let hostile = guest(components::HOSTILE);
+    let tight = Limits {
+        fuel: 10_000,
+        ..Limits::EXECUTE
+    };
+    let first = call(&hostile, json!({"attack": "suspended"}), tight).await;
+    let second = call(&hostile, json!({"attack": "suspended"}), Limits::EXECUTE).await;
+    assert_eq!(
+        (first.ending.name(), second.ending.name()),
+        ("fuel_exhausted", "suspended")
+    );
+}
+
+#[tokio::test]
+async fn a_call_uses_the_same_fuel_every_time() {
+    let echo = guest(components::ECHO);
+    let calls = (0..20).map(|_| call(&echo, json!({"text": "the same"}), Limits::EXECUTE));
+    let fuel: Vec<u64> = join_all(calls).await.iter().map(|outcome| outcome.usage.fuel).collect();
+    assert!(fuel.iter().all(|used| *used == fuel[0] && *used > 0), "{fuel:?}");
+}
+
+#[tokio::test]
+async fn a_sleeping_tool_is_cancelled() {
+    cancelled_soon("sleep").await;
+}
+
+#[tokio::test]
+async fn a_busy_tool_is_cancelled() {
+    cancelled_soon("loop").await;
+}
+
+async fn cancelled_soon(attack: &str) {
+    let limits = Limits {
+        fuel: Limits::MAX.fuel,
+        ..Limits::EXECUTE
+    };
+    let cancel = CancellationToken::new();
+    let hostile = guest(components::HOSTILE);
+    let call = call_with_cancel(&hostile, json!({"attack": attack}), limits, cancel.clone());
+    let give_up = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel();
+    };
+    let (outcome, ()) = tokio::join!(call, give_up);
+    assert_eq!(outcome.ending.name(), "cancelled");
+    assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
+}
+
+#[tokio::test]
+async fn a_tool_that_asks_learns_that_its_caller_gave_up() {
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let hostile = guest(components::HOSTILE);
+    let call = call_with_cancel(&hostile, json!({"attack": "until_cancelled"}), Limits::EXECUTE, cancel);
+    assert_eq!(output(&call.await), json!("survived"));
+}
+
+/// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none.
+#[tokio::test]
+async fn guests_whose_callers_are_gone_give_up_their_places() {
+    let hostile = guest(components::HOSTILE);
+    for attack in ["sleep", "loop"] {
+        for _ in 0..3 {
+            let admitted: Vec<Admitted> = (0..100)
+                .map(|_| Admitted::for_test(request(json!({"attack": attack})), Limits::EXECUTE))
+                .collect();
+            let calls = join_all(admitted.iter().map(|call| hostile.execute(call)));
+            assert!(tokio::time::timeout(Duration::from_millis(30), calls).await.is_err());
+        }
+        echo_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn more_calls_than_there_is_room_for_are_refused_as_busy() {
+    let sandbox = new_sandbox(true);
+    let slow = crate::harness::load_into(&sandbox, components::SLOW_ECHO).expect("the guest loads");
+    let calls = (0..200).map(|_| call(&slow, json!({"ms": 500}), Limits::EXECUTE));
+    let outcomes = join_all(calls).await;
+    let count = |name| outcomes.iter().filter(|outcome| outcome.ending.name() == name).count();
+    assert_eq!((count("success"), count("busy")), (128, 72));
+    let again = call(&slow, json!({"ms": 1}), Limits::EXECUTE).await;
+    assert_eq!(output(&again), json!({"waited": 1}));
+}
+
+/// Runs `echo` with exactly this much fuel.
+fn with_fuel(fuel: u64) -> (String, u64) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let limits = Limits {
+        fuel,
+        ..Limits::EXECUTE
+    };
+    let outcome = runtime.block_on(call(&guest(components::ECHO), json!({"text": "x"}), limits));
+    (outcome.ending.name().to_owned(), outcome.usage.fuel)
+}
+
+#[test]
+fn one_unit_of_fuel_less_than_needed_is_too_little() {
+    let (ending, needed) = with_fuel(Limits::EXECUTE.fuel);
+    assert_eq!(ending, "success");
+    // A unit is not always enough to be noticed: the engine counts at the ends of blocks.
+    assert_eq!(with_fuel(needed + 1_000).0, "success");
+    assert_eq!(with_fuel(needed - 1_000).0, "fuel_exhausted");
+    assert_eq!(with_fuel(0).0, "fuel_exhausted");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_amount_of_fuel_ends_cleanly(fuel in 0_u64..200_000) {
+        let (ending, used) = with_fuel(fuel);
+        prop_assert!(ending == "success" || ending == "fuel_exhausted", "{fuel} units ended as {ending}");
+        prop_assert!(ending != "success" || used <= fuel, "{used} of {fuel}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Which of our packages may depend on which.
+
+use std::path::{Path, PathBuf};
+
+/// Package, its directory, and ours that it may depend on. `None`: on all of them.
+const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
+    ("art-core", "host/crates/art-core", Some(&[])),
+    ("art-agent", "host/crates/art-agent", Some(&["art-core"])),
+    ("art-tools", "host/crates/art-tools", Some(&["art-core"])),
+    (
+        "art-sandbox",
+        "host/crates/art-sandbox",
+        Some(&["art-core", "art-tools"]),
+    ),
+    ("art-model", "host/crates/art-model", Some(&["art-core"])),
+    ("art-store", "host/crates/art-store", Some(&["art-core"])),
+    ("art-host", "host", None),
+    ("art-sdk", "sdk", Some(&["art-sdk-macros"])),
+    ("art-sdk-macros", "sdk/macros", Some(&[])),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What the manifest in `directory` depends on outside of tests, on any platform.
+fn dependencies(directory: &str) -> Vec<String> {
+    let path = root().join(directory).join("Cargo.toml");
+    let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+    let platforms = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = platforms
+        .into_iter()
+        .flat_map(|all| all.values().filter_map(toml::Value::as_table));
+    let mut names = Vec::new();
+    for table in tables.chain([&manifest]) {
+        for kind in ["dependencies", "build-dependencies"] {
+            let found = table.get(kind).and_then(toml::Value::as_table);
+            names.extend(found.into_iter().flat_map(|found| found.keys().cloned()));
+        }
+    }
+    names
+}
+
+#[test]
+fn a_package_depends_only_on_those_below_it() {
+    for (package, directory, allowed) in ALLOWED {
+        let Some(allowed) = allowed else { continue };
+        for dependency in dependencies(directory).iter().filter(|name| name.starts_with("art-")) {
+            assert!(
+                allowed.contains(&dependency.as_str()),
+                "`{package}` must not depend on `{dependency}`; allowed: {allowed:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_sandbox_names_the_engine() {
+    for (package, directory, _) in ALLOWED.iter().filter(|(package, ..)| *package != "art-sandbox") {
+        for dependency in dependencies(directory) {
+            assert!(
+                !dependency.starts_with("wasmtime"),
+                "`{package}` must not depend on `{dependency}`; only `art-sandbox` may"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_package_of_the_host_has_its_layer() {
+    for entry in std::fs::read_dir(root().join("host/crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            ALLOWED.iter().any(|(package, ..)| *package == name),
+            "`{name}` has no layer"
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! What is not a tool of this host is refused, in words that say what it is.
+
+use art_core::limits::{LimitOverrides, Limits};
+use art_sandbox::{LoadError, inspect};
+use art_tools::executor::ToolExecutor;
+
+use crate::handmade::Handmade;
+use crate::harness::{components, guest, in_full, load, read, sandbox};
+
+/// Why `bytes` are refused.
+fn refusal(bytes: &[u8]) -> String {
+    in_full(&sandbox().load("x", bytes).expect_err("it must be refused"))
+}
+
+/// A component in text that imports this interface and exports the tool's.
+fn importing(import: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(component (import "{import}" (instance)) (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#
+    );
+    wat::parse_str(text).expect("a component")
+}
+
+#[test]
+fn files_of_other_kinds_are_named() {
+    let hint = " (hint: build it with `art plugin build` or `--target wasm32-wasip2`)";
+    let kinds: [(&[u8], &str); 6] = [
+        (b"\x7fELF\x02\x01\x01\0", "native code"),
+        (b"PK\x03\x04rest", "a zip archive"),
+        (b"(component)", "text"),
+        (b"\0asm\x01\0\0\0", "a core module"),
+        (b"\0", "text"),
+        (b"\xff\xd8\xff\xe0", "unknown bytes"),
+    ];
+    for (bytes, kind) in kinds {
+        assert_eq!(refusal(bytes), format!("not a WebAssembly component: {kind}{hint}"));
+    }
+    assert_eq!(refusal(b""), "the file is empty");
+}
+
+#[test]
+fn a_file_over_the_size_limit_is_refused_unread() {
+    let limit = art_sandbox::MAX_COMPONENT_BYTES;
+    let bytes = vec![0; usize::try_from(limit).unwrap() + 1];
+    assert_eq!(
+        refusal(&bytes),
+        format!("the file has {} bytes, more than the {limit} allowed", limit + 1)
+    );
+}
+
+#[test]
+fn another_version_of_the_contract_is_refused_with_both_named() {
+    let other = Handmade {
+        version: "0.2.0",
+        ..Handmade::default()
+    };
+    assert_eq!(
+        refusal(&other.build()),
+        "built against `art:tool@0.2.0`; this host supports `art:tool@0.1.0` (hint: rebuild it with the SDK of this host)"
+    );
+}
+
+#[test]
+fn a_later_patch_of_the_contract_is_accepted() {
+    let later = Handmade {
+        version: "0.1.7",
+        ..Handmade::default()
+    };
+    let loaded = sandbox().load("later", &later.build());
+    assert!(loaded.is_ok(), "{:?}", loaded.map_err(|error| in_full(&error)));
+}
+
+#[test]
+fn a_component_without_the_tool_interface_is_no_tool() {
+    let other = wat::parse_str(r#"(component (instance $i) (export "my:own/thing@1.0.0" (instance $i)))"#).unwrap();
+    assert_eq!(
+        refusal(&other),
+        "does not export `art:tool/tool@0.1.0`, so it is not a tool"
+    );
+}
+
+#[test]
+fn a_tool_interface_without_its_functions_is_refused_when_loading() {
+    let hollow = importing("wasi:io/error@0.2.0");
+    let error = sandbox().load("hollow", &hollow).expect_err("it must be refused");
+    assert!(matches!(error, LoadError::Link(_)), "{}", in_full(&error));
+}
+
+#[test]
+fn an_unknown_import_is_refused_by_name() {
+    assert_eq!(
+        refusal(&importing("my:own/thing@1.0.0")),
+        "imports `my:own/thing@1.0.0`, which no tool is granted by this host"
+    );
+}
+
+#[test]
+fn sockets_and_http_are_refused_by_name() {
+    for import in [
+        "wasi:sockets/tcp@0.2.3",
+        "wasi:http/outgoing-handler@0.2.3",
+        "wasi:sockets/ip-name-lookup@0.2.0",
+    ] {
+        let told = refusal(&importing(import));
+        assert_eq!(
+            told,
+            format!("imports `{import}`, which no tool is granted by this host")
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_connects_through_its_standard_library_is_refused() {
+    let told = in_full(&load(components::SOCKETS).expect_err("it must be refused"));
+    assert!(told.starts_with("imports `wasi:sockets/"), "{told}");
+}
+
+#[test]
+fn an_import_that_no_host_has_is_named_when_linking() {
+    let text = r#"(component
+        (import "wasi:clocks/sundial@0.2.0" (instance (export "shadow" (func))))
+        (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#;
+    let told = refusal(&wat::parse_str(text).unwrap());
+    assert!(told.contains("wasi:clocks/sundial@0.2.0"), "{told}");
+}
+
+#[test]
+fn the_manifest_is_read_without_running_anything() {
+    let found = inspect(&read(components::ECHO)).expect("it is a tool");
+    let manifest = found.manifest.expect("the sdk writes one");
+    assert_eq!((manifest.tool.as_str(), manifest.contract.as_str()), ("echo", "0.1.0"));
+    assert_eq!(
+        manifest.limits,
+        LimitOverrides {
+            fuel: Some(90_000_000),
+            timeout_ms: Some(5_000),
+            memory_bytes: Some(16 << 20),
+            output_bytes: Some(64 << 10),
+        }
+    );
+}
+
+#[test]
+fn the_manifest_sets_the_limits_of_the_tool() {
+    let limits = guest(components::ECHO).limits();
+    assert_eq!((limits.fuel, limits.timeout_ms), (90_000_000, 5_000));
+    assert_eq!(limits.host_calls, Limits::EXECUTE.host_calls);
+}
+
+/// A tool with these manifests.
+fn with_manifest(sections: &str) -> Vec<u8> {
+    Handmade {
+        items: sections,
+        ..Handmade::default()
+    }
+    .build()
+}
+
+#[test]
+fn a_manifest_that_asks_for_more_than_the_hard_maximum_is_refused() {
+    let greedy = with_manifest(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":536870913}}")"#);
+    assert_eq!(
+        refusal(&greedy),
+        "the manifest asks for too much: limit `memoryBytes` is 536870913, more than the hard maximum 536870912"
+    );
+}
+
+#[test]
+fn a_manifest_that_is_not_json_is_refused() {
+    let told = refusal(&with_manifest(r#"(@custom "art:manifest" "limits: none")"#));
+    assert!(told.starts_with("the `art:manifest` section is invalid: "), "{told}");
+}
+
+#[test]
+fn a_limit_that_does_not_exist_is_refused() {
+    let told = refusal(&with_manifest(
+        r#"(@custom "art:manifest" "{\"limits\":{\"memory\":1}}")"#,
+    ));
+    assert!(told.contains("unknown field `memory`"), "{told}");
+}
+
+#[test]
+fn two_manifests_are_refused() {
+    let twice = with_manifest(r#"(@custom "art:manifest" "{}") (@custom "art:manifest" "{}")"#);
+    assert_eq!(refusal(&twice), "has more than one `art:manifest` section");
+}

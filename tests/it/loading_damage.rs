@@ -1,0 +1,44 @@
+//! Damaged components are refused or still run inside their limits; none of them harms the host.
+
+use proptest::prelude::*;
+
+use crate::harness::{components, echo_answers, read, sandbox};
+
+/// Offsets at which a good component is cut.
+const CUTS: usize = 60;
+
+#[test]
+fn a_component_cut_at_any_offset_is_refused() {
+    let whole = read(components::ECHO);
+    for cut in (0..CUTS)
+        .map(|n| n * whole.len() / CUTS)
+        .chain([1, 7, 8, 9, whole.len() - 1])
+    {
+        assert!(sandbox().load("cut", &whole[..cut]).is_err(), "cut at {cut}");
+    }
+}
+
+#[tokio::test]
+async fn the_host_works_on_after_damage() {
+    assert!(sandbox().load("damaged", b"\0asm\x0d\0\x01\0\x07").is_err());
+    echo_answers().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Most are refused. A changed constant may well give a component that is valid and runs: within its limits.
+    #[test]
+    fn a_flipped_bit_does_no_harm(at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+        let mut bytes = crate::handmade::Handmade::default().build();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        drop(sandbox().load("flipped", &bytes));
+    }
+
+    #[test]
+    fn random_bytes_after_a_good_header_are_refused(rest in prop::collection::vec(any::<u8>(), 0..200)) {
+        let bytes = [b"\0asm\x0d\0\x01\0".as_slice(), &rest].concat();
+        prop_assert!(sandbox().load("random", &bytes).is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! `schema()` runs before anybody trusts the tool: every attack in it is stopped by limits of its own.
+
+use art_core::limits::Limits;
+use art_tools::executor::ToolExecutor;
+
+use crate::handmade::Handmade;
+use crate::harness::{components, echo_answers, in_full, load, sandbox};
+
+/// Why the component at `path` is refused.
+fn refusal(path: &str) -> String {
+    in_full(&load(path).expect_err("it must be refused"))
+}
+
+/// Why a handmade component is refused.
+fn handmade_refusal(guest: &Handmade<'_>) -> String {
+    in_full(
+        &sandbox()
+            .load("handmade", &guest.build())
+            .expect_err("it must be refused"),
+    )
+}
+
+#[test]
+fn a_loop_uses_up_the_fuel() {
+    assert_eq!(
+        refusal(components::SCHEMA_LOOPS),
+        "`schema()` used up its 100000000 units of fuel"
+    );
+}
+
+#[test]
+fn a_sleep_runs_out_of_time() {
+    assert_eq!(
+        refusal(components::SCHEMA_SLEEPS),
+        "`schema()` did not finish within 2000 ms"
+    );
+}
+
+#[test]
+fn growth_stops_at_the_limit() {
+    assert_eq!(
+        refusal(components::SCHEMA_GROWS),
+        format!(
+            "`schema()` asked for more than its {} bytes of memory",
+            Limits::SCHEMA.memory_bytes
+        )
+    );
+}
+
+#[test]
+fn a_trap_is_told() {
+    let told = refusal(components::SCHEMA_TRAPS);
+    assert!(told.starts_with("`schema()` trapped: "), "{told}");
+}
+
+#[test]
+fn ten_megabytes_are_refused() {
+    assert_eq!(
+        refusal(components::SCHEMA_HUGE),
+        format!(
+            "`schema()` returned invalid output: more than the {} bytes allowed",
+            Limits::SCHEMA.output_bytes
+        )
+    );
+}
+
+#[test]
+fn a_schema_that_is_not_json_is_told() {
+    let told = refusal(components::SCHEMA_BAD_JSON);
+    assert!(told.starts_with("`schema()` "), "{told}");
+    assert!(
+        told.contains("`input-schema` is invalid: key must be a string"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_schema_that_differs_is_read_once() {
+    let plugin = load(components::SCHEMA_DIFFERS).expect("the guest loads");
+    assert_eq!(plugin.schema(), plugin.schema());
+    let again = load(components::SCHEMA_DIFFERS).expect("the guest loads");
+    assert_ne!(plugin.schema().description, again.schema().description);
+    assert_eq!(plugin.digest(), again.digest());
+}
+
+#[test]
+fn a_loop_while_the_module_starts_uses_up_the_fuel() {
+    let guest = Handmade {
+        items: "(func $start (loop $l (br $l))) (start $start)",
+        ..Handmade::default()
+    };
+    assert_eq!(
+        handmade_refusal(&guest),
+        "`schema()` used up its 100000000 units of fuel"
+    );
+}
+
+#[test]
+fn a_trap_while_the_module_starts_is_told() {
+    let guest = Handmade {
+        items: "(func $start unreachable) (start $start)",
+        ..Handmade::default()
+    };
+    let told = handmade_refusal(&guest);
+    assert!(told.contains("unreachable"), "{told}");
+}
+
+#[test]
+fn four_gigabytes_of_initial_memory_are_refused() {
+    let guest = Handmade {
+        memory: r#"(memory (export "memory") 65536)"#,
+        ..Handmade::default()
+    };
+    let told = handmade_refusal(&guest);
+    assert!(told.contains("memory"), "{told}");
+}
+
+#[test]
+fn more_initial_memory_than_a_schema_may_have_is_refused() {
+    let guest = Handmade {
+        memory: r#"(memory (export "memory") 1000)"#,
+        ..Handmade::default()
+    };
+    assert_eq!(
+        handmade_refusal(&guest),
+        format!(
+            "`schema()` asked for more than its {} bytes of memory",
+            Limits::SCHEMA.memory_bytes
+        )
+    );
+}
+
+#[test]
+fn a_table_of_ten_million_elements_is_refused() {
+    let guest = Handmade {
+        items: "(table 10000000 funcref)",
+        ..Handmade::default()
+    };
+    let told = handmade_refusal(&guest);
+    assert!(told.contains("table") || told.contains("memory"), "{told}");
+}
+
+#[test]
+fn a_hundred_memories_are_refused() {
+    let items = "(memory 0)".repeat(99);
+    let guest = Handmade {
+        items: &items,
+        ..Handmade::default()
+    };
+    let told = handmade_refusal(&guest);
+    assert!(told.contains("memor"), "{told}");
+}
+
+#[tokio::test]
+async fn other_tools_work_while_a_component_is_refused() {
+    let loading = tokio::task::spawn_blocking(|| refusal(components::SCHEMA_LOOPS));
+    echo_answers().await;
+    loading.await.expect("it was refused");
+}

@@ -1,0 +1,25 @@
+//! The integration tests of the host: one binary, one module for each suite.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod handmade;
+mod harness;
+
+mod cache;
+mod endings;
+mod handmade_endings;
+mod host_survives;
+mod isolation;
+mod layering;
+mod limited_address_space;
+mod loading;
+mod loading_damage;
+mod loading_schema;
+mod plugins;
+mod tool_system;

@@ -1,0 +1,68 @@
+//! The first-party plugins as components: what their unit tests cannot see.
+
+use std::path::Path;
+
+use art_core::outcome::Outcome;
+use art_sandbox::Plugin;
+use art_tools::admission::Root;
+use art_tools::executor::ToolExecutor;
+use art_tools::schema::CompiledSchema;
+
+use crate::harness::{call, components, guest, output};
+
+/// Every plugin with its name.
+fn plugins() -> impl Iterator<Item = (&'static str, std::sync::Arc<Plugin>)> {
+    components::PLUGINS.iter().map(|(name, path)| (*name, guest(path)))
+}
+
+#[test]
+fn every_plugin_loads_under_its_own_name() {
+    for (name, plugin) in plugins() {
+        assert_eq!((plugin.schema().name.as_str(), plugin.name()), (name, name));
+        assert!(Path::new(components::PLUGINS[0].1).exists());
+    }
+}
+
+#[test]
+fn every_schema_is_admitted() {
+    for (name, plugin) in plugins() {
+        let schema = plugin.schema();
+        if let Err(problem) = CompiledSchema::new(&schema.input_schema, Root::Object) {
+            panic!("the input schema of `{name}` is refused: {problem}");
+        }
+        if let Some(Err(problem)) = schema
+            .output_schema
+            .as_ref()
+            .map(|schema| CompiledSchema::new(schema, Root::Any))
+        {
+            panic!("the output schema of `{name}` is refused: {problem}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_example_gives_its_output() {
+    for (name, plugin) in plugins() {
+        let limits = plugin.limits();
+        assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
+        for example in &plugin.schema().examples {
+            let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;
+            let found = output(&outcome);
+            if let Some(expected) = &example.output {
+                assert_eq!(&found, expected, "`{name}` with {}", example.input);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_plugin_asks_for_a_right() {
+    for (name, plugin) in plugins() {
+        let manifest = plugin.inspection().manifest.as_ref().expect("the sdk writes one");
+        assert!(
+            manifest.capabilities.is_empty(),
+            "`{name}`: {:?}",
+            manifest.capabilities
+        );
+    }
+}

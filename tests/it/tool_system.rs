@@ -1,0 +1,306 @@
+//! The whole way of a call: from the model's request through the sandbox to the stored observation.
+
+use std::sync::{Arc, Mutex};
+
+use art_core::error::ToolErrorCode;
+use art_core::limits::Limits;
+use art_core::observation::{NewObservation, ObservationType};
+use art_core::outcome::Outcome;
+use art_core::tool::{ParsedToolCall, ToolSchema, ToolStatus};
+use art_sandbox::Plugin;
+use art_tools::{
+    Admitted, CallEnding, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport,
+    ToolSystem,
+};
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::harness::{components, guest};
+
+/// A plugin with limits that make attacks short.
+#[derive(Debug)]
+struct Limited(Arc<Plugin>);
+
+impl ToolExecutor for Limited {
+    fn schema(&self) -> &ToolSchema {
+        self.0.schema()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            fuel: 400_000_000,
+            timeout_ms: 2_000,
+            ..Limits::EXECUTE
+        }
+    }
+
+    fn owner(&self) -> &str {
+        self.0.owner()
+    }
+
+    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+        self.0.execute(call)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Kept(Mutex<Vec<NewObservation>>);
+
+impl ObservationSink for Kept {
+    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async move {
+            self.0.lock().expect("no test panicked here").push(observation);
+            Ok(())
+        })
+    }
+}
+
+/// A system with the guests of these tests, all enabled.
+struct Bench {
+    system: ToolSystem,
+    kept: Arc<Kept>,
+    scope: CallScope,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let registry = Arc::new(ToolRegistry::new());
+        let mut scope = CallScope {
+            thread_id: "thread".to_owned(),
+            trace_id: "trace".to_owned(),
+            ..CallScope::default()
+        };
+        for path in [components::ECHO, components::HOSTILE, components::INVALID_OUTPUT] {
+            let tool = Limited(guest(path));
+            scope.enabled_tools.push(tool.schema().name.clone());
+            registry.register(Arc::new(tool)).expect("the tool is admitted");
+        }
+        let kept = Arc::new(Kept::default());
+        let system = ToolSystem::new(registry, Arc::<Kept>::clone(&kept), SystemConfig::default());
+        Self { system, kept, scope }
+    }
+
+    /// Runs one batch; the calls are numbered from 0.
+    async fn batch(&self, calls: Vec<(&str, Value)>) -> Vec<ToolReport> {
+        let calls = calls
+            .into_iter()
+            .enumerate()
+            .map(|(n, (name, arguments))| ParsedToolCall {
+                call_id: format!("call_{n}"),
+                tool_name: name.to_owned(),
+                arguments,
+            });
+        self.system.execute_batch(calls.collect(), &self.scope).await
+    }
+
+    async fn one(&self, name: &str, arguments: Value) -> ToolReport {
+        self.batch(vec![(name, arguments)]).await.remove(0)
+    }
+
+    /// What the tool that breaks the contract comes to.
+    async fn invalid(&self, what: &str) -> ToolReport {
+        self.one("invalid_output", json!({"what": what})).await
+    }
+}
+
+fn attack(name: &str) -> (&'static str, Value) {
+    ("hostile", json!({"attack": name}))
+}
+
+#[tokio::test]
+async fn a_batch_of_good_and_hostile_calls_keeps_its_order() {
+    let bench = Bench::new();
+    let echo = || ("echo", json!({"text": "hello"}));
+    let calls = vec![
+        echo(),
+        attack("loop"),
+        echo(),
+        attack("grow"),
+        attack("sleep"),
+        attack("panic"),
+        echo(),
+    ];
+    let reports = bench.batch(calls).await;
+    let ids: Vec<&str> = reports.iter().map(|report| report.result.call_id.as_str()).collect();
+    assert_eq!(
+        ids,
+        ["call_0", "call_1", "call_2", "call_3", "call_4", "call_5", "call_6"]
+    );
+    let endings: Vec<CallEnding> = reports.iter().map(|report| report.ending).collect();
+    use CallEnding as End;
+    assert_eq!(
+        endings,
+        [
+            End::Success,
+            End::FuelExhausted,
+            End::Success,
+            End::MemoryExhausted,
+            End::Timeout,
+            End::Trap,
+            End::Success
+        ]
+    );
+    for report in &reports {
+        assert!(report.usage.fuel > 0, "{report:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_call_of_a_batch_is_observed_once() {
+    let bench = Bench::new();
+    let calls = vec![
+        attack("loop"),
+        ("echo", json!({"text": "hello"})),
+        ("echo", json!({})),
+        ("missing", json!({})),
+    ];
+    let reports = bench.batch(calls).await;
+    let kept = bench.kept.0.lock().unwrap();
+    assert_eq!(kept.len(), reports.len());
+    for report in &reports {
+        let id = &report.result.call_id;
+        let found: Vec<_> = kept
+            .iter()
+            .filter(|observation| observation.metadata["callId"] == **id)
+            .collect();
+        assert_eq!(found.len(), 1, "{id}");
+        assert_eq!(found[0].kind, ObservationType::ToolExecution);
+        assert_eq!(found[0].metadata["ending"], report.ending.as_str());
+        assert_eq!(found[0].metadata["usage"]["fuel"], report.usage.fuel);
+    }
+}
+
+#[tokio::test]
+async fn the_model_is_told_how_a_tool_ended() {
+    let bench = Bench::new();
+    let expected = [
+        (
+            "loop",
+            ToolErrorCode::FuelExhausted,
+            "Tool \"hostile\" used up its 400000000 units of fuel",
+        ),
+        (
+            "sleep",
+            ToolErrorCode::Timeout,
+            "Tool \"hostile\" did not finish within 2000 ms",
+        ),
+        (
+            "grow",
+            ToolErrorCode::MemoryExhausted,
+            "Tool \"hostile\" asked for more than its 67108864 bytes of memory",
+        ),
+        (
+            "recursion",
+            ToolErrorCode::StackOverflow,
+            "Tool \"hostile\" recursed too deeply",
+        ),
+        (
+            "exit",
+            ToolErrorCode::Trap,
+            "Tool \"hostile\" trapped: the tool exited with code 0",
+        ),
+        ("not_found", ToolErrorCode::NotFound, "as it was asked to"),
+    ];
+    for (name, code, text) in expected {
+        let (tool, arguments) = attack(name);
+        let result = bench.one(tool, arguments).await.result;
+        assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)), "{name}");
+        assert_eq!(result.error.as_deref(), Some(text));
+        assert_eq!(result.output, None);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_within_its_schema_is_accepted() {
+    let report = Bench::new().invalid("none").await;
+    assert_eq!(report.result.output, Some(json!({"n": 6})));
+}
+
+#[tokio::test]
+async fn an_answer_outside_of_its_own_schema_is_refused() {
+    let result = Bench::new().invalid("own_schema_broken").await.result;
+    assert_eq!(result.code, Some(ToolErrorCode::InvalidOutput));
+    assert_eq!(
+        result.error.as_deref(),
+        Some("Tool \"invalid_output\" returned invalid output: /n must be integer")
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_one_json_value_is_refused() {
+    let bench = Bench::new();
+    let refused = [
+        "not_json",
+        "nothing",
+        "two_values",
+        "not_a_number",
+        "byte_order_mark",
+        "deep",
+        "many_values",
+        "duplicate_keys",
+        "metadata_is_a_list",
+        "many_sources",
+        "details_not_json",
+        "inputs_not_an_object",
+    ];
+    for what in refused {
+        let report = bench.invalid(what).await;
+        assert_eq!(
+            report.ending,
+            CallEnding::InvalidOutput,
+            "`{what}`: {:?}",
+            report.result
+        );
+        assert_eq!(report.result.output, None, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_number_stays_exact() {
+    let report = Bench::new().invalid("large_number").await;
+    assert_eq!(report.result.output.unwrap()["n"].as_u64(), Some(9_007_199_254_740_993));
+}
+
+#[tokio::test]
+async fn a_tool_cannot_pose_as_another_call() {
+    let result = Bench::new().invalid("wrong_ids").await.result;
+    assert_eq!(
+        (result.call_id.as_str(), result.tool_name.as_str()),
+        ("call_0", "invalid_output")
+    );
+    assert_eq!(result.status, ToolStatus::Success);
+    let wire = serde_json::to_value(&result).unwrap();
+    assert_eq!(
+        (&wire["callId"], &wire["toolName"]),
+        (&json!("call_0"), &json!("invalid_output"))
+    );
+}
+
+#[tokio::test]
+async fn arguments_are_checked_before_anything_runs() {
+    let report = Bench::new().one("echo", json!({"txt": 1})).await;
+    assert_eq!(report.ending, CallEnding::InvalidArguments);
+    assert_eq!(report.usage.fuel, 0);
+}
+
+#[tokio::test]
+async fn a_question_suspends_with_an_identifier_of_the_host() {
+    let (tool, arguments) = attack("suspended");
+    let result = Bench::new().one(tool, arguments).await.result;
+    assert_eq!(result.status, ToolStatus::Suspended);
+    assert!(result.metadata.suspension_id.is_some());
+    assert_eq!(result.output.unwrap()["message"], "delete 3 files?");
+}
+
+#[tokio::test]
+async fn a_cancelled_batch_says_so_for_every_call() {
+    let bench = Bench::new();
+    let cancel = bench.scope.cancel.clone();
+    let give_up = async {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        cancel.cancel();
+    };
+    let (reports, ()) = tokio::join!(bench.batch(vec![attack("sleep"), attack("sleep")]), give_up);
+    let endings: Vec<CallEnding> = reports.iter().map(|report| report.ending).collect();
+    assert_eq!(endings, [CallEnding::Cancelled, CallEnding::Cancelled]);
+}
