@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Parser, Subcommand};
 
 use crate::exit;
 
@@ -27,20 +28,35 @@ pub struct Global {
     /// Folder with the components of the tools
     #[arg(long, global = true, value_name = "DIR", env = "ART_PLUGINS", hide_env_values = true)]
     pub plugins: Option<PathBuf>,
+    /// Model as PROVIDER or PROVIDER:MODEL
+    #[arg(
+        long,
+        global = true,
+        value_name = "PROVIDER[:MODEL]",
+        env = "ART_MODEL",
+        hide_env_values = true
+    )]
+    pub model: Option<String>,
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub json: bool,
     /// Say more on stderr; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    /// Those of the options above that come from the environment.
+    #[arg(skip)]
+    pub from_environment: Vec<&'static str>,
 }
 
-/// The model to use.
-#[derive(Clone, Debug, Default, Args)]
-pub struct ModelArgs {
-    /// Model as PROVIDER[:MODEL]
-    #[arg(long, value_name = "PROVIDER[:MODEL]", env = "ART_MODEL", hide_env_values = true)]
-    pub model: Option<String>,
+impl Global {
+    /// Notes which options come from the environment, which only the parser knows.
+    pub(crate) fn note_environment(&mut self, matches: &ArgMatches) {
+        let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
+        self.from_environment = ["home", "plugins", "model"]
+            .into_iter()
+            .filter(from_environment)
+            .collect();
+    }
 }
 
 /// The verbs.
@@ -114,9 +130,6 @@ pub struct RunArgs {
     /// Conversation to continue; without it a new one is begun
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
-    /// The model to use.
-    #[command(flatten)]
-    pub model: ModelArgs,
 }
 
 /// `art eval`
@@ -128,9 +141,6 @@ pub struct EvalArgs {
     /// Also print every line that went wrong
     #[arg(long)]
     pub failures: bool,
-    /// The model to measure.
-    #[command(flatten)]
-    pub model: ModelArgs,
 }
 
 /// `art tool`
@@ -217,4 +227,41 @@ pub enum RunsCommand {
         /// The run
         id: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, FromArgMatches};
+
+    fn parse(line: &[&str]) -> Cli {
+        let matches = Cli::command().try_get_matches_from(line).unwrap();
+        let mut cli = Cli::from_arg_matches(&matches).unwrap();
+        cli.global.note_environment(&matches);
+        cli
+    }
+
+    #[test]
+    fn a_global_option_counts_wherever_it_stands() {
+        assert_eq!(
+            parse(&["art", "config", "--model", "x"]).global.model.as_deref(),
+            Some("x")
+        );
+        assert_eq!(
+            parse(&["art", "--model", "x", "config"]).global.model.as_deref(),
+            Some("x")
+        );
+    }
+
+    #[test]
+    fn a_flag_is_not_taken_for_the_environment() {
+        let cli = parse(&["art", "run", "--home", "/x", "question"]);
+        assert!(!cli.global.from_environment.contains(&"home"));
+    }
+
+    #[test]
+    fn what_stands_behind_two_dashes_is_the_question() {
+        let cli = parse(&["art", "run", "--", "--plugins"]);
+        assert!(matches!(cli.command, Command::Run(args) if args.query == ["--plugins"]));
+    }
 }

@@ -1,5 +1,6 @@
 //! The verbs of the command line.
 
+mod attachment;
 mod checkout;
 mod doctor;
 mod eval;
@@ -10,25 +11,40 @@ mod runs;
 mod thread;
 mod tool;
 
-use clap::CommandFactory;
+use std::process::ExitCode;
 
-use crate::cli::{Cli, Command, Global, ModelArgs};
-use crate::config::{Config, Overrides};
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::cli::{Cli, Command, Global};
+use crate::config::{self, Config, Overrides};
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
 use crate::render;
 
-/// Runs a command line to its end.
+/// Runs the command line of this process to its end.
 #[must_use]
-pub fn start(cli: Cli) -> Exit {
-    log_to_stderr(cli.global.verbose);
-    match dispatch(cli) {
-        Ok(exit) => exit,
-        Err(error) => {
-            render::note(&format!("error: {}", art_core::text::printable(&in_one_line(&error))));
-            error.exit()
+pub fn main() -> ExitCode {
+    let matches = Cli::command().get_matches();
+    match Cli::from_arg_matches(&matches) {
+        Ok(mut cli) => {
+            cli.global.note_environment(&matches);
+            start(cli).into()
         }
+        Err(error) => error.format(&mut Cli::command()).exit(),
     }
+}
+
+fn start(cli: Cli) -> Exit {
+    let json = cli.global.json;
+    log_to_stderr(cli.global.verbose);
+    dispatch(cli).unwrap_or_else(|error| {
+        if json {
+            render::json(&error.to_json());
+        } else {
+            render::note(&format!("error: {}", in_one_line(&error)));
+        }
+        error.exit()
+    })
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
@@ -44,10 +60,16 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Doctor => doctor::doctor(global),
         Command::Config => show_config(global),
         Command::Completion { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "art", &mut std::io::stdout());
+            complete(shell);
             Ok(Exit::Success)
         }
     }
+}
+
+fn complete(shell: clap_complete::Shell) {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "art", &mut script);
+    render::answer(String::from_utf8_lossy(&script).trim_end());
 }
 
 /// Logs of the host itself; warnings unless more is asked for. `ART_LOG` sets a filter.
@@ -65,31 +87,14 @@ fn log_to_stderr(verbose: u8) {
 }
 
 /// The configuration that this command line gives.
-fn config(global: &Global, model: &ModelArgs) -> Result<Config, CommandError> {
-    let from_environment = |name: &str, given: bool| given && is_from_environment(name);
-    let mut overrides = Overrides {
+fn config(global: &Global) -> Result<Config, CommandError> {
+    let overrides = Overrides {
         home: global.home.clone(),
         plugins: global.plugins.clone(),
-        model: model.model.clone(),
-        from_environment: Vec::new(),
+        model: global.model.clone(),
+        from_environment: global.from_environment.clone(),
     };
-    for (name, given) in [
-        ("home", overrides.home.is_some()),
-        ("plugins", overrides.plugins.is_some()),
-        ("model", overrides.model.is_some()),
-    ] {
-        if from_environment(name, given) {
-            overrides.from_environment.push(name);
-        }
-    }
-    Ok(Config::load(&overrides, &std::env::vars().collect())?)
-}
-
-/// Whether the value came from `ART_*` and no flag was given.
-fn is_from_environment(name: &str) -> bool {
-    let flag = format!("--{name}");
-    let given = std::env::args().any(|argument| argument == flag || argument.starts_with(&format!("{flag}=")));
-    !given && std::env::var_os(format!("ART_{}", name.to_ascii_uppercase())).is_some()
+    Ok(Config::load(&overrides, &config::environment())?)
 }
 
 /// A runtime for input and output. Guests never run on it.
@@ -99,7 +104,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
 }
 
 fn show_config(global: &Global) -> Result<Exit, CommandError> {
-    let config = config(global, &ModelArgs::default())?;
+    let config = config(global)?;
     if global.json {
         render::json(&config);
         return Ok(Exit::Success);

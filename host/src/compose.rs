@@ -5,7 +5,7 @@ use std::sync::Arc;
 use art_core::observation::NewObservation;
 use art_model::Model;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
-use art_store::{SqliteStore, Store};
+use art_store::{MemoryStore, SqliteStore, Store, StoreError};
 use art_tools::ToolRegistry;
 use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
 use futures_util::FutureExt;
@@ -14,6 +14,52 @@ use futures_util::future::BoxFuture;
 use crate::config::Config;
 use crate::error::{CommandError, in_one_line};
 use crate::plugins::{Loaded, Refused, load_folder};
+use crate::recover;
+
+/// The tools of the plugins folder, without a store or a model.
+#[derive(Debug)]
+pub struct Toolbox {
+    /// The tools by name.
+    pub registry: Arc<ToolRegistry>,
+    /// Components that became tools.
+    pub plugins: Vec<Arc<Plugin>>,
+    /// Files of the plugins folder that did not.
+    pub refused: Vec<Refused>,
+}
+
+impl Toolbox {
+    /// Loads the plugins folder. A bad file in it is no error: it is listed in `refused`.
+    ///
+    /// # Errors
+    /// When the sandbox cannot start or the plugins folder cannot be read.
+    pub fn load(config: &Config) -> Result<Self, CommandError> {
+        let sandbox = open_sandbox(config)?;
+        let folder = &config.plugins.value;
+        let Loaded { plugins, mut refused } =
+            load_folder(&sandbox, folder).map_err(CommandError::file("read the plugins folder", folder))?;
+        let registry = Arc::new(ToolRegistry::new());
+        let plugins = register(&registry, plugins, &mut refused);
+        Ok(Self {
+            registry,
+            plugins,
+            refused,
+        })
+    }
+
+    /// The tools with their admission; `store` gets the observation of each call.
+    #[must_use]
+    pub fn system(&self, store: Arc<dyn Store>) -> ToolSystem {
+        let sink = Arc::new(StoreSink(store));
+        ToolSystem::new(Arc::clone(&self.registry), sink, SystemConfig::default())
+    }
+
+    /// Names of all tools.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let schemas = self.registry.list().into_iter();
+        schemas.map(|schema| schema.name).collect()
+    }
+}
 
 /// A host, ready to answer: its tools, its store, its model.
 #[derive(Debug)]
@@ -26,20 +72,20 @@ pub struct Host {
     pub tools: Arc<ToolSystem>,
     /// The model that plans.
     pub model: Arc<dyn Model>,
-    /// Components that became tools.
-    pub plugins: Vec<Arc<Plugin>>,
-    /// Files of the plugins folder that did not.
-    pub refused: Vec<Refused>,
+    /// What the plugins folder held.
+    pub toolbox: Toolbox,
 }
 
 impl Host {
-    /// Opens the store, loads the plugins folder and the model.
+    /// Opens the store, loads the plugins folder and the model, and ends the runs that an earlier host left behind.
+    /// Blocks while it loads.
     ///
     /// # Errors
-    /// When one of them cannot be used. A bad file in the plugins folder is no error: it is listed in `refused`.
-    pub fn open(config: Config) -> Result<Self, CommandError> {
+    /// When one of them cannot be used. A bad file in the plugins folder is no error: it is listed in the toolbox.
+    pub async fn open(config: Config) -> Result<Self, CommandError> {
         let model = art_model::open(&config.model.value)?;
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&config.database.value)?);
+        let store = open_store(&config)?;
+        recover::end_leftovers(store.as_ref()).await?;
         Self::assemble(config, store, model)
     }
 
@@ -48,34 +94,47 @@ impl Host {
     /// # Errors
     /// When the sandbox cannot start or the plugins folder cannot be read.
     pub fn assemble(config: Config, store: Arc<dyn Store>, model: Arc<dyn Model>) -> Result<Self, CommandError> {
-        let sandbox = open_sandbox(&config)?;
-        let folder = &config.plugins.value;
-        let Loaded { plugins, mut refused } =
-            load_folder(&sandbox, folder).map_err(CommandError::file("read the plugins folder", folder))?;
-        let registry = Arc::new(ToolRegistry::new());
-        let plugins = register(&registry, plugins, &mut refused);
-        let sink = Arc::new(StoreSink(Arc::clone(&store)));
-        let tools = Arc::new(ToolSystem::new(registry, sink, SystemConfig::default()));
+        let toolbox = Toolbox::load(&config)?;
         Ok(Self {
+            tools: Arc::new(toolbox.system(Arc::clone(&store))),
             config,
             store,
-            tools,
             model,
-            plugins,
-            refused,
+            toolbox,
         })
     }
 
     /// Names of all tools.
     #[must_use]
     pub fn tool_names(&self) -> Vec<String> {
-        self.tools
-            .registry()
-            .list()
-            .into_iter()
-            .map(|schema| schema.name)
-            .collect()
+        self.toolbox.names()
     }
+}
+
+/// The store, for this process alone.
+///
+/// # Errors
+/// When another process has it or it cannot be used.
+pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
+    Ok(Arc::new(SqliteStore::open(&config.database.value)?))
+}
+
+/// The store for reading, also beside the process that has it. Where there is none yet it is empty.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn open_store_to_read(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
+    match SqliteStore::open_read_only(&config.database.value) {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(passing_store()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A store that ends with the process.
+#[must_use]
+pub fn passing_store() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
 }
 
 /// The sandbox that the configuration describes.

@@ -1,6 +1,7 @@
 //! The configuration: flags over environment over `art.toml` over defaults.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use art_core::agent::ExecutionConfig;
@@ -89,6 +90,22 @@ pub enum ConfigError {
     NoHome,
 }
 
+/// What [`Config::load`] reads of the environment.
+#[must_use]
+pub fn environment() -> BTreeMap<&'static str, OsString> {
+    let names = [
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_CACHE_HOME",
+        "XDG_DATA_HOME",
+    ];
+    let set = names
+        .into_iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    set.collect()
+}
+
 /// `art.toml`. An unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -121,7 +138,7 @@ impl Config {
     ///
     /// # Errors
     /// When the file is unreadable or wrong, or there is no place for state.
-    pub fn load(overrides: &Overrides, environment: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
+    pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
         let places = places(overrides, environment)?;
         let path = places.config.join("art.toml");
         let file = read_file(&path)?;
@@ -202,7 +219,7 @@ fn default_plugins(places: &Places) -> PathBuf {
     }
 }
 
-fn places(overrides: &Overrides, environment: &BTreeMap<String, String>) -> Result<Places, ConfigError> {
+fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Places, ConfigError> {
     if let Some(home) = &overrides.home {
         let from_environment = overrides.from_environment.contains(&"home");
         let origin = if from_environment {

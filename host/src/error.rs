@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use crate::config::ConfigError;
 use crate::exit::Exit;
 
@@ -49,6 +51,12 @@ impl CommandError {
             Self::Usage(_) => Exit::Usage,
             Self::File { .. } | Self::Failed(_) => Exit::Failure,
         }
+    }
+
+    /// The error for programs.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({"error": {"message": in_one_line(self), "code": self.exit().name()}})
     }
 
     /// A file operation that failed.

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use art_core::agent::RunStatus;
+use art_agent::RunReport;
+use art_core::agent::{AgentFinalResponse, RunStatus};
 
 /// How the program ended, for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ Exit codes:
   0    everything was done
   1    the request failed
   2    the command line is wrong
-  3    there is an answer, but a step failed or a limit was hit
+  3    there is an answer, but a step failed, a part has no tool, or a limit was hit
   4    no tool fits the question
   5    a tool call ended in an error
   6    the configuration or the store cannot be used
@@ -48,11 +49,28 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// The code of a run that ended with `status` after `tool_calls` calls of tools.
+    /// The name for programs.
     #[must_use]
-    pub const fn of_run(status: RunStatus, tool_calls: u32) -> Self {
-        match status {
-            RunStatus::Success if tool_calls == 0 => Self::NoTool,
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Usage => "usage",
+            Self::Partial => "partial",
+            Self::NoTool => "no_tool",
+            Self::ToolError => "tool_error",
+            Self::Environment => "environment",
+            Self::Suspended => "suspended",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The code of a run. `tools_only`: its model answers from what tools give and from nothing else.
+    #[must_use]
+    pub fn of_run(report: &RunReport, tools_only: bool) -> Self {
+        let metadata = &report.response.metadata;
+        match metadata.status {
+            RunStatus::Success if tools_only && metadata.tool_calls == 0 && !has_own_items(report) => Self::NoTool,
             RunStatus::Success => Self::Success,
             RunStatus::Partial => Self::Partial,
             RunStatus::Error => Self::Failure,
@@ -60,4 +78,11 @@ impl Exit {
             RunStatus::Cancelled => Self::Cancelled,
         }
     }
+}
+
+/// Whether the run itself had something to do; earlier runs of the thread leave their items in the plan.
+fn has_own_items(report: &RunReport) -> bool {
+    let AgentFinalResponse { response, metadata } = &report.response;
+    let begun = response.timestamp.saturating_sub(metadata.total_duration_ms);
+    report.items.iter().any(|item| item.updated_timestamp >= begun)
 }

@@ -1,7 +1,7 @@
 //! The ART host: plans a question, runs each tool in a sandbox of its own, and answers.
 //!
 //! The crate is both the library behind the binary `art` and a library to embed: [`compose::Host`] puts the parts together
-//! and [`drive::Driver`] carries a question through them. `ARCHITECTURE.md` beside this crate has the whole picture.
+//! and [`drive::answer`] carries a question through them. `ARCHITECTURE.md` beside this crate has the whole picture.
 
 pub mod cli;
 pub mod commands;
@@ -11,5 +11,6 @@ pub mod drive;
 pub mod error;
 pub mod exit;
 pub mod plugins;
+mod recover;
 pub mod rehearse;
 pub mod render;

@@ -1,11 +1,7 @@
-//! The binary `art`: parses the command line and calls the library.
+//! The binary `art`: calls the library.
 
 use std::process::ExitCode;
 
-use art_host::cli::Cli;
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    art_host::commands::start(cli).into()
+    art_host::commands::main()
 }

@@ -6,27 +6,59 @@ pub mod units;
 
 use std::io::{IsTerminal, Write};
 
+use art_core::text::printable;
 use serde::Serialize;
 
-/// Writes an answer to stdout. A reader that went away is no error.
+/// Writes an answer to stdout; nothing in it drives a terminal. A reader that went away is no error.
 pub fn answer(text: &str) {
-    let mut stdout = std::io::stdout().lock();
-    drop(stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n")));
+    line(&mut std::io::stdout().lock(), text);
 }
 
-/// Writes an answer to stdout as indented JSON.
+/// Writes an answer to stdout as indented JSON. What could drive a terminal is written as `\uXXXX`.
 pub fn json<T: Serialize>(value: &T) {
-    answer(&serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}")));
+    let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
+    answer(&escaped(&text));
 }
 
-/// Writes a note for the person to stderr.
+/// Writes a note for the person to stderr; nothing in it drives a terminal.
 pub fn note(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    drop(stderr.write_all(text.as_bytes()).and_then(|()| stderr.write_all(b"\n")));
+    line(&mut std::io::stderr().lock(), text);
 }
 
 /// Whether notes go to a terminal, where a line can be drawn again.
 #[must_use]
 pub fn notes_are_live() -> bool {
     std::io::stderr().is_terminal()
+}
+
+fn line(out: &mut impl Write, text: &str) {
+    let text = printable(text);
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
+}
+
+/// The same JSON without the control characters that `serde_json` leaves in strings; outside of strings there are none.
+fn escaped(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        if c != '\n' && printable(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn json_with_terminal_controls_stays_the_same_value() {
+        let value = json!({"a\u{9b}": "x\u{7f}\u{202e}\u{1b}[2J\n\tä"});
+        let text = escaped(&serde_json::to_string_pretty(&value).unwrap());
+        assert_eq!(text, printable(&text));
+        assert!(text.contains(r"a\u009b") && text.contains(r"\u202e"), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use art_core::limits::Limits;
@@ -59,7 +59,7 @@ pub(crate) fn read(path: &str) -> Vec<u8> {
 /// The well-behaved or hostile tool at `path`, loaded once.
 pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
     static LOADED: Mutex<Option<HashMap<&str, Arc<Plugin>>>> = Mutex::new(None);
-    let mut loaded = LOADED.lock().expect("no test panicked while loading");
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let plugin = loaded
         .get_or_insert_default()
         .entry(path)

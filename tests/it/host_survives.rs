@@ -4,7 +4,7 @@ use std::fs;
 
 use futures_util::future::join_all;
 
-use crate::endings::ATTACKS;
+use crate::endings::{ATTACKS, Attack};
 use crate::harness::{echo_answers, run_alone};
 
 const MIB: u64 = 1 << 20;
@@ -40,7 +40,7 @@ impl Held {
 }
 
 async fn attack_all_at_once() {
-    let attacks = join_all(ATTACKS.iter().map(|attack| async { drop(attack.run().await) }));
+    let attacks = join_all(ATTACKS.iter().map(Attack::run));
     tokio::join!(attacks, echo_answers());
 }
 

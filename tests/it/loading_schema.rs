@@ -141,14 +141,13 @@ fn a_table_of_ten_million_elements_is_refused() {
 }
 
 #[test]
-fn a_hundred_memories_are_refused() {
-    let items = "(memory 0)".repeat(99);
+fn a_second_memory_is_refused() {
     let guest = Handmade {
-        items: &items,
+        items: "(memory 0)",
         ..Handmade::default()
     };
     let told = handmade_refusal(&guest);
-    assert!(told.contains("memor"), "{told}");
+    assert!(told.contains("multiple memories"), "{told}");
 }
 
 #[tokio::test]

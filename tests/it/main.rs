@@ -4,14 +4,15 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::indexing_slicing,
     reason = "a test that cannot go on has failed"
 )]
 
+mod bench;
 mod handmade;
 mod harness;
 
 mod cache;
+mod cli;
 mod endings;
 mod handmade_endings;
 mod host_survives;

@@ -1,107 +1,12 @@
 //! The whole way of a call: from the model's request through the sandbox to the stored observation.
 
-use std::sync::{Arc, Mutex};
-
 use art_core::error::ToolErrorCode;
-use art_core::limits::Limits;
-use art_core::observation::{NewObservation, ObservationType};
-use art_core::outcome::Outcome;
-use art_core::tool::{ParsedToolCall, ToolSchema, ToolStatus};
-use art_sandbox::Plugin;
-use art_tools::{
-    Admitted, CallEnding, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport,
-    ToolSystem,
-};
-use futures_util::future::BoxFuture;
+use art_core::observation::ObservationType;
+use art_core::tool::ToolStatus;
+use art_tools::CallEnding;
 use serde_json::{Value, json};
 
-use crate::harness::{components, guest};
-
-/// A plugin with limits that make attacks short.
-#[derive(Debug)]
-struct Limited(Arc<Plugin>);
-
-impl ToolExecutor for Limited {
-    fn schema(&self) -> &ToolSchema {
-        self.0.schema()
-    }
-
-    fn limits(&self) -> Limits {
-        Limits {
-            fuel: 400_000_000,
-            timeout_ms: 2_000,
-            ..Limits::EXECUTE
-        }
-    }
-
-    fn owner(&self) -> &str {
-        self.0.owner()
-    }
-
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
-        self.0.execute(call)
-    }
-}
-
-#[derive(Debug, Default)]
-struct Kept(Mutex<Vec<NewObservation>>);
-
-impl ObservationSink for Kept {
-    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async move {
-            self.0.lock().expect("no test panicked here").push(observation);
-            Ok(())
-        })
-    }
-}
-
-/// A system with the guests of these tests, all enabled.
-struct Bench {
-    system: ToolSystem,
-    kept: Arc<Kept>,
-    scope: CallScope,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let registry = Arc::new(ToolRegistry::new());
-        let mut scope = CallScope {
-            thread_id: "thread".to_owned(),
-            trace_id: "trace".to_owned(),
-            ..CallScope::default()
-        };
-        for path in [components::ECHO, components::HOSTILE, components::INVALID_OUTPUT] {
-            let tool = Limited(guest(path));
-            scope.enabled_tools.push(tool.schema().name.clone());
-            registry.register(Arc::new(tool)).expect("the tool is admitted");
-        }
-        let kept = Arc::new(Kept::default());
-        let system = ToolSystem::new(registry, Arc::<Kept>::clone(&kept), SystemConfig::default());
-        Self { system, kept, scope }
-    }
-
-    /// Runs one batch; the calls are numbered from 0.
-    async fn batch(&self, calls: Vec<(&str, Value)>) -> Vec<ToolReport> {
-        let calls = calls
-            .into_iter()
-            .enumerate()
-            .map(|(n, (name, arguments))| ParsedToolCall {
-                call_id: format!("call_{n}"),
-                tool_name: name.to_owned(),
-                arguments,
-            });
-        self.system.execute_batch(calls.collect(), &self.scope).await
-    }
-
-    async fn one(&self, name: &str, arguments: Value) -> ToolReport {
-        self.batch(vec![(name, arguments)]).await.remove(0)
-    }
-
-    /// What the tool that breaks the contract comes to.
-    async fn invalid(&self, what: &str) -> ToolReport {
-        self.one("invalid_output", json!({"what": what})).await
-    }
-}
+use crate::bench::Bench;
 
 fn attack(name: &str) -> (&'static str, Value) {
     ("hostile", json!({"attack": name}))
@@ -155,7 +60,7 @@ async fn every_call_of_a_batch_is_observed_once() {
         ("missing", json!({})),
     ];
     let reports = bench.batch(calls).await;
-    let kept = bench.kept.0.lock().unwrap();
+    let kept = bench.observed();
     assert_eq!(kept.len(), reports.len());
     for report in &reports {
         let id = &report.result.call_id;

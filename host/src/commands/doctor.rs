@@ -1,11 +1,11 @@
 //! `art doctor`: can this machine build tools, and run them as it should?
 
-use art_store::SqliteStore;
+use art_store::StoreError;
 use serde::Serialize;
 
 use super::config;
-use crate::cli::{Global, ModelArgs};
-use crate::compose::open_sandbox;
+use crate::cli::Global;
+use crate::compose::{open_sandbox, open_store};
 use crate::config::Config;
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ struct Check {
 }
 
 pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
-    let config = config(global, &ModelArgs::default())?;
+    let config = config(global)?;
     let checks = check_all(&config);
     if global.json {
         render::json(&checks);
@@ -95,8 +95,12 @@ fn compiler() -> Check {
 
 fn store(config: &Config) -> Check {
     let path = &config.database.value;
-    match SqliteStore::open(path) {
+    match open_store(config) {
         Ok(_) => check("store", Verdict::Ok, format!("`{}`", path.display())),
+        // Another host is at work: nothing is wrong with the machine.
+        Err(error @ CommandError::Store(StoreError::InUse { .. })) => {
+            check("store", Verdict::Warn, in_one_line(&error))
+        }
         Err(error) => check("store", Verdict::Fail, in_one_line(&error)),
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     let text = std::fs::read_to_string(&args.file).map_err(CommandError::file("read", &args.file))?;
     let in_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
     let cases = parse_cases(&text).map_err(in_file)?;
-    let model = art_model::open(&config(global, &args.model)?.model.value)?;
+    let model = art_model::open(&config(global)?.model.value)?;
     let report = runtime()?.block_on(evaluate(&cases, async |case: &EvalCase| {
         let calls = proposed_calls(model.as_ref(), &case.query, &case.tools).await?;
         Ok(calls
@@ -58,9 +58,6 @@ fn show(report: &EvalReport, failures: bool) {
     render::answer(&table::lines(&rows).join("\n"));
     for result in report.results.iter().filter(|result| failures && !result.is_right()) {
         let calls = serde_json::to_string(&result.calls).unwrap_or_default();
-        render::answer(&art_core::text::printable(&format!(
-            "\nline {}: {}\n  {calls}",
-            result.line, result.query
-        )));
+        render::answer(&format!("\nline {}: {}\n  {calls}", result.line, result.query));
     }
 }

@@ -1,12 +1,12 @@
 //! `art plugin`: write and build tools.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use art_tools::ToolExecutor;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{checkout, config};
-use crate::cli::{Global, ModelArgs, PluginCommand};
+use crate::cli::{Global, PluginCommand};
 use crate::compose::open_sandbox;
 use crate::config::Config;
 use crate::error::CommandError;
@@ -22,12 +22,7 @@ pub(super) fn plugin(global: &Global, command: PluginCommand) -> Result<Exit, Co
             let sdk = std::fs::canonicalize(&sdk).map_err(CommandError::file("find the SDK at", sdk))?;
             new(global, &path, &name, &sdk)
         }
-        PluginCommand::Build { paths } => {
-            let config = config(global, &ModelArgs::default())?;
-            let built = build(&open_sandbox(&config)?, &paths, &config.plugins.value)?;
-            show_built(global, &config, &built);
-            Ok(Exit::Success)
-        }
+        PluginCommand::Build { paths } => build_all(global, &config(global)?, &paths),
     }
 }
 
@@ -42,14 +37,38 @@ fn new(global: &Global, parent: &Path, name: &str, sdk: &Path) -> Result<Exit, C
     Ok(Exit::Success)
 }
 
+/// Builds one crate after the other. When one fails, what was built before it is told all the same.
+fn build_all(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
+    let sandbox = open_sandbox(config)?;
+    let mut built = Vec::new();
+    let outcome = folders.iter().try_for_each(|folder| {
+        built.extend(build(&sandbox, folder, &config.plugins.value)?);
+        Ok(())
+    });
+    match outcome {
+        Err(error) if built.is_empty() => Err(error),
+        Err(error) if global.json => {
+            render::json(&json!({"built": to_json(&built), "error": error.to_json().get("error")}));
+            Ok(error.exit())
+        }
+        outcome => {
+            show_built(global, config, &built);
+            outcome.map(|()| Exit::Success)
+        }
+    }
+}
+
+fn to_json(built: &[Built]) -> Value {
+    let tools = built.iter().map(|built| {
+        let schema = built.plugin.schema();
+        json!({"name": schema.name, "path": built.path, "bytes": built.bytes, "digest": built.plugin.digest()})
+    });
+    tools.collect()
+}
+
 fn show_built(global: &Global, config: &Config, built: &[Built]) {
     if global.json {
-        let tools = built.iter().map(|built| {
-            let schema = built.plugin.schema();
-            json!({"name": schema.name, "path": built.path, "bytes": built.bytes, "digest": built.plugin.digest()})
-        });
-        render::json(&tools.collect::<Vec<_>>());
-        return;
+        return render::json(&to_json(built));
     }
     let mut rows = vec![vec!["tool".to_owned(), "size".to_owned(), "digest".to_owned()]];
     for built in built {

@@ -1,21 +1,22 @@
 //! `art quickstart`: from a checkout to a first answer.
 
 use super::{checkout, config, doctor, run};
-use crate::cli::{Global, ModelArgs};
-use crate::compose::{Host, open_sandbox};
+use crate::cli::Global;
+use crate::compose::open_sandbox;
+use crate::config::Origin;
 use crate::drive::Question;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::build::{build, ensure_target};
 use crate::render;
 
-/// The sample question: two tools, two steps, one depending on the other.
+/// The sample question: two steps, one of which depends on the other.
 const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 
 pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     let root = checkout::root()?;
-    let mut config = config(global, &ModelArgs::default())?;
-    if global.plugins.is_none() {
+    let mut config = config(global)?;
+    if config.plugins.origin == Origin::Default {
         config.plugins.value = root.join("plugins");
     }
     render::note("1/4 the compilation target for tools");
@@ -27,7 +28,7 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
         .collect();
     let sandbox = open_sandbox(&config)?;
     for folder in &folders {
-        for built in build(&sandbox, std::slice::from_ref(folder), &config.plugins.value)? {
+        for built in build(&sandbox, folder, &config.plugins.value)? {
             render::note(&format!("    {}", built.path.display()));
         }
     }
@@ -35,13 +36,9 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     render::note("3/4 checking this machine");
     doctor::check_for_quickstart(&config)?;
     render::note(&format!("4/4 a sample question: {QUESTION}"));
-    let host = Host::open(config)?;
-    run::ask(
-        global,
-        &host,
-        Question {
-            query: QUESTION.to_owned(),
-            ..Question::default()
-        },
-    )
+    let question = Question {
+        query: QUESTION.to_owned(),
+        ..Question::default()
+    };
+    run::open_and_ask(global, config, question)
 }

@@ -1,54 +1,57 @@
 //! `art run`: a question in, an answer out.
 
-use std::path::Path;
-
-use art_core::agent::{QueryAttachment, RunStatus};
-use art_core::text::printable;
+use art_core::agent::RunStatus;
+use art_model::EmbeddedModel;
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::{config, runtime};
+use super::{attachment, config, runtime};
 use crate::cli::{Global, RunArgs};
 use crate::compose::Host;
+use crate::config::Config;
 use crate::drive::{self, Answered, Question};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, plan};
 
-/// Largest attachment, in bytes: what a tool takes as its input.
-const MAX_ATTACHMENT_BYTES: u64 = 1 << 20;
-
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
-    let attachments = args
-        .attach
-        .iter()
-        .map(|path| attachment(path))
-        .collect::<Result<_, _>>()?;
     let question = Question {
         query: args.query.join(" "),
         thread_id: args.thread.clone(),
-        attachments,
+        attachments: attachment::read_all(&args.attach)?,
     };
-    let host = Host::open(config(global, &args.model)?)?;
-    ask(global, &host, question)
+    open_and_ask(global, config(global)?, question)
 }
 
-/// Asks and shows the plan, the answer and the cost.
-pub(super) fn ask(global: &Global, host: &Host, question: Question) -> Result<Exit, CommandError> {
-    introduce(global, host);
-    let answered = runtime()?.block_on(async {
+/// Opens the host, asks, and shows the plan, the answer and the cost.
+pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
+    runtime()?.block_on(async {
+        let host = Host::open(config).await?;
+        introduce(global, &host);
         let cancel = CancellationToken::new();
-        let on_interrupt = cancel.clone();
-        tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                on_interrupt.cancel();
-            }
-        });
-        drive::answer(host, question, cancel, plan::watcher(global.json).as_mut()).await
-    })?;
-    show(global, &answered);
-    let metadata = &answered.report.response.metadata;
-    Ok(Exit::of_run(metadata.status, metadata.tool_calls))
+        let signals = tokio::spawn(stop_on_signals(cancel.clone()));
+        let answered = drive::answer(&host, question, cancel, plan::watcher(global.json).as_mut()).await;
+        signals.abort();
+        let answered = answered?;
+        show(global, &host, &answered);
+        let embedded = host.model.config().provider_name == EmbeddedModel::PROVIDER;
+        Ok(Exit::of_run(&answered.report, embedded))
+    })
+}
+
+/// The first signal cancels the run, the second one ends the process.
+async fn stop_on_signals(cancel: CancellationToken) {
+    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
+        return tracing::warn!("signals cannot be caught, so the run cannot be cancelled");
+    };
+    let mut next = async || tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () };
+    next().await;
+    render::note("stopping; press again to stop at once");
+    cancel.cancel();
+    next().await;
+    std::process::exit(i32::from(Exit::Cancelled as u8));
 }
 
 /// The first line says which model is at work and what it cannot do.
@@ -62,30 +65,30 @@ fn introduce(global: &Global, host: &Host) {
         Some(notice) => render::note(&format!("model {name}: {notice}")),
         None => render::note(&format!("model {name}")),
     }
-    if host.plugins.is_empty() {
+    if host.toolbox.plugins.is_empty() {
         let folder = host.config.plugins.value.display();
         render::note(&format!(
             "there are no tools in `{folder}`; `art quickstart` builds some"
         ));
     }
-    for refused in &host.refused {
-        render::note(&printable(&format!("refused {}: {}", refused.file, refused.reason)));
+    for refused in &host.toolbox.refused {
+        render::note(&format!("refused {refused}"));
     }
 }
 
-fn show(global: &Global, answered: &Answered) {
+fn show(global: &Global, host: &Host, answered: &Answered) {
     if global.json {
-        return render::json(&to_json(answered));
+        return render::json(&to_json(host, answered));
     }
     let report = &answered.report;
     render::note("");
-    render::answer(&printable(report.response.response.content.trim_end()));
+    render::answer(report.response.response.content.trim_end());
     if !report.sources.is_empty() {
         render::answer("\nSources:");
     }
     for source in &report.sources {
         let url = source.url.as_ref().map(|url| format!(" ({url})")).unwrap_or_default();
-        render::answer(&printable(&format!("- {}{url}", source.source_name)));
+        render::answer(&format!("- {}{url}", source.source_name));
     }
     show_cost(answered);
 }
@@ -104,7 +107,7 @@ fn show_cost(answered: &Answered) {
     render::note(&format!("run {} of thread {}", answered.trace_id, answered.thread_id));
 }
 
-fn to_json(answered: &Answered) -> Value {
+fn to_json(host: &Host, answered: &Answered) -> Value {
     let calls = answered
         .calls
         .iter()
@@ -118,32 +121,6 @@ fn to_json(answered: &Answered) -> Value {
         "steps": answered.report.items,
         "calls": calls.collect::<Vec<_>>(),
         "metadata": answered.report.response.metadata,
+        "refused": host.toolbox.refused,
     })
-}
-
-fn attachment(path: &Path) -> Result<QueryAttachment, CommandError> {
-    let size = std::fs::metadata(path).map_err(CommandError::file("read", path))?.len();
-    if size > MAX_ATTACHMENT_BYTES {
-        let path = path.display();
-        return Err(CommandError::Usage(format!(
-            "`{path}` has {size} bytes, more than the {MAX_ATTACHMENT_BYTES} allowed"
-        )));
-    }
-    let text = std::fs::read_to_string(path).map_err(CommandError::file("read as UTF-8 text", path))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(QueryAttachment {
-        media_type: media_type(path).to_owned(),
-        name,
-        text,
-    })
-}
-
-fn media_type(path: &Path) -> &'static str {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("csv") => "text/csv",
-        Some("tsv") => "text/tab-separated-values",
-        Some("json") => "application/json",
-        Some("md") => "text/markdown",
-        _ => "text/plain",
-    }
 }

@@ -1,21 +1,21 @@
 //! `art runs`: what was asked, how it ended, what happened on the way.
 
-use art_store::{JournalEntry, Run, RunFilter, SqliteStore, Store};
+use art_store::{JournalEntry, Run, RunFilter, Store};
 use serde_json::json;
 
 use super::{config, runtime};
-use crate::cli::{Global, ModelArgs, RunsCommand};
+use crate::cli::{Global, RunsCommand};
+use crate::compose::open_store_to_read;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
-    let config = config(global, &ModelArgs::default())?;
-    let store = SqliteStore::open(&config.database.value)?;
+    let store = open_store_to_read(&config(global)?)?;
     runtime()?.block_on(async {
         match command {
-            RunsCommand::List { thread } => list(global, &store, thread.clone()).await,
-            RunsCommand::Show { id } => show(global, &store, id).await,
+            RunsCommand::List { thread } => list(global, store.as_ref(), thread.clone()).await,
+            RunsCommand::Show { id } => show(global, store.as_ref(), id).await,
         }
     })
 }
@@ -65,7 +65,7 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
         render::json(&json!({"run": run, "journal": journal}));
         return Ok(Exit::Success);
     }
-    render::answer(&format!("question  {}", art_core::text::printable(&run.query)));
+    render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", run.status.name()));
     render::answer(&format!("took      {}\n", took(&run)));
     let mut rows = vec![["no", "after", "event", "what"].map(str::to_owned).to_vec()];

@@ -1,22 +1,22 @@
 //! `art thread`: conversations.
 
-use art_store::{MessageOptions, SqliteStore, Store, ThreadFilter};
+use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
 use super::{config, runtime};
-use crate::cli::{Global, ModelArgs, ThreadCommand};
+use crate::cli::{Global, ThreadCommand};
+use crate::compose::{open_store, open_store_to_read};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, CommandError> {
-    let config = config(global, &ModelArgs::default())?;
-    let store = SqliteStore::open(&config.database.value)?;
+    let config = config(global)?;
     runtime()?.block_on(async {
         match command {
-            ThreadCommand::List => list(global, &store).await,
-            ThreadCommand::Show { id } => show(global, &store, id).await,
-            ThreadCommand::Delete { id } => delete(&store, id).await,
+            ThreadCommand::List => list(global, open_store_to_read(&config)?.as_ref()).await,
+            ThreadCommand::Show { id } => show(global, open_store_to_read(&config)?.as_ref(), id).await,
+            ThreadCommand::Delete { id } => delete(global, open_store(&config)?.as_ref(), id).await,
         }
     })
 }
@@ -48,17 +48,19 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
     }
     for message in messages {
         let role = format!("{:?}", message.role).to_lowercase();
-        render::answer(&format!("{role}: {}\n", art_core::text::printable(&message.content)));
+        render::answer(&format!("{role}: {}\n", message.content));
     }
     Ok(Exit::Success)
 }
 
-async fn delete(store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    if store.delete_thread(id).await? {
-        Ok(Exit::Success)
-    } else {
-        Err(unknown(id))
+async fn delete(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    if !store.delete_thread(id).await? {
+        return Err(unknown(id));
     }
+    if global.json {
+        render::json(&json!({"deleted": id}));
+    }
+    Ok(Exit::Success)
 }
 
 fn unknown(id: &str) -> CommandError {

@@ -1,36 +1,49 @@
 //! `art tool`: what there is, what it takes, what it gives.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use art_core::id;
-use art_core::text::printable;
-use art_core::tool::{ParsedToolCall, ToolSchema, ToolStatus};
+use art_core::outcome::CallLog;
+use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema, ToolStatus};
 use art_sandbox::Plugin;
 use art_store::NewThread;
-use art_tools::{CallScope, ToolExecutor};
+use art_tools::{CallScope, FEEDBACK_SCHEMA, ToolExecutor, ToolReport};
 use serde_json::{Value, json};
 
 use super::{config, runtime};
-use crate::cli::{Global, ModelArgs, ToolCommand};
-use crate::compose::Host;
+use crate::cli::{Global, ToolCommand};
+use crate::compose::{Toolbox, passing_store};
+use crate::config::Config;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
-    let host = Host::open(config(global, &ModelArgs::default())?)?;
+    let config = config(global)?;
+    let toolbox = Toolbox::load(&config)?;
     match command {
-        ToolCommand::List => list(global, &host),
-        ToolCommand::Show { name } => show(global, &host, &name),
-        ToolCommand::Call { name, arguments } => call(global, &host, name, &arguments),
+        ToolCommand::List => {
+            list(global, &toolbox);
+            Ok(Exit::Success)
+        }
+        ToolCommand::Show { name } => {
+            let unknown = || unknown(&config, &toolbox, &name);
+            show(global, find(&toolbox, &name).ok_or_else(unknown)?);
+            Ok(Exit::Success)
+        }
+        ToolCommand::Call { name, arguments } => {
+            find(&toolbox, &name).ok_or_else(|| unknown(&config, &toolbox, &name))?;
+            let report = call(&toolbox, name, parse(&arguments)?)?;
+            Ok(show_report(global, &report))
+        }
     }
 }
 
-fn list(global: &Global, host: &Host) -> Result<Exit, CommandError> {
-    let schemas = host.tools.registry().list();
+fn list(global: &Global, toolbox: &Toolbox) {
+    let schemas = toolbox.registry.list();
     if global.json {
-        render::json(&json!({"tools": schemas, "refused": host.refused}));
-        return Ok(Exit::Success);
+        return render::json(&json!({"tools": schemas, "refused": toolbox.refused}));
     }
     let mut rows = vec![vec!["tool".to_owned(), "what it does".to_owned()]];
     rows.extend(
@@ -39,13 +52,12 @@ fn list(global: &Global, host: &Host) -> Result<Exit, CommandError> {
             .map(|schema| vec![schema.name, first_sentence(&schema.description)]),
     );
     render::answer(&table::lines(&rows).join("\n"));
-    if !host.refused.is_empty() {
+    if !toolbox.refused.is_empty() {
         render::answer("\nrefused:");
     }
-    for refused in &host.refused {
-        render::answer(&printable(&format!("  {}: {}", refused.file, refused.reason)));
+    for refused in &toolbox.refused {
+        render::answer(&format!("  {refused}"));
     }
-    Ok(Exit::Success)
 }
 
 fn first_sentence(text: &str) -> String {
@@ -56,24 +68,28 @@ fn first_sentence(text: &str) -> String {
         .to_owned()
 }
 
-fn find<'a>(host: &'a Host, name: &str) -> Result<&'a Plugin, CommandError> {
-    let found = host.plugins.iter().find(|plugin| plugin.schema().name == name);
-    found.map(AsRef::as_ref).ok_or_else(|| unknown(host, name))
+fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
+    let found = toolbox.plugins.iter().find(|plugin| plugin.schema().name == name);
+    found.map(AsRef::as_ref)
 }
 
-fn unknown(host: &Host, name: &str) -> CommandError {
-    let names = host.tool_names().join("`, `");
-    CommandError::Usage(format!("there is no tool `{name}`; there are `{names}`"))
+fn unknown(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
+    let names = toolbox.names();
+    if names.is_empty() {
+        let folder = config.plugins.value.display();
+        return CommandError::Usage(format!(
+            "there is no tool `{name}`: no component loaded from `{folder}`"
+        ));
+    }
+    CommandError::Usage(format!("there is no tool `{name}`; there are `{}`", names.join("`, `")))
 }
 
-fn show(global: &Global, host: &Host, name: &str) -> Result<Exit, CommandError> {
-    let plugin = find(host, name)?;
+fn show(global: &Global, plugin: &Plugin) {
     if global.json {
         render::json(&to_json(plugin));
     } else {
-        render::answer(&printable(&in_words(plugin)));
+        render::answer(&in_words(plugin));
     }
-    Ok(Exit::Success)
 }
 
 fn to_json(plugin: &Plugin) -> Value {
@@ -118,57 +134,52 @@ fn in_words(plugin: &Plugin) -> String {
     text
 }
 
-/// Calls through the whole pipeline. The result goes to stdout, also a failed one.
-fn call(global: &Global, host: &Host, name: String, arguments: &str) -> Result<Exit, CommandError> {
-    if host.tools.registry().get(&name).is_none() {
-        return Err(unknown(host, &name));
-    }
-    let arguments = parse(arguments)?;
+/// Calls through the whole pipeline. Nothing of the call is kept.
+fn call(toolbox: &Toolbox, name: String, arguments: Value) -> Result<ToolReport, CommandError> {
     let call = ParsedToolCall {
         call_id: id::call_id(),
         tool_name: name.clone(),
         arguments,
     };
-    let report = runtime()?.block_on(async {
+    let store = passing_store();
+    let system = toolbox.system(Arc::clone(&store));
+    runtime()?.block_on(async {
         let thread = NewThread {
             id: id::ordered(),
             ..NewThread::default()
         };
-        let thread_id = host.store.create_thread(thread).await?.id;
-        let trace_id = id::ordered();
         let scope = CallScope {
-            thread_id,
-            trace_id,
+            thread_id: store.create_thread(thread).await?.id,
+            trace_id: id::ordered(),
             enabled_tools: vec![name],
             ..CallScope::default()
         };
-        let mut reports = host.tools.execute_batch(vec![call], &scope).await;
-        host.store.delete_thread(&scope.thread_id).await?;
-        reports
-            .pop()
-            .ok_or_else(|| CommandError::Failed("the call has no result".to_owned()))
-    })?;
+        let report = system.execute_batch(vec![call], &scope).await.pop();
+        report.ok_or_else(|| CommandError::Failed("the call has no result".to_owned()))
+    })
+}
+
+fn show_report(global: &Global, report: &ToolReport) -> Exit {
     if global.json {
         let (result, usage) = (&report.result, &report.usage);
         render::json(&json!({"result": result, "usage": usage, "ending": report.ending, "log": report.log}));
     } else {
-        tell(&report);
+        tell(report);
     }
-    let failed = report.result.status == ToolStatus::Error;
-    Ok(if failed { Exit::ToolError } else { Exit::Success })
+    match report.result.status {
+        ToolStatus::Success => Exit::Success,
+        ToolStatus::Error => Exit::ToolError,
+        ToolStatus::Suspended => Exit::Suspended,
+    }
 }
 
-fn tell(report: &art_tools::ToolReport) {
-    for record in &report.log.records {
-        render::note(&printable(&format!("log: {}", record.message)));
-    }
-    for (name, text) in [("stdout", &report.log.stdout), ("stderr", &report.log.stderr)] {
-        if !text.is_empty() {
-            render::note(&printable(&format!("{name}: {}", text.trim_end())));
-        }
-    }
-    match (&report.result.output, &report.result.error) {
-        (_, Some(error)) => render::note(&printable(&format!("error: {error}"))),
+/// The output goes to stdout; an error, a question and all that is said beside go to stderr.
+fn tell(report: &ToolReport) {
+    tell_log(&report.log);
+    let result = &report.result;
+    match (&result.output, &result.error) {
+        _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
+        (_, Some(error)) => render::note(&format!("error: {error}")),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
         (None, None) => render::note("the tool gave no output"),
     }
@@ -178,6 +189,36 @@ fn tell(report: &art_tools::ToolReport) {
         "{wall}, {fuel} fuel, {}",
         units::bytes(usage.peak_memory_bytes)
     ));
+}
+
+fn tell_log(log: &CallLog) {
+    for record in &log.records {
+        render::note(&format!("log: {}", record.message));
+    }
+    if log.dropped > 0 {
+        render::note(&format!("{} log lines dropped", log.dropped));
+    }
+    for (name, text) in [("stdout", &log.stdout), ("stderr", &log.stderr)] {
+        if !text.is_empty() {
+            render::note(&format!("{name}: {}", text.trim_end()));
+        }
+    }
+}
+
+/// What a tool asks a person before it acts.
+fn question(result: &ToolResult) -> String {
+    let part = |value: Option<&Value>| Some(value?.as_str()?.to_owned());
+    let message = part(result.output.as_ref().and_then(|output| output.get("message"))).unwrap_or_default();
+    let form = result.metadata.extra.get(FEEDBACK_SCHEMA);
+    let prompt = part(form.and_then(|form| form.get("prompt"))).filter(|prompt| *prompt != message);
+    let asked: Vec<_> = [message, prompt.unwrap_or_default()]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
+    format!(
+        "waits for a decision: {} (this host cannot pass one on yet, so the tool did not act)",
+        asked.join(": ")
+    )
 }
 
 fn parse(arguments: &str) -> Result<Value, CommandError> {

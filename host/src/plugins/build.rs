@@ -9,19 +9,23 @@ use art_sandbox::{Plugin, Sandbox};
 use art_tools::{ToolExecutor, ToolRegistry};
 use serde::Deserialize;
 
+use super::load_folder;
 use crate::error::{CommandError, in_one_line};
+use crate::render;
 
 /// The compilation target of components.
 pub const TARGET: &str = "wasm32-wasip2";
 
-/// Settings of the profile that components are built with, whatever the crate's own manifest says.
-const PROFILE: [&str; 6] = [
+/// How components are built, whatever the crate's own manifest says. Vector instructions run everywhere that the host runs.
+/// With enough memory from the start a small call never asks for more, which takes as long as all the rest of it.
+const SETTINGS: [&str; 7] = [
     r#"profile.tool.inherits="release""#,
     r#"profile.tool.lto="fat""#,
     "profile.tool.codegen-units=1",
     r#"profile.tool.panic="abort""#,
     "profile.tool.strip=true",
     "profile.tool.overflow-checks=true",
+    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Clink-arg=--initial-memory=4194304"]"#,
 ];
 
 /// A component that was built, checked and dropped.
@@ -35,20 +39,18 @@ pub struct Built {
     pub bytes: u64,
 }
 
-/// Builds the crates in `folders` and drops the components into `plugins`.
+/// Builds the crate in `folder` and drops its components into `plugins`.
 ///
 /// # Errors
-/// When the target is missing and cannot be installed, a crate does not build, or a component is refused.
-pub fn build(sandbox: &Sandbox, folders: &[PathBuf], plugins: &Path) -> Result<Vec<Built>, CommandError> {
+/// When the target is missing and cannot be installed, the crate does not build, or a component is refused.
+pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Built>, CommandError> {
     ensure_target()?;
     fs::create_dir_all(plugins).map_err(CommandError::file("create", plugins))?;
-    let mut built = Vec::new();
-    for folder in folders {
-        for component in compile(folder)? {
-            built.push(check_and_drop(sandbox, &component, plugins)?);
-        }
-    }
-    Ok(built)
+    let components = compile(folder)?;
+    components
+        .iter()
+        .map(|component| check_and_drop(sandbox, component, plugins))
+        .collect()
 }
 
 /// Installs the compilation target when it is missing.
@@ -59,7 +61,7 @@ pub fn ensure_target() -> Result<(), CommandError> {
     if target_installed()? {
         return Ok(());
     }
-    tracing::info!("installing the compilation target `{TARGET}`");
+    render::note(&format!("installing the compilation target `{TARGET}` with `rustup`"));
     let installed = Command::new("rustup")
         .args(["target", "add", TARGET])
         .stdout(Stdio::null())
@@ -84,8 +86,9 @@ pub fn target_installed() -> Result<bool, CommandError> {
     let output = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", TARGET])
         .output();
-    let output = output.map_err(|_| {
-        CommandError::Failed("`rustc` was not found; install Rust with rustup (https://rustup.rs)".to_owned())
+    let output = output.map_err(|error| {
+        let hint = "install Rust with rustup (https://rustup.rs)";
+        CommandError::Failed(format!("`rustc` was not found ({error}); {hint}"))
     })?;
     Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
@@ -110,7 +113,7 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
         .arg("--message-format=json-render-diagnostics")
         .arg("--manifest-path")
         .arg(&manifest);
-    for setting in PROFILE {
+    for setting in SETTINGS {
         cargo.args(["--config", setting]);
     }
     let output = cargo
@@ -145,6 +148,21 @@ fn components(output: &[u8], manifest: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Why the tool cannot be in the folder: another file has a tool of that name, so one of them would never be loaded.
+fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
+    let loaded = load_folder(sandbox, plugins).map_err(CommandError::file("read the plugins folder", plugins))?;
+    let name = &plugin.schema().name;
+    let is_twin = |other: &&Arc<Plugin>| other.schema().name == *name && other.name() != plugin.name();
+    let twin = loaded.plugins.iter().find(is_twin);
+    Ok(twin.map(|twin| {
+        let file = plugins.join(format!("{}.wasm", twin.name()));
+        format!(
+            "the tool `{name}` is in `{}` already; rename the tool or remove that file",
+            file.display()
+        )
+    }))
+}
+
 /// Loads the component as a host would, admits its schema, and only then copies it: whole or not at all.
 fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<Built, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
@@ -157,6 +175,7 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
     );
     let admitted = ToolRegistry::new().register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>);
     admitted.map_err(|error| refused(in_one_line(&error)))?;
+    check_twin(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let aside = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
     fs::write(&aside, &wasm).map_err(CommandError::file("write", &aside))?;

@@ -1,9 +1,11 @@
 //! Loading every component of a folder, in parallel, without letting a bad file keep the others from loading.
 
+use std::fmt;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use art_sandbox::{MAX_COMPONENT_BYTES, Plugin, Sandbox};
 use cap_std::ambient_authority;
@@ -30,6 +32,14 @@ pub struct Refused {
     pub reason: String,
 }
 
+/// One line, whatever the name of the file.
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = format!("{}: {}", self.file, self.reason).replace(['\n', '\r', '\t'], " ");
+        f.write_str(&art_core::text::printable(&line))
+    }
+}
+
 /// Loads every `.wasm` file of `folder`. A folder that does not exist holds nothing.
 ///
 /// # Errors
@@ -40,8 +50,8 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path) -> std::io::Result<Loaded> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Loaded::default()),
         Err(error) => return Err(error),
     };
-    let files = component_files(&dir)?;
-    let results: Vec<_> = files.iter().map(|_| Mutex::new(None)).collect();
+    let (files, refused) = component_files(&dir)?;
+    let results = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism()
         .map_or(1, std::num::NonZero::get)
@@ -51,50 +61,60 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path) -> std::io::Result<Loaded> 
             scope.spawn(|| load_next(sandbox, &dir, &files, &next, &results));
         }
     });
-    Ok(collect(files, results))
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(collect(results, refused))
 }
 
-type Slot = Mutex<Option<Result<Plugin, String>>>;
+type Results = Vec<(String, Result<Plugin, String>)>;
 
-fn load_next(sandbox: &Sandbox, dir: &Dir, files: &[String], next: &AtomicUsize, results: &[Slot]) {
-    while let (Some(file), Some(slot)) = {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        (files.get(index), results.get(index))
-    } {
-        let loaded = load_file(sandbox, dir, file);
-        if let Ok(mut slot) = slot.lock() {
-            *slot = Some(loaded);
-        }
+fn load_next(sandbox: &Sandbox, dir: &Dir, files: &[String], next: &AtomicUsize, results: &Mutex<Results>) {
+    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let loaded = catch_unwind(AssertUnwindSafe(|| load_file(sandbox, dir, file)));
+        let loaded = loaded.unwrap_or_else(|_panic| Err("the host panicked while it was loaded".to_owned()));
+        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+        results.push((file.clone(), loaded));
     }
 }
 
-fn collect(files: Vec<String>, results: Vec<Slot>) -> Loaded {
-    let mut loaded = Loaded::default();
-    for (file, slot) in files.into_iter().zip(results) {
-        match slot.into_inner().ok().flatten() {
-            Some(Ok(plugin)) => loaded.plugins.push(Arc::new(plugin)),
-            Some(Err(reason)) => loaded.refused.push(Refused { file, reason }),
-            None => loaded.refused.push(Refused {
-                file,
-                reason: "the host panicked while it was loaded".to_owned(),
-            }),
+/// Sorted by file name: the threads end in any order.
+fn collect(mut results: Results, refused: Vec<Refused>) -> Loaded {
+    results.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let plugins = Vec::new();
+    let mut loaded = Loaded { plugins, refused };
+    for (file, result) in results {
+        match result {
+            Ok(plugin) => loaded.plugins.push(Arc::new(plugin)),
+            Err(reason) => loaded.refused.push(Refused { file, reason }),
         }
     }
+    loaded.refused.sort_by(|a, b| a.file.cmp(&b.file));
     loaded
 }
 
-/// Names of the `.wasm` entries, sorted, so that the first of two files with one tool name is always the same.
-fn component_files(dir: &Dir) -> std::io::Result<Vec<String>> {
-    let mut files = Vec::new();
+/// Names of the `.wasm` entries, sorted, so that the first of two files with one tool name is always the same, and the
+/// entries that are meant to be components and cannot be because of their name.
+fn component_files(dir: &Dir) -> std::io::Result<(Vec<String>, Vec<Refused>)> {
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
     for entry in dir.entries()? {
-        if let Ok(name) = entry?.file_name().into_string()
-            && Path::new(&name).extension().is_some_and(|ending| ending == "wasm")
-        {
-            files.push(name);
+        let name = entry?.file_name();
+        let ending = Path::new(&name).extension().unwrap_or_default();
+        if !ending.eq_ignore_ascii_case("wasm") {
+            continue;
         }
+        let reason = match name.to_str() {
+            Some(utf8) if ending == "wasm" => {
+                files.push(utf8.to_owned());
+                continue;
+            }
+            Some(_) => "its name has to end with `.wasm` in lower case; rename it",
+            None => "its name is not UTF-8; rename it",
+        };
+        let file = name.to_string_lossy().into_owned();
+        let reason = reason.to_owned();
+        refused.push(Refused { file, reason });
     }
     files.sort();
-    Ok(files)
+    Ok((files, refused))
 }
 
 fn load_file(sandbox: &Sandbox, dir: &Dir, file: &str) -> Result<Plugin, String> {
@@ -132,4 +152,36 @@ fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
         .read_to_end(&mut bytes)
         .map_err(io)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn a_name_that_is_no_name_of_a_component_is_refused_and_not_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [&b"a.wasm"[..], b"B.WASM", b"c\xff.wasm", b"README.md"] {
+            std::fs::write(folder.path().join(OsStr::from_bytes(name)), "").unwrap();
+        }
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        let (files, mut refused) = component_files(&dir).unwrap();
+        refused.sort_by(|a, b| a.file.cmp(&b.file));
+        assert_eq!(files, ["a.wasm"]);
+        assert_eq!(
+            refused.iter().map(|refused| refused.file.as_str()).collect::<Vec<_>>(),
+            ["B.WASM", "c\u{fffd}.wasm"]
+        );
+    }
+
+    #[test]
+    fn a_refused_file_is_told_in_one_line() {
+        let refused = Refused {
+            file: "a\nb\u{1b}[2J.wasm".to_owned(),
+            reason: "empty".to_owned(),
+        };
+        assert_eq!(refused.to_string(), "a b\\u{1b}[2J.wasm: empty");
+    }
 }

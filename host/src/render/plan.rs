@@ -43,7 +43,10 @@ impl Watcher for Plain {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if !self.planned && view.stage != RunStage::Planning {
             self.planned = true;
-            note(&format!("plan: {} steps", view.items.len()));
+            note(&match view.items.len() {
+                1 => "plan: 1 step".to_owned(),
+                steps => format!("plan: {steps} steps"),
+            });
         }
         for item in view.items {
             if self.told.insert(item.id.clone(), item.status) == Some(item.status) {
@@ -80,7 +83,7 @@ impl Watcher for Live {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         match view.stage {
             RunStage::Planning => {}
-            RunStage::Execution => self.head.set_message(printable(view.title)),
+            RunStage::Execution => self.head.set_message(one_line(view.title)),
             RunStage::Synthesis => self.head.set_message("writing the answer"),
             RunStage::Finished => self.head.finish_and_clear(),
         }
@@ -128,19 +131,23 @@ fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
         TodoItemStatus::Cancelled => "skip",
         TodoItemStatus::Waiting => "wait",
     };
-    let mut text = format!("{mark:<5} {}  {}", item.id, description(item));
+    let mut text = format!("{mark:<5} {}  {}", one_line(&item.id), description(item));
     if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::Failed) {
         text.push_str(&cost(&item.id, took, calls));
     }
     if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
         text.push_str(": ");
-        text.push_str(&printable(&truncate(error, 200)));
+        text.push_str(&one_line(&truncate(error, 200)));
     }
     text
 }
 
 fn description(item: &TodoItem) -> String {
-    printable(&truncate(&item.description.replace('\n', " "), DESCRIPTION))
+    one_line(&truncate(&item.description, DESCRIPTION))
+}
+
+fn one_line(text: &str) -> String {
+    printable(&text.replace(['\n', '\t'], " "))
 }
 
 fn cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
@@ -155,7 +162,7 @@ fn cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
         return format!("  ({took})");
     }
     let (fuel, memory) = (units::count(usage.fuel), units::bytes(usage.peak_memory_bytes));
-    format!("  ({}, {took}, {fuel} fuel, {memory})", printable(&tools.join(", ")))
+    format!("  ({}, {took}, {fuel} fuel, {memory})", one_line(&tools.join(", ")))
 }
 
 /// The table of what each tool call cost; none when there was no call.

@@ -3,7 +3,7 @@
 #![cfg(target_family = "wasm")]
 
 /// The contract, as `wit-bindgen` gives it.
-#[allow(missing_docs, missing_debug_implementations, reason = "generated")]
+#[doc(hidden)]
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../../wit",

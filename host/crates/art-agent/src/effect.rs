@@ -6,6 +6,8 @@ use art_core::pes::PesAgentStateData;
 use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
 
+use crate::keep;
+
 /// Something to publish, in the order given. A state always comes before the observations of it (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -74,9 +76,11 @@ impl Outbox {
         self.observe(ObservationType::Error, parent, content);
     }
 
-    /// One state for the whole event: the last one, which holds all that the observations speak of.
+    /// One state for the whole event: the last one, which holds all that the observations speak of. Large outputs are cut.
     pub(crate) fn into_effects(self, state: &PesAgentStateData) -> Vec<Effect> {
-        let save = self.state_changed.then(|| Effect::SaveState(Box::new(state.clone())));
+        let save = self
+            .state_changed
+            .then(|| Effect::SaveState(Box::new(keep::state(state))));
         save.into_iter().chain(self.effects).collect()
     }
 }

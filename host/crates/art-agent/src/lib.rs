@@ -15,6 +15,7 @@ mod step;
 mod attachment;
 mod call;
 mod item;
+mod keep;
 mod parse;
 mod plan;
 mod prompt;

@@ -1,6 +1,7 @@
 //! What goes into a run and what comes out (C44 to C50).
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Timestamp;
 use crate::conversation::ConversationMessage;
@@ -59,6 +60,9 @@ pub struct ExecutionConfig {
     pub max_parallel_items: u32,
     /// Tool calls of one run.
     pub max_tool_calls: u32,
+    /// Steps may go to other agents. There are none here: asking for it is an error.
+    #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
+    pub enable_a2a_delegation: bool,
 }
 
 impl Default for ExecutionConfig {
@@ -70,8 +74,18 @@ impl Default for ExecutionConfig {
             max_items: 20,
             max_parallel_items: 4,
             max_tool_calls: 64,
+            enable_a2a_delegation: false,
         }
     }
+}
+
+fn no_delegation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    if bool::deserialize(deserializer)? {
+        return Err(D::Error::custom(
+            "there is nobody to delegate to: `enableA2ADelegation` can only be `false`",
+        ));
+    }
+    Ok(false)
 }
 
 /// Settings of a conversation (C49).

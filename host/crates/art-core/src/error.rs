@@ -72,7 +72,8 @@ impl ModelErrorCode {
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]
 pub struct ModelError {
-    /// Code.
+    /// Code; `error` on the wire, where `code` is accepted as well.
+    #[serde(rename = "error", alias = "code")]
     pub code: ModelErrorCode,
     /// One sentence for a person, without secrets.
     pub message: String,

@@ -1,7 +1,7 @@
 //! Questions to a person and their answers (C11 to C22).
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::{JsonObject, Timestamp};
 
@@ -84,7 +84,7 @@ pub struct SelectOption {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Shown but not selectable.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
     /// Icon name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,9 +103,9 @@ pub struct InputValidation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
+    pub min: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
+    pub max: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +127,12 @@ pub struct Feedback {
     /// The value asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+    /// Older name of `value` for text; see [`Feedback::answer`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_input: Option<String>,
+    /// Older name of `value` for choices; see [`Feedback::answer`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected_values: Option<Vec<Value>>,
     /// Arguments as the person edited them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_args: Option<Value>,
@@ -136,6 +142,16 @@ pub struct Feedback {
     /// Further fields.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub metadata: JsonObject,
+}
+
+impl Feedback {
+    /// The value given, under whichever of its three names: `value`, else `textInput`, else `selectedValues` (C21).
+    #[must_use]
+    pub fn answer(&self) -> Option<Value> {
+        let text = || self.text_input.clone().map(Value::String);
+        let choices = || self.selected_values.clone().map(Value::Array);
+        self.value.clone().or_else(text).or_else(choices)
+    }
 }
 
 /// Given to a tool that is run again after a decision (C18).

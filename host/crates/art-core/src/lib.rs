@@ -18,6 +18,7 @@ pub mod stream;
 pub mod text;
 pub mod tool;
 pub mod usage;
+mod wire;
 
 /// Milliseconds since the Unix epoch, UTC.
 pub type Timestamp = u64;

@@ -153,6 +153,97 @@ mod tests {
     }
 
     #[test]
+    fn no_override_changes_nothing() {
+        for base in [Limits::SCHEMA, Limits::EXECUTE, Limits::MAX] {
+            assert_eq!(LimitOverrides::default().apply(base), Ok(base));
+        }
+    }
+
+    /// A limit that can be set.
+    struct Settable {
+        name: &'static str,
+        maximum: u64,
+        overrides: fn(u64) -> LimitOverrides,
+        limits: fn(u64) -> Limits,
+    }
+
+    macro_rules! settable {
+        ($name:literal, $field:ident) => {
+            Settable {
+                name: $name,
+                maximum: Limits::MAX.$field,
+                overrides: |asked| LimitOverrides {
+                    $field: Some(asked),
+                    ..LimitOverrides::default()
+                },
+                limits: |given| Limits {
+                    $field: given,
+                    ..Limits::EXECUTE
+                },
+            }
+        };
+    }
+
+    const SETTABLE: [Settable; 4] = [
+        settable!("fuel", fuel),
+        settable!("timeoutMs", timeout_ms),
+        settable!("memoryBytes", memory_bytes),
+        settable!("outputBytes", output_bytes),
+    ];
+
+    #[test]
+    fn each_limit_can_be_lowered_to_nothing_and_raised_to_its_maximum() {
+        for limit in SETTABLE {
+            for asked in [0, 1, limit.maximum] {
+                let applied = (limit.overrides)(asked).apply(Limits::EXECUTE);
+                assert_eq!(applied, Ok((limit.limits)(asked)), "{}", limit.name);
+            }
+        }
+    }
+
+    #[test]
+    fn each_limit_is_refused_one_over_its_maximum() {
+        for limit in SETTABLE {
+            for asked in [limit.maximum + 1, u64::MAX] {
+                let refused = LimitTooHigh {
+                    name: limit.name,
+                    asked,
+                    maximum: limit.maximum,
+                };
+                assert_eq!((limit.overrides)(asked).apply(Limits::EXECUTE), Err(refused));
+            }
+        }
+    }
+
+    #[test]
+    fn one_limit_too_high_refuses_the_others_as_well() {
+        let overrides = LimitOverrides {
+            fuel: Some(1),
+            output_bytes: Some(u64::MAX),
+            ..LimitOverrides::default()
+        };
+        assert!(overrides.apply(Limits::EXECUTE).is_err());
+    }
+
+    #[test]
+    fn a_misspelt_override_is_refused() {
+        serde_json::from_str::<LimitOverrides>(r#"{"timeout": 5}"#).unwrap_err();
+        serde_json::from_str::<LimitOverrides>(r#"{"fuel": -1}"#).unwrap_err();
+    }
+
+    #[test]
+    fn limits_have_their_names_on_the_wire() {
+        let written = serde_json::to_value(Limits::EXECUTE).unwrap();
+        let names: Vec<_> = written.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(
+            names.join(" "),
+            "fuel timeoutMs memoryBytes tableElements inputBytes outputBytes logRecords logRecordBytes logBytes hostCalls \
+             handles"
+        );
+        assert_eq!(serde_json::from_value::<Limits>(written).unwrap(), Limits::EXECUTE);
+    }
+
+    #[test]
     fn an_override_over_the_maximum_is_refused() {
         let error = LimitOverrides {
             timeout_ms: Some(300_001),

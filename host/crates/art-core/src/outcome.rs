@@ -229,3 +229,110 @@ pub struct CallLog {
     /// What it wrote to its standard error, cut to the limit.
     pub stderr: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn failure() -> Failure {
+        Failure {
+            code: ToolErrorCode::NotFound,
+            message: text("no such row"),
+            retryable: false,
+            metadata: JsonObject::new(),
+        }
+    }
+
+    fn endings_with_an_error() -> Vec<Ending> {
+        vec![
+            Ending::Failure(failure()),
+            Ending::FuelExhausted { limit: 2_000_000_000 },
+            Ending::Timeout { limit_ms: 30_000 },
+            Ending::MemoryExhausted { limit: 67_108_864 },
+            Ending::StackOverflow,
+            Ending::Trap {
+                message: text("wasm `unreachable` instruction executed"),
+            },
+            Ending::InvalidOutput {
+                reason: text("1048577 bytes, more than 1048576"),
+            },
+            Ending::Denied {
+                message: text("file access to `/etc` is not granted"),
+            },
+            Ending::Cancelled,
+            Ending::Busy,
+            Ending::HostError {
+                message: text("the disk is full"),
+            },
+        ]
+    }
+
+    fn endings_without_one() -> [Ending; 3] {
+        let suspension = Suspension {
+            message: text("Send it?"),
+            details: None,
+            preview_data: None,
+            feedback_schema: None,
+        };
+        let subtask = SubtaskRequest {
+            description: text("read"),
+            inputs: Value::Null,
+            template_hints: Vec::new(),
+            max_depth: None,
+            context_management: None,
+        };
+        [
+            Ending::Success(Success::default()),
+            Ending::Suspended(suspension),
+            Ending::Continuation(subtask),
+        ]
+    }
+
+    #[test]
+    fn each_error_has_its_name_its_code_and_its_text() {
+        let line = |ending: &Ending| {
+            let (code, text) = ending.error()?;
+            let code = serde_json::to_value(code).ok()?;
+            Some(format!("{} {} {text}", ending.name(), code.as_str()?))
+        };
+        let lines: Option<Vec<_>> = endings_with_an_error().iter().map(line).collect();
+        insta::assert_snapshot!(lines.unwrap().join("\n"), @r"
+        failure NOT_FOUND no such row
+        fuel_exhausted FUEL_EXHAUSTED used up its 2000000000 units of fuel
+        timeout TIMEOUT did not finish within 30000 ms
+        memory_exhausted MEMORY_EXHAUSTED asked for more than its 67108864 bytes of memory
+        stack_overflow STACK_OVERFLOW recursed too deeply
+        trap TRAP trapped: wasm `unreachable` instruction executed
+        invalid_output INVALID_OUTPUT returned invalid output: 1048577 bytes, more than 1048576
+        denied PERMISSION_DENIED file access to `/etc` is not granted
+        cancelled CANCELLED was cancelled
+        busy BUSY was not run: too many calls are waiting, try again later
+        host_error HOST_ERROR could not be run: the disk is full
+        ");
+    }
+
+    #[test]
+    fn what_is_no_error_has_no_error() {
+        for ending in endings_without_one() {
+            assert_eq!(ending.error(), None, "{}", ending.name());
+        }
+    }
+
+    #[test]
+    fn no_two_endings_share_a_name_or_a_code() {
+        let errors = endings_with_an_error();
+        let codes: std::collections::HashSet<_> =
+            errors.iter().filter_map(Ending::error).map(|error| error.0).collect();
+        assert_eq!(codes.len(), errors.len());
+        let all = errors
+            .iter()
+            .chain(&endings_without_one())
+            .map(Ending::name)
+            .collect::<std::collections::HashSet<_>>();
+        assert_eq!(all.len(), errors.len() + 3);
+    }
+}

@@ -88,7 +88,11 @@ pub struct TodoItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_validation_mode: Option<ToolValidationMode>,
     /// Its result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub result: Option<Value>,
     /// Why it failed, for the answer and for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +134,11 @@ pub struct StepOutputEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
     /// Its result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub raw_result: Option<Value>,
     /// What its calls returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -201,4 +209,34 @@ pub enum TodoItemChangeType {
     Added,
     Modified,
     Removed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_read_in_any_case() {
+        use TodoItemStatus as Status;
+        let statuses = [
+            ("pending", Status::Pending),
+            ("PENDING", Status::Pending),
+            ("IN_PROGRESS", Status::InProgress),
+            ("In_Progress", Status::InProgress),
+            ("  Completed\n", Status::Completed),
+            ("FAILED", Status::Failed),
+            ("Cancelled", Status::Cancelled),
+            ("wAITING", Status::Waiting),
+        ];
+        for (name, status) in statuses {
+            assert_eq!(TodoItemStatus::parse(name), Some(status), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_status_is_not_guessed() {
+        for name in ["", "done", "in progress", "inprogress", "pending,", "null"] {
+            assert_eq!(TodoItemStatus::parse(name), None, "{name}");
+        }
+    }
 }

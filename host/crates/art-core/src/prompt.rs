@@ -1,6 +1,7 @@
 //! The one prompt form that every model adapter reads (C23 to C30, S003).
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// Who speaks (C23). `tool` is accepted as another name of `tool_result` (X16).
@@ -20,9 +21,9 @@ pub enum Role {
     ToolResult,
 }
 
-/// One turn (C24). Content follows the rules of C25.
+/// One turn (C24). Reading one checks the rules of C25 and C27; see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -41,6 +42,7 @@ pub struct Message {
 
 /// A call inside an assistant turn (C24).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolCallRequest {
     /// Identifier that the result repeats.
     pub id: String,
@@ -62,6 +64,7 @@ pub enum FunctionKind {
 
 /// Name and arguments of a call (C24).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FunctionCall {
     /// Tool name.
     pub name: String,
@@ -118,6 +121,22 @@ impl Message {
         }
     }
 
+    /// Whether the content and the identifier fit the role (C25, C27).
+    ///
+    /// # Errors
+    /// When an instruction or a question is not text, an assistant turn is neither text nor null, or a result does not name
+    /// the call that it answers.
+    pub fn check(&self) -> Result<(), InvalidMessage> {
+        match self.role {
+            Role::System | Role::User if !self.content.is_string() => Err(InvalidMessage::NotText),
+            Role::Assistant if !self.content.is_string() && !self.content.is_null() => {
+                Err(InvalidMessage::NeitherTextNorNull)
+            }
+            Role::ToolResult if self.tool_call_id.is_none() => Err(InvalidMessage::NoCall),
+            _ => Ok(()),
+        }
+    }
+
     /// The content when it is text, else the empty string.
     #[must_use]
     pub fn content_text(&self) -> &str {
@@ -133,6 +152,34 @@ impl Message {
             tool_call_id: None,
         }
     }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let message = Self::deserialize(deserializer)?;
+        message.check().map_err(D::Error::custom)?;
+        Ok(message)
+    }
+}
+
+/// A turn whose content or identifier does not fit its role (C27).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidMessage {
+    /// Of the system or the user.
+    #[error("the content of a `system` or `user` message is not text")]
+    NotText,
+    /// Of the assistant.
+    #[error("the content of an `assistant` message is neither text nor null")]
+    NeitherTextNorNull,
+    /// A result without its call.
+    #[error("a `tool_result` message has no `tool_call_id`")]
+    NoCall,
 }
 
 /// How a system prompt joins the one below it (C29).
@@ -166,10 +213,11 @@ pub enum SystemPromptOverride {
 /// Who the agent is (C30).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentPersona {
-    /// Name.
+    /// Name; empty when a thread sets only the guidance (C49).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Guidance by stage.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub prompts: StagePrompts,
 }
 

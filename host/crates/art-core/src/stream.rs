@@ -90,3 +90,75 @@ impl ModelReply {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ModelErrorCode;
+    use crate::prompt::{FunctionCall, FunctionKind};
+
+    fn call(id: &str) -> ToolCallRequest {
+        ToolCallRequest {
+            id: id.to_owned(),
+            kind: FunctionKind::Function,
+            function: FunctionCall {
+                name: "calculator".to_owned(),
+                arguments: "{}".to_owned(),
+            },
+        }
+    }
+
+    fn stopped_by(reason: &str) -> LlmMetadata {
+        LlmMetadata {
+            stop_reason: Some(reason.to_owned()),
+            ..LlmMetadata::default()
+        }
+    }
+
+    #[test]
+    fn a_reply_is_the_fold_of_its_events() {
+        let events = [
+            StreamEvent::Thinking("hm".to_owned()),
+            StreamEvent::Token("4".to_owned()),
+            StreamEvent::ToolCall(call("a")),
+            StreamEvent::Thinking("m".to_owned()),
+            StreamEvent::Token("2".to_owned()),
+            StreamEvent::ToolCall(call("b")),
+            StreamEvent::Metadata(stopped_by("tool_use")),
+            StreamEvent::End,
+        ];
+        let mut reply = ModelReply::default();
+        for event in events {
+            assert_eq!(reply.push(event), Ok(()));
+        }
+        let expected = ModelReply {
+            text: "42".to_owned(),
+            thinking: "hmm".to_owned(),
+            tool_calls: vec![call("a"), call("b")],
+            metadata: stopped_by("tool_use"),
+        };
+        assert_eq!(reply, expected);
+    }
+
+    #[test]
+    fn the_last_counts_of_a_stream_hold() {
+        let mut reply = ModelReply::default();
+        for reason in ["length", "stop"] {
+            assert_eq!(reply.push(StreamEvent::Metadata(stopped_by(reason))), Ok(()));
+        }
+        assert_eq!(reply.metadata, stopped_by("stop"));
+    }
+
+    #[test]
+    fn an_error_is_given_back_and_what_came_before_it_stays() {
+        let error = ModelError {
+            code: ModelErrorCode::Timeout,
+            message: "too slow".to_owned(),
+            retry_after_ms: None,
+        };
+        let mut reply = ModelReply::default();
+        assert_eq!(reply.push(StreamEvent::Token("4".to_owned())), Ok(()));
+        assert_eq!(reply.push(StreamEvent::Error(error.clone())), Err(error));
+        assert_eq!(reply.text, "4");
+    }
+}

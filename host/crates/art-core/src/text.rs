@@ -63,15 +63,18 @@ pub fn printable(text: &str) -> String {
 }
 
 fn is_unprintable(c: char) -> bool {
-    let overrides =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let overrides = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     overrides || (c.is_control() && c != '\n' && c != '\t')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_cut_says_how_much_was_cut() {
@@ -95,8 +98,62 @@ mod tests {
     }
 
     #[test]
+    fn a_present_value_is_not_named_undefined() {
+        assert_eq!(safe_stringify_option(Some(&7), 10), "7");
+        assert_eq!(safe_stringify_option(Some(&None::<i32>), 10), "null");
+    }
+
+    #[test]
+    fn data_is_cut_with_its_totals() {
+        let json = format!("[{}]", vec!["0"; 10_000].join(","));
+        let cut = safe_stringify(&vec![0; 10_000], DEFAULT_STRINGIFY_LIMIT);
+        let marker = "... [truncated 10001 of 20001 characters]";
+        assert_eq!(cut, format!("{}{marker}", prefix(&json, 10_000)));
+    }
+
+    #[test]
+    fn a_cut_counts_characters_and_not_bytes() {
+        assert_eq!(truncate("äöü🦀", 3), "äöü... [truncated 1 of 4 characters]");
+        assert_eq!(truncate("äöü", 0), "... [truncated 3 of 3 characters]");
+        assert_eq!(truncate("", 0), "");
+    }
+
+    #[test]
+    fn bytes_are_cut_before_a_character_that_does_not_fit() {
+        assert_eq!(byte_prefix("a🦀b", 4), "a");
+        assert_eq!(byte_prefix("a🦀b", 5), "a🦀");
+    }
+
+    #[test]
+    fn what_cannot_be_serialised_is_named() {
+        assert_eq!(safe_stringify(&BTreeMap::from([((1, 2), 3)]), 100), "[stringify error]");
+        // The nearest thing to a circular value: one that is being changed while it is written.
+        let cell = RefCell::new(1);
+        let _held = cell.borrow_mut();
+        assert_eq!(safe_stringify(&cell, 100), "[stringify error]");
+        assert_eq!(safe_stringify_option(Some(&cell), 100), "[stringify error]");
+    }
+
+    #[test]
     fn terminal_escapes_become_visible() {
         assert_eq!(printable("a\u{1b}]52;c;x\u{7}\nb"), "a\\u{1b}]52;c;x\\u{7}\nb");
+    }
+
+    #[test]
+    fn each_way_to_drive_a_terminal_becomes_visible() {
+        let ways = [
+            "\0", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}",
+            "\u{2066}", "\u{2069}", "\u{feff}",
+        ];
+        for way in ways {
+            assert_eq!(printable(way), way.escape_unicode().to_string());
+        }
+    }
+
+    #[test]
+    fn ordinary_text_stays_printable() {
+        let text = "one\ttwo\nthree äöü 漢字 עברית 🦀 \\u{1b}";
+        assert_eq!(printable(text), text);
     }
 
     proptest! {
@@ -105,6 +162,25 @@ mod tests {
             prop_assert!(prefix(&text, limit).chars().count() <= limit);
             prop_assert!(byte_prefix(&text, limit).len() <= limit);
             prop_assert!(text.starts_with(prefix(&text, limit)));
+            prop_assert!(text.starts_with(byte_prefix(&text, limit)));
+        }
+
+        #[test]
+        fn a_cut_is_the_text_or_its_beginning_and_the_totals(text in ".{0,40}", limit in 0usize..60) {
+            let total = text.chars().count();
+            let expected = match total.checked_sub(limit) {
+                None | Some(0) => text.clone(),
+                Some(cut) => format!("{}... [truncated {cut} of {total} characters]", prefix(&text, limit)),
+            };
+            prop_assert_eq!(truncate(&text, limit), expected.clone());
+            prop_assert_eq!(safe_stringify(&text, limit), expected);
+        }
+
+        #[test]
+        fn printable_text_cannot_drive_a_terminal(text in any::<String>()) {
+            let shown = printable(&text);
+            prop_assert!(!shown.contains(is_unprintable));
+            prop_assert_eq!(printable(&shown), shown);
         }
     }
 }

@@ -40,7 +40,11 @@ pub struct ToolExample {
     /// Valid under the input schema.
     pub input: Value,
     /// Valid under the output schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub output: Option<Value>,
     /// What the example shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,8 +170,12 @@ pub struct ToolResult {
     pub tool_name: String,
     /// How it ended.
     pub status: ToolStatus,
-    /// The data; present on success.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The data; present on success, be it `null`.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub output: Option<Value>,
     /// Text the model may see; present on error.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -56,3 +56,58 @@ impl AddAssign for TokenUsage {
         self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn usage(n: u64) -> Usage {
+        Usage {
+            fuel: n,
+            peak_memory_bytes: n,
+            wall_us: n,
+            cpu_us: n,
+            bytes_in: n,
+            bytes_out: n,
+            host_calls: n,
+        }
+    }
+
+    const fn tokens(n: u64) -> TokenUsage {
+        TokenUsage {
+            prompt_tokens: n,
+            completion_tokens: n,
+            total_tokens: n,
+        }
+    }
+
+    #[test]
+    fn usage_adds_up_but_the_peak_is_the_larger_one() {
+        for (first, second) in [(2, 3), (3, 2)] {
+            let mut sum = usage(first);
+            sum += usage(second);
+            let expected = Usage {
+                peak_memory_bytes: 3,
+                ..usage(5)
+            };
+            assert_eq!(sum, expected);
+        }
+    }
+
+    #[test]
+    fn tokens_of_several_calls_add_up() {
+        let mut sum = TokenUsage::default();
+        for n in 1..=3 {
+            sum += tokens(n);
+        }
+        assert_eq!(sum, tokens(6));
+    }
+
+    #[test]
+    fn sums_stop_at_the_largest_number() {
+        let (mut used, mut spoken) = (usage(u64::MAX), tokens(u64::MAX));
+        used += usage(1);
+        spoken += tokens(1);
+        assert_eq!((used, spoken), (usage(u64::MAX), tokens(u64::MAX)));
+    }
+}

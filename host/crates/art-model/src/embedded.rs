@@ -1,9 +1,11 @@
 //! The embedded model: no network, no key, the same reply to the same prompt.
 
 mod attachment;
+mod class;
 mod execute;
 mod expression;
 mod fill;
+mod lexicon;
 mod plan;
 mod prompt;
 mod reading;

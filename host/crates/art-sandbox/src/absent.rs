@@ -5,11 +5,17 @@
 
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 
 use crate::inspect::INERT;
 use crate::state::CallState;
 
 struct Absent;
+
+/// A function that is not there was called.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool called `{0}` of the file system, which it was not granted")]
+pub(crate) struct NotGranted(String);
 
 /// A linker for `component` in which every inert import is present and useless.
 pub(crate) fn link_absent(base: &Linker<CallState>, component: &Component) -> wasmtime::Result<Linker<CallState>> {
@@ -29,17 +35,33 @@ pub(crate) fn link_absent(base: &Linker<CallState>, component: &Component) -> wa
 
 fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &ComponentItem) -> wasmtime::Result<()> {
     match item {
-        ComponentItem::Resource(_) => instance.resource(name, ResourceType::host::<Absent>(), |_, _| Ok(())),
-        ComponentItem::ComponentFunc(_) if name == "get-directories" => instance.func_new(name, |_, _, _, results| {
-            if let Some(result) = results.first_mut() {
-                *result = Val::List(Vec::new());
-            }
-            Ok(())
-        }),
+        ComponentItem::Resource(_) => instance.resource(name, resource(name), |_, _| Ok(())),
+        ComponentItem::ComponentFunc(_) if name == "get-directories" => {
+            instance.func_new(name, |mut store, _, _, results| {
+                store.data_mut().meter.count();
+                if let Some(result) = results.first_mut() {
+                    *result = Val::List(Vec::new());
+                }
+                Ok(())
+            })
+        }
         ComponentItem::ComponentFunc(_) => {
-            let message = format!("`{name}` of the file system was called, which was not granted");
-            instance.func_new(name, move |_, _, _, _| Err(wasmtime::Error::msg(message.clone())))
+            let function = name.to_owned();
+            instance.func_new(name, move |_, _, _, _| {
+                Err(wasmtime::Error::new(NotGranted(function.clone())))
+            })
         }
         _ => Ok(()),
+    }
+}
+
+/// The interfaces of the file system name resources of `wasi:io` again, which have to be the same ones.
+fn resource(name: &str) -> ResourceType {
+    match name {
+        "input-stream" => ResourceType::host::<DynInputStream>(),
+        "output-stream" => ResourceType::host::<DynOutputStream>(),
+        "pollable" => ResourceType::host::<DynPollable>(),
+        "error" => ResourceType::host::<IoError>(),
+        _ => ResourceType::host::<Absent>(),
     }
 }

@@ -61,16 +61,14 @@ impl CodeCache {
     fn write(&self, engine: &Engine, digest: &blake3::Hash, code: &[u8]) -> std::io::Result<()> {
         let path = self.path(engine, digest);
         // Written aside and renamed, so that a reader sees the whole file or none.
-        let aside = path.with_extension(format!("tmp-{}", std::process::id()));
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&aside)?;
-        file.write_all(self.tag(engine, digest, code).as_bytes())?;
-        file.write_all(code)?;
-        fs::rename(&aside, &path)
+        let aside = path.with_extension(art_core::id::random());
+        let tag = self.tag(engine, digest, code);
+        let written = private_file(&aside).and_then(|mut file| {
+            file.write_all(tag.as_bytes())?;
+            file.write_all(code)?;
+            fs::rename(&aside, &path)
+        });
+        written.inspect_err(|_| drop(fs::remove_file(&aside)))
     }
 
     fn path(&self, engine: &Engine, digest: &blake3::Hash) -> PathBuf {
@@ -129,11 +127,9 @@ fn load_or_make_key(path: &Path) -> Result<[u8; blake3::KEY_LEN], CacheError> {
         path: path.to_owned(),
         source,
     };
-    let key = *blake3::hash(&[uuid_bytes(), uuid_bytes(), uuid_bytes()].concat()).as_bytes();
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(mut file) => file.write_all(&key).map(|()| key).map_err(io),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => read_key(path).map_err(io),
-        Err(error) => Err(io(error)),
+    match read_key(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => make_key(path).and_then(|()| read_key(path)).map_err(io),
+        key => key.map_err(io),
     }
 }
 
@@ -143,9 +139,25 @@ fn read_key(path: &Path) -> std::io::Result<[u8; blake3::KEY_LEN]> {
     Ok(key)
 }
 
-/// Random bytes from the operating system.
-fn uuid_bytes() -> Vec<u8> {
-    art_core::id::random().into_bytes()
+/// Makes the key whole or not at all; of two hosts that start at the same time, one makes it.
+fn make_key(path: &Path) -> std::io::Result<()> {
+    let mut key = [0; blake3::KEY_LEN];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let aside = path.with_extension(format!("tmp-{}", art_core::id::random()));
+    let mut file = private_file(&aside)?;
+    file.write_all(&key)?;
+    file.sync_all()?;
+    let linked = fs::hard_link(&aside, path);
+    fs::remove_file(&aside)?;
+    match linked {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    }
+}
+
+/// A new file that only this user can read.
+fn private_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]

@@ -10,9 +10,11 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
 use wasmtime_wasi::I32Exit;
 
+use crate::absent::NotGranted;
 use crate::bindings::{ToolPluginPre, types};
 use crate::convert;
-use crate::guard::{HOST_CALL_FUEL, Stopped, Watch, YIELD_FUEL};
+use crate::guard::{Stopped, Watch};
+use crate::meter::{OnCrossing, TooManyHostCalls, YIELD_FUEL};
 use crate::state::CallState;
 
 /// Bytes beyond its output that a guest may hand to the host in one go: its messages, titles and log lines.
@@ -35,9 +37,10 @@ impl Session {
         cancel: CancellationToken,
     ) -> wasmtime::Result<Self> {
         let state = CallState::new(limits, cancel.clone());
-        let watch = Watch::new(limits, cancel, state.crossings());
+        let watch = Watch::new(limits, cancel, state.meter.turn());
         let mut store = Store::new(pre.engine(), state);
         store.limiter(|state| &mut state.limiter);
+        store.call_hook_async(OnCrossing);
         store.set_fuel(limits.fuel)?;
         store.fuel_async_yield_interval(Some(YIELD_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + HOSTCALL_SLACK).unwrap_or(usize::MAX));
@@ -108,19 +111,16 @@ impl Session {
     }
 
     fn usage(&self, bytes_out: u64, cpu: Duration) -> Usage {
-        let host_calls = self.watch.crossings();
-        let burnt = self
-            .limits
-            .fuel
-            .saturating_sub(self.store.get_fuel().unwrap_or_default());
+        let meter = &self.store.data().meter;
+        let left = self.store.get_fuel().unwrap_or_default();
         Usage {
-            fuel: burnt.saturating_add(host_calls.saturating_mul(HOST_CALL_FUEL)),
+            fuel: self.limits.fuel.saturating_sub(left).saturating_add(meter.fuel()),
             peak_memory_bytes: self.store.data().limiter.peak(),
             wall_us: micros(self.watch.elapsed()),
             cpu_us: micros(cpu),
             bytes_in: self.bytes_in,
             bytes_out,
-            host_calls,
+            host_calls: meter.host_calls(),
         }
     }
 
@@ -130,7 +130,6 @@ impl Session {
                 limit_ms: self.limits.timeout_ms,
             },
             Stopped::Cancelled => Ending::Cancelled,
-            Stopped::HostCalls => self.fuel_exhausted(),
         }
     }
 
@@ -161,26 +160,34 @@ impl Session {
             Some(trap) => Ending::Trap {
                 message: trap_message(trap),
             },
+            None if error.is::<TooManyHostCalls>() => self.fuel_exhausted(),
             None => self.classify_host_error(error),
         }
     }
 
+    /// An error of a host function, or of turning what the guest gave into values.
     fn classify_host_error(&self, error: &wasmtime::Error) -> Ending {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return Ending::Trap {
                 message: format!("the tool exited with code {code}"),
             };
         }
-        let message = format!("{error:#}");
-        if message.contains("fuel allocated for hostcalls") {
-            let limit = self.limits.output_bytes;
-            return Ending::InvalidOutput {
-                reason: format!("more than the {limit} bytes allowed"),
+        if let Some(denied) = error.downcast_ref::<NotGranted>() {
+            return Ending::Denied {
+                message: denied.to_string(),
             };
         }
-        Ending::Trap {
-            message: art_core::text::byte_prefix(&message, MAX_TRAP_BYTES).to_owned(),
+        let message = art_core::text::byte_prefix(&format!("{error:#}"), MAX_TRAP_BYTES).to_owned();
+        // The engine has no types for these two.
+        if message.contains("fuel allocated for hostcalls") {
+            let limit = self.limits.output_bytes + HOSTCALL_SLACK;
+            let reason = format!("more than {limit} bytes were handed to the host at once");
+            return Ending::InvalidOutput { reason };
         }
+        if message.contains("utf-8") || message.contains("discriminant") {
+            return Ending::InvalidOutput { reason: message };
+        }
+        Ending::Trap { message }
     }
 }
 
@@ -201,18 +208,29 @@ fn micros(duration: Duration) -> u64 {
 
 /// Bytes of everything the tool returned.
 fn size_of(outcome: &types::Outcome) -> u64 {
-    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let bytes = match outcome {
-        types::Outcome::Success(success) => {
-            let attachments: usize = success.attachments.iter().map(|a| a.data.len()).sum();
-            success.output.len() + text(&success.title) + text(&success.metadata) + attachments
-        }
+        types::Outcome::Success(success) => size_of_success(success),
         types::Outcome::Failure(failure) => failure.message.len() + text(&failure.metadata),
         types::Outcome::Suspended(suspension) => {
             let sides = text(&suspension.details) + text(&suspension.preview) + text(&suspension.feedback_schema);
             suspension.message.len() + sides
         }
-        types::Outcome::Continuation(request) => request.description.len() + request.inputs.len(),
+        types::Outcome::Continuation(request) => {
+            let hints: usize = request.template_hints.iter().map(String::len).sum();
+            request.description.len() + request.inputs.len() + hints + text(&request.context_management)
+        }
     };
     bytes as u64
+}
+
+fn size_of_success(success: &types::Success) -> usize {
+    let attachment = |a: &types::Attachment| a.data.len() + a.media_type.len() + text(&a.filename);
+    let source = |s: &types::Source| s.source_name.len() + text(&s.url) + text(&s.extra);
+    let attachments: usize = success.attachments.iter().map(attachment).sum();
+    let sources: usize = success.sources.iter().map(source).sum();
+    success.output.len() + text(&success.title) + text(&success.metadata) + attachments + sources
+}
+
+fn text(text: &Option<String>) -> usize {
+    text.as_ref().map_or(0, String::len)
 }

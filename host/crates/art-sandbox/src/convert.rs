@@ -18,7 +18,16 @@ impl NotJson {
     }
 }
 
+/// Bytes of one field that is JSON, the output apart. Parsed JSON takes many times the memory of its text.
+const MAX_SIDE_BYTES: usize = 64 << 10;
+
 fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, NotJson> {
+    if text.len() > MAX_SIDE_BYTES {
+        let bytes = text.len();
+        return Err(NotJson(format!(
+            "`{field}` has {bytes} bytes, more than the {MAX_SIDE_BYTES} allowed"
+        )));
+    }
     serde_json::from_str(text).map_err(|error| NotJson(format!("`{field}` is invalid: {error}")))
 }
 

@@ -14,6 +14,7 @@ use wasmtime_wasi::p2::{add_to_linker_proxy_interfaces_async, bindings};
 use wasmtime_wasi::random::WasiRandom;
 
 use crate::error::SandboxError;
+use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use crate::state::{CallState, link_host};
 
 /// Calls that one worker can have open at the same time.
@@ -24,7 +25,7 @@ const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 const STACK_KEEP_RESIDENT: usize = 64 << 10;
 const GUEST_STACK: usize = 512 << 10;
 const FIBER_STACK: usize = 2 << 20;
-/// Core instances, memories and tables that one component may bring along.
+/// Core instances, memories and tables that a slot has on average; what one component may have at most is in `limiter`.
 const CORE_INSTANCES: u32 = 8;
 const MEMORIES: u32 = 2;
 const TABLES: u32 = 4;
@@ -54,25 +55,26 @@ impl Shard {
     }
 }
 
-/// Finds the best mode that this machine allows, by trying.
-pub(crate) fn detect_mode(allow_pooling: bool) -> EngineMode {
-    let on_demand = |reason: String| EngineMode {
-        pooling: false,
-        pagemap_scan: false,
-        fallback_reason: Some(reason),
+/// One shard for each worker, in the best mode that this machine allows. Where the address space is too small for all the
+/// pools, there is none.
+pub(crate) fn make_shards(workers: usize, pooling: bool) -> Result<(EngineMode, Vec<Shard>), SandboxError> {
+    let shards = |mode: &EngineMode| (0..workers).map(|_| Shard::new(mode)).collect::<Result<Vec<_>, _>>();
+    let mut mode = EngineMode {
+        pooling,
+        pagemap_scan: pooling && pagemap_scan_works(),
+        fallback_reason: (!pooling).then(|| "switched off by the configuration".to_owned()),
     };
-    if !allow_pooling {
-        return on_demand("switched off by the configuration".to_owned());
+    let made = shards(&mode);
+    if let (true, Err(SandboxError::Engine(error))) = (pooling, &made) {
+        let reason = format!("the pools could not be reserved: {error:#}");
+        mode = EngineMode {
+            pooling: false,
+            pagemap_scan: false,
+            fallback_reason: Some(reason),
+        };
+        return shards(&mode).map(|shards| (mode, shards));
     }
-    let pooling = EngineMode {
-        pooling: true,
-        pagemap_scan: pagemap_scan_works(),
-        fallback_reason: None,
-    };
-    match Engine::new(&config(&pooling)) {
-        Ok(_) => pooling,
-        Err(error) => on_demand(format!("the pool could not be reserved: {error:#}")),
-    }
+    Ok((mode, made?))
 }
 
 /// Whether the kernel has `PAGEMAP_SCAN`: an engine that insists on it can be made.
@@ -98,6 +100,7 @@ fn config(mode: &EngineMode) -> Config {
         .concurrency_support(false);
     config
         .wasm_memory64(false)
+        .wasm_multi_memory(false)
         .wasm_tail_call(false)
         .wasm_relaxed_simd(false)
         .wasm_custom_page_sizes(false)
@@ -126,9 +129,10 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
         .total_memories(SLOTS * MEMORIES)
         .total_tables(SLOTS * TABLES)
         .total_stacks(SLOTS)
-        .max_core_instances_per_component(CORE_INSTANCES * 4)
-        .max_memories_per_component(MEMORIES * 2)
-        .max_tables_per_component(TABLES * 4);
+        .max_core_instances_per_component(MAX_INSTANCES)
+        .max_memories_per_component(MAX_MEMORIES)
+        .max_tables_per_component(MAX_TABLES)
+        .max_tables_per_module(MAX_TABLES);
     pool.max_memory_size(usize::try_from(Limits::MAX.memory_bytes).unwrap_or(usize::MAX))
         .table_elements(Limits::MAX.table_elements as usize)
         .max_component_instance_size(1 << 20)

@@ -88,6 +88,17 @@ pub enum LoadError {
     /// The manifest inside the component is wrong.
     #[error("the `art:manifest` section is invalid")]
     Manifest(#[source] serde_json::Error),
+    /// The manifest inside the component is too large.
+    #[error("the `art:manifest` section has {bytes} bytes, more than the {limit} allowed")]
+    ManifestTooLarge {
+        /// Size of the section.
+        bytes: usize,
+        /// Largest size allowed.
+        limit: usize,
+    },
+    /// Components are loaded from other threads than those that run them.
+    #[error("components cannot be loaded on a sandbox thread; load them before the job starts")]
+    OnWorker,
     /// The component carries more than one manifest.
     #[error("has more than one `art:manifest` section")]
     ManifestTwice,

@@ -1,13 +1,11 @@
-//! The guard around a running call: time, cancellation, host calls, and the processor time it used.
+//! The guard around a running call: time, cancellation, and the processor time it used.
 //!
-//! A guest gives control back every [`YIELD_FUEL`] units of fuel and whenever it waits. The guard looks at the clock at
+//! A guest gives control back every [`crate::meter::YIELD_FUEL`] units of fuel, after a turn of calls into the host, and whenever it waits. The guard looks at the clock at
 //! each of these points, so that a busy guest is stopped within one interval of its deadline; a timer wakes it when the
 //! guest waits.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -15,11 +13,7 @@ use art_core::limits::Limits;
 use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Fuel between two points at which a guest gives control back: a fraction of a millisecond.
-pub(crate) const YIELD_FUEL: u64 = 1_000_000;
-
-/// Fuel that every call into the host costs.
-pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
+use crate::meter::TurnClock;
 
 /// Why the guard stopped a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +22,6 @@ pub(crate) enum Stopped {
     Timeout,
     /// The caller gave up.
     Cancelled,
-    /// It called the host too often, which costs fuel.
-    HostCalls,
 }
 
 /// What a guard watches.
@@ -38,28 +30,22 @@ pub(crate) struct Watch {
     started: Instant,
     deadline: Instant,
     cancel: CancellationToken,
-    crossings: Arc<AtomicU64>,
-    max_crossings: u64,
+    turn: TurnClock,
 }
 
 impl Watch {
-    pub(crate) fn new(limits: &Limits, cancel: CancellationToken, crossings: Arc<AtomicU64>) -> Self {
+    pub(crate) fn new(limits: &Limits, cancel: CancellationToken, turn: TurnClock) -> Self {
         let started = Instant::now();
         Self {
             started,
             deadline: started + Duration::from_millis(limits.timeout_ms),
             cancel,
-            crossings,
-            max_crossings: limits.host_calls.min(limits.fuel / HOST_CALL_FUEL),
+            turn,
         }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
-    }
-
-    pub(crate) fn crossings(&self) -> u64 {
-        self.crossings.load(Ordering::Relaxed)
     }
 
     /// Runs `call` to its end or until it has to be stopped. Gives the processor time it used on this thread as well.
@@ -76,8 +62,6 @@ impl Watch {
     fn must_stop(&self) -> Option<Stopped> {
         if self.cancel.is_cancelled() {
             Some(Stopped::Cancelled)
-        } else if self.crossings() > self.max_crossings {
-            Some(Stopped::HostCalls)
         } else if Instant::now() >= self.deadline {
             Some(Stopped::Timeout)
         } else {
@@ -116,6 +100,7 @@ impl<F: Future> Future for Guarded<'_, F> {
     type Output = (Result<F::Output, Stopped>, Duration);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.watch.turn.begin();
         let before = thread_cpu_time();
         let polled = self.call.as_mut().poll(cx);
         self.cpu += thread_cpu_time().saturating_sub(before);

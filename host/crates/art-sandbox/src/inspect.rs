@@ -15,6 +15,9 @@ const SUPPORTED_TRACK: &str = "0.1.";
 /// The custom section that the SDK writes.
 const MANIFEST_SECTION: &str = "art:manifest";
 
+/// Largest manifest. Parsed JSON takes many times the memory of its text.
+const MAX_MANIFEST_BYTES: usize = 64 << 10;
+
 /// Interfaces linked for every tool. They reach nothing outside the sandbox.
 const LINKED: [&str; 6] = [
     "art:tool/host",
@@ -80,6 +83,13 @@ pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
                 }
             }
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
+                let bytes = section.data().len();
+                if bytes > MAX_MANIFEST_BYTES {
+                    return Err(LoadError::ManifestTooLarge {
+                        bytes,
+                        limit: MAX_MANIFEST_BYTES,
+                    });
+                }
                 let manifest = serde_json::from_slice(section.data()).map_err(LoadError::Manifest)?;
                 if found.manifest.replace(manifest).is_some() {
                     return Err(LoadError::ManifestTwice);

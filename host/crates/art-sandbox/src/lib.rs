@@ -17,6 +17,7 @@ mod guard;
 mod inspect;
 mod limiter;
 mod log;
+mod meter;
 mod plugin;
 mod sandbox;
 mod state;

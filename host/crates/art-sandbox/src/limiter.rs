@@ -6,9 +6,11 @@ use wasmtime::ResourceLimiter;
 /// Bytes that one element of a table costs the host.
 const TABLE_ELEMENT_BYTES: usize = 16;
 /// Core instances of one component: the tool's own module and the adapters around it.
-const MAX_INSTANCES: usize = 32;
-const MAX_MEMORIES: usize = 4;
-const MAX_TABLES: usize = 16;
+pub(crate) const MAX_INSTANCES: u32 = 32;
+/// Linear memories of one component.
+pub(crate) const MAX_MEMORIES: u32 = 4;
+/// Tables of one component.
+pub(crate) const MAX_TABLES: u32 = 16;
 
 /// Counts what all memories and tables of a store hold and refuses growth past the limit.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct MemoryLimiter {
     held: usize,
     peak: usize,
     refused: bool,
+    /// What the last growth added, and the peak before it: the engine may still fail to grow.
+    last: Option<(usize, usize)>,
 }
 
 impl MemoryLimiter {
@@ -28,6 +32,7 @@ impl MemoryLimiter {
             held: 0,
             peak: 0,
             refused: false,
+            last: None,
         }
     }
 
@@ -45,12 +50,23 @@ impl MemoryLimiter {
         let added = desired.saturating_sub(current).saturating_mul(element_bytes);
         let held = self.held.saturating_add(added);
         if held > self.limit {
+            self.last = None;
             self.refused = true;
             return false;
         }
+        self.last = Some((added, self.peak));
+        self.refused = false;
         self.held = held;
         self.peak = self.peak.max(held);
         true
+    }
+
+    /// The growth that was allowed last did not happen.
+    fn undo(&mut self) {
+        if let Some((added, peak)) = self.last.take() {
+            self.held -= added;
+            self.peak = peak;
+        }
     }
 }
 
@@ -61,22 +77,33 @@ impl ResourceLimiter for MemoryLimiter {
 
     fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.table_elements {
+            self.last = None;
             self.refused = true;
             return Ok(false);
         }
         Ok(self.grow(current, desired, TABLE_ELEMENT_BYTES))
     }
 
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.undo();
+        Ok(())
+    }
+
+    fn table_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.undo();
+        Ok(())
+    }
+
     fn instances(&self) -> usize {
-        MAX_INSTANCES
+        MAX_INSTANCES as usize
     }
 
     fn tables(&self) -> usize {
-        MAX_TABLES
+        MAX_TABLES as usize
     }
 
     fn memories(&self) -> usize {
-        MAX_MEMORIES
+        MAX_MEMORIES as usize
     }
 }
 
@@ -106,6 +133,17 @@ mod tests {
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
         assert!(!limiter.refused());
+    }
+
+    #[test]
+    fn growth_that_failed_later_is_not_counted() {
+        let mut limiter = limiter(100);
+        assert!(limiter.grow(0, 60, 1));
+        assert!(limiter.grow(60, 100, 1));
+        limiter.memory_grow_failed(wasmtime::Error::msg("no")).unwrap();
+        limiter.memory_grow_failed(wasmtime::Error::msg("told twice")).unwrap();
+        assert_eq!(limiter.peak(), 60);
+        assert!(limiter.grow(60, 100, 1));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use art_core::limits::Limits;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,7 @@ use crate::absent::link_absent;
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
 use crate::call::Session;
-use crate::engine::{EngineMode, Shard, detect_mode};
+use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
 use crate::inspect::inspect;
 use crate::plugin::Plugin;
@@ -71,9 +72,8 @@ impl Sandbox {
     /// # Errors
     /// When an engine or a thread cannot be made, or the cache directory is not private.
     pub fn new(config: &SandboxConfig) -> Result<Self, SandboxError> {
-        let mode = detect_mode(config.pooling);
         let workers = config.workers.max(1);
-        let shards = (0..workers).map(|_| Shard::new(&mode)).collect::<Result<_, _>>()?;
+        let (mode, shards) = make_shards(workers, config.pooling)?;
         let cache = config.cache.as_deref().map(CodeCache::open).transpose()?;
         let workers = Workers::start(workers).map_err(SandboxError::Thread)?;
         Ok(Self {
@@ -100,12 +100,15 @@ impl Sandbox {
 
     /// Checks, compiles and links a component, and asks it for its schema. `name` is that of its file, without the ending.
     ///
-    /// Compiling takes a processor for a while: call it from a thread that may block. The schema is as the tool gave it;
-    /// the registry decides whether to admit it.
+    /// Compiling takes a processor for a while: call it from a thread that may block, and never from a job of
+    /// [`run_on_worker`](Self::run_on_worker). The schema is as the tool gave it; the registry decides whether to admit it.
     ///
     /// # Errors
-    /// When the component is refused, with the reason.
+    /// When the component is refused, with the reason, and on a worker thread.
     pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
+        if self.current_worker().is_some() {
+            return Err(LoadError::OnWorker);
+        }
         let bytes = wasm.len() as u64;
         if bytes > MAX_COMPONENT_BYTES {
             return Err(LoadError::TooLarge {
@@ -191,8 +194,13 @@ impl Sandbox {
                 .schema(&pre)
                 .await
         };
-        let ran = futures_executor::block_on(self.inner.workers.run(index, job));
-        ran.unwrap_or_else(|| Err("could not be run: the host panicked".to_owned()))
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+        // The receiver is gone when it waited too long.
+        let job = async move { drop(sender.send(job.await)) };
+        let patience = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
+        let sent = self.inner.workers.spawn(index, job);
+        let ran = sent.and_then(|()| receiver.recv_timeout(patience).ok());
+        ran.unwrap_or_else(|| Err("could not be run: its worker is busy or has panicked".to_owned()))
             .map_err(failed)
     }
 }

@@ -1,8 +1,5 @@
 //! What the host keeps for one call, and the functions that every tool may call.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
 use tokio_util::sync::CancellationToken;
@@ -12,6 +9,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::bindings::{host, types};
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
+use crate::meter::Meter;
 
 /// Bytes of randomness a tool may ask for at once.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
@@ -19,13 +17,13 @@ const MAX_RANDOM_BYTES: u64 = 64 << 10;
 /// The state of one call. Lives and dies with its store.
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
+    pub(crate) meter: Meter,
     /// Made when the tool first calls WASI: most tools never do.
     wasi: Option<Box<WasiCtx>>,
     table: ResourceTable,
     log: LogBuffer,
     stdout: CapturedOutput,
     stderr: CapturedOutput,
-    crossings: Arc<AtomicU64>,
     cancel: CancellationToken,
 }
 
@@ -35,27 +33,18 @@ impl CallState {
         table.set_max_capacity(limits.handles as usize);
         Self {
             limiter: MemoryLimiter::new(limits),
+            meter: Meter::new(limits),
             wasi: None,
             table,
             log: LogBuffer::new(limits),
             stdout: CapturedOutput::new(limits.log_record_bytes as usize),
             stderr: CapturedOutput::new(limits.log_record_bytes as usize),
-            crossings: Arc::default(),
             cancel,
         }
     }
 
-    /// Counts the calls from the guest into the host, while the call runs.
-    pub(crate) fn crossings(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.crossings)
-    }
-
     pub(crate) fn take_log(&mut self) -> CallLog {
         self.log.finish(&self.stdout, &self.stderr)
-    }
-
-    fn count_crossing(&self) {
-        self.crossings.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -73,7 +62,7 @@ fn closed_wasi(stdout: &CapturedOutput, stderr: &CapturedOutput) -> WasiCtx {
 impl WasiView for CallState {
     // The linker asks for this view once for every WASI call, which makes it the place to count them.
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        self.count_crossing();
+        self.meter.count();
         let (stdout, stderr) = (&self.stdout, &self.stderr);
         let ctx = self.wasi.get_or_insert_with(|| Box::new(closed_wasi(stdout, stderr)));
         WasiCtxView {
@@ -93,7 +82,7 @@ impl HasData for HostFunctions {
 pub(crate) fn link_host(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
     host::add_to_linker::<CallState, HostFunctions>(linker, |state| {
-        state.count_crossing();
+        state.meter.count();
         state
     })
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
@@ -15,7 +16,7 @@ thread_local! {
     static CURRENT: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
-/// The worker threads of a sandbox. Dropping it lets them finish.
+/// The worker threads of a sandbox. Dropping it ends them and drops what they had open.
 #[derive(Debug)]
 pub(crate) struct Workers {
     id: usize,
@@ -26,7 +27,7 @@ pub(crate) struct Workers {
 struct Worker {
     // `None` only while the worker is being dropped.
     jobs: Option<mpsc::UnboundedSender<Job>>,
-    open: AtomicUsize,
+    open: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -61,17 +62,37 @@ impl Workers {
         index: usize,
         job: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
-        let worker = self.workers.get(index)?;
         let (sender, receiver) = oneshot::channel();
+        // The receiver is gone when the caller gave up; nobody is left to tell.
+        self.spawn(index, async move { drop(sender.send(job.await)) })?;
+        receiver.await.ok()
+    }
+
+    /// Gives `job` to worker `index`.
+    pub(crate) fn spawn(&self, index: usize, job: impl Future<Output = ()> + Send + 'static) -> Option<()> {
+        let worker = self.workers.get(index)?;
+        let open = Open::one_more(&worker.open);
         let job = async move {
-            // The receiver is gone when the caller gave up; nobody is left to tell.
-            drop(sender.send(job.await));
+            let _open = open;
+            job.await;
         };
-        worker.open.fetch_add(1, Ordering::Relaxed);
-        let sent = worker.jobs.as_ref()?.send(Box::pin(job)).is_ok();
-        let output = if sent { receiver.await.ok() } else { None };
-        worker.open.fetch_sub(1, Ordering::Relaxed);
-        output
+        worker.jobs.as_ref()?.send(Box::pin(job)).ok()
+    }
+}
+
+/// Counts a job for as long as there is one, also when its caller is gone.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn one_more(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -91,7 +112,7 @@ impl Worker {
             })?;
         Ok(Self {
             jobs: Some(jobs),
-            open: AtomicUsize::new(0),
+            open: Arc::default(),
             thread: Some(thread),
         })
     }

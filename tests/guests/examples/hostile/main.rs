@@ -38,7 +38,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
         "log_long_lines" => log_long_lines(ctx, input.n),
         "progress" => (0..input.n).for_each(|_| ctx.progress("working", json!({"done": 1}))),
         "stdout" => (0..input.n).for_each(|_| print_line()),
-        "panic" => panic!("the guest gives up"),
+        "panic" => give_up(),
         "trap" => core::arch::wasm32::unreachable(),
         "exit" => std::process::exit(i32::from(input.n != 0)),
         "random" => loop {
@@ -81,6 +81,11 @@ fn failure(code: &str) -> ToolError {
         "timeout" => ToolError::timeout(message),
         _ => ToolError::unknown(message),
     }
+}
+
+#[expect(clippy::panic, reason = "that is the attack")]
+fn give_up() {
+    panic!("the guest gives up");
 }
 
 fn spin() {

@@ -1,7 +1,5 @@
 //! Randomness and clocks, to be called without the standard library in between.
 
-#![allow(missing_docs, missing_debug_implementations, unreachable_pub, reason = "generated")]
-
 wit_bindgen::generate!({
     inline: r"
         package art:guests;

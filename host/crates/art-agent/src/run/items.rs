@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{OpenStep, Run, Stage};
 use crate::effect::Outbox;
 use crate::item::{Gate, ItemRun, Next};
+use crate::keep;
 use crate::parse::{self, PlanUpdate};
 use crate::plan::{self, Keep};
 use crate::prompt;
@@ -181,7 +182,7 @@ impl Run {
         out.save();
         let mut content = json!({"itemId": id, "status": status});
         if let (Some(map), true) = (content.as_object_mut(), status != TodoItemStatus::InProgress) {
-            map.insert("stepOutput".to_owned(), json!(output));
+            map.insert("stepOutput".to_owned(), json!(output.map(keep::step_output)));
         }
         out.observe(ObservationType::ItemStatusChange, Some(id), content);
     }
@@ -230,7 +231,7 @@ impl Run {
         let changes = plan::diff(&before, &after, self.now);
         self.state.todo_list = after;
         out.save();
-        let content = json!({"todoList": self.state.todo_list, "changes": changes});
+        let content = json!({"todoList": keep::items(&self.state.todo_list), "changes": changes});
         out.observe(ObservationType::PlanUpdate, None, content);
         Vec::new()
     }

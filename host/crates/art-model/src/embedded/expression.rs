@@ -173,20 +173,21 @@ impl Parser<'_> {
         if self.take(&["*", "*"]) {
             return Some("^");
         }
-        let percent_before = self.at > 0
-            && matches!(self.reading.token(self.at - 1).map(|token| &token.kind), Some(Kind::Number(number)) if number.percent)
-            || self.at > 0
-                && self
-                    .reading
-                    .token(self.at - 1)
-                    .is_some_and(|token| token.is_any(&["percent", "percentage"]));
-        if percent_before && self.take(&["of"]) {
+        if self.after_percent() && self.take(&["of"]) {
             return Some("of");
         }
         WORDS
             .iter()
             .find(|(_, choices)| self.take_any(choices))
             .map(|(sign, _)| *sign)
+    }
+
+    fn after_percent(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.reading.token(at));
+        before.is_some_and(|token| match &token.kind {
+            Kind::Number(number) => number.percent,
+            _ => token.is_any(&["percent", "percentage"]),
+        })
     }
 
     fn operand(&mut self, depth: usize) -> Option<String> {

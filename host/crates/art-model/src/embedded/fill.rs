@@ -1,8 +1,8 @@
 //! Fills the arguments of a tool from a text.
 
 mod choice;
-mod class;
 mod column;
+mod cue;
 mod list;
 mod rank;
 mod value;

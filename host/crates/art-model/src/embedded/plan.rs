@@ -32,12 +32,7 @@ pub(super) fn reply(request: &ModelRequest) -> String {
 
 /// At most ten words (C56).
 fn title(query: &str) -> String {
-    let words: Vec<&str> = first_line(query, 80)
-        .split_whitespace()
-        .take(10)
-        .map(|word| word)
-        .collect::<Vec<_>>()
-        .to_vec();
+    let words: Vec<&str> = first_line(query, 80).split_whitespace().take(10).collect();
     words.join(" ").trim_end_matches(['?', '.', '!', ',']).to_owned()
 }
 
@@ -86,6 +81,7 @@ impl Plan {
     }
 
     fn add_query(&mut self, query: &str, tools: &[Tool], attachments: &[Attachment]) {
+        let query = unquoted(query);
         let router = Router::new(tools);
         let planner = Planner {
             tools,
@@ -120,6 +116,17 @@ impl Plan {
     }
 }
 
+/// Two parts as sentences of one.
+fn joined(first: &str, second: &str) -> String {
+    format!("{}. {second}", first.trim_end_matches(['.', ',', '?', '!']))
+}
+
+/// A query that stands in quotes as a whole is meant without them.
+fn unquoted(query: &str) -> &str {
+    let inner = query.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(query)
+}
+
 /// A table in the query is data, not words.
 fn without_table(query: &str) -> String {
     attachment::inline_table(query).map_or_else(|| query.to_owned(), |table| query.replace(&table, " "))
@@ -139,21 +146,14 @@ impl Planner<'_> {
         let mut context = String::new();
         for mut part in split::parts(query) {
             if !context.is_empty() {
-                part.text = format!(
-                    "{}. {}",
-                    std::mem::take(&mut context).trim_end_matches(['.', ',', '?', '!']),
-                    part.text
-                );
+                part.text = joined(&std::mem::take(&mut context), &part.text);
             }
             let can_refer = earlier || done.iter().any(|(_, found)| found.is_some());
             let found = self.find(&part.text, can_refer);
             if found.is_none() && !part.request {
                 context = part.text;
-                continue;
-            }
-            match done.last_mut() {
-                Some((before, Some(_))) if found.is_none() && self.belongs(&part, before) => self.extend(before, &part),
-                _ => done.push((part, found)),
+            } else if !self.merge(&mut done, &part, found.as_ref(), can_refer) {
+                done.push((part, found));
             }
         }
         self.add_context(&mut done, context, earlier);
@@ -179,7 +179,7 @@ impl Planner<'_> {
         }
         match done.last_mut() {
             Some((before, found)) => {
-                let text = format!("{}. {context}", before.text.trim_end_matches(['.', ',', '?', '!']));
+                let text = joined(&before.text, &context);
                 if let Some(better) = self.find(&text, earlier) {
                     (before.text, *found) = (text, Some(better));
                 }
@@ -198,17 +198,38 @@ impl Planner<'_> {
         }
     }
 
-    /// A part without a tool that points back or is no question adds to the part before it.
-    fn belongs(&self, part: &Part, _before: &Part) -> bool {
-        !part.question && split::points_back(&Reading::new(&part.text))
+    /// Adds `part` to the one before it when it says more of the same; whether it did.
+    fn merge(&self, done: &mut [(Part, Option<Match>)], part: &Part, found: Option<&Match>, can_refer: bool) -> bool {
+        let Some((before, Some(earlier))) = done.last_mut() else {
+            return false;
+        };
+        let Some(found) = found else {
+            let belongs = !part.question && split::points_back(&Reading::new(&part.text));
+            if belongs {
+                before.text = joined(&before.text, &part.text);
+            }
+            return belongs;
+        };
+        let says_more = !part.request || self.adds_nothing(earlier, found);
+        if found.tool != earlier.tool || found.filled.refers || !says_more {
+            return false;
+        }
+        let text = joined(&before.text, &part.text);
+        match self.find(&text, can_refer).filter(|both| both.tool == found.tool) {
+            Some(both) => {
+                (before.text, *earlier) = (text, both);
+                true
+            }
+            None => false,
+        }
     }
 
-    fn extend(&self, before: &mut Part, part: &Part) {
-        before.text = format!(
-            "{} and {}",
-            before.text.trim_end_matches(['.', ',', '?', '!']),
-            part.text
-        );
+    /// Whether the second call of a tool has the required arguments of the first.
+    fn adds_nothing(&self, first: &Match, second: &Match) -> bool {
+        let same = |name: &str| first.filled.arguments.get(name) == second.filled.arguments.get(name);
+        self.tools
+            .get(first.tool)
+            .is_some_and(|tool| tool.required().all(|param| same(&param.name)))
     }
 
     /// When no part alone has a tool, the query as a whole may.

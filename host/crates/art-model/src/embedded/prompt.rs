@@ -104,7 +104,7 @@ fn append(body: &mut String, line: &str) {
 
 /// The query of a planning prompt; a prompt without sections is the query itself.
 pub(super) fn query(sections: &Sections, request: &ModelRequest) -> String {
-    if !sections.query().is_empty() {
+    if sections.0.contains_key("query") {
         return sections.query().to_owned();
     }
     let user = request.prompt.0.iter().rev().find(|message| message.role == Role::User);

@@ -1,9 +1,13 @@
 //! What a text offers as arguments: numbers, names, quoted text, dates, expressions and the phrases between function words.
 
+mod count;
+mod date;
+mod name;
+mod reference;
+
 use serde_json::{Value, json};
 
 use super::expression;
-use super::scan;
 use super::token::{Kind, Number, Token, tokens};
 use super::words;
 
@@ -55,6 +59,8 @@ pub(super) struct Candidate {
 pub(super) struct Reading {
     pub(super) text: String,
     pub(super) tokens: Vec<Token>,
+    /// The stems of the words of each token.
+    pub(super) stems: Vec<Vec<String>>,
     pub(super) candidates: Vec<Candidate>,
 }
 
@@ -62,9 +68,12 @@ impl Reading {
     /// Reads `text`.
     pub(super) fn new(text: &str) -> Self {
         let tokens = tokens(text);
+        let stem = |token: &Token| words::split(&token.text).iter().map(|word| words::stem(word)).collect();
+        let stems = tokens.iter().map(stem).collect();
         let mut reading = Self {
             text: text.to_owned(),
             tokens,
+            stems,
             candidates: Vec::new(),
         };
         let mut candidates = reading.literals();
@@ -138,172 +147,8 @@ impl Reading {
         self.tokens.iter().enumerate().filter_map(one).collect()
     }
 
-    fn number_words(&self) -> Vec<Candidate> {
-        let one = |(index, token): (usize, &Token)| {
-            let value = number_word(&token.lower())?;
-            let next = self.token(index + 1)?;
-            // `one` and `second` are rarely amounts, `two tickets` is one.
-            (next.is_word() && !words::is_empty(&next.lower())).then(|| Candidate {
-                shape: Shape::Number(Number {
-                    value,
-                    ..Number::default()
-                }),
-                value: number_value(value),
-                from: index,
-                to: index + 1,
-            })
-        };
-        self.tokens.iter().enumerate().filter_map(one).collect()
-    }
-
-    fn relative_dates(&self) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        let mut index = 0;
-        while let Some(token) = self.token(index) {
-            let word = token.lower();
-            let next = self.token(index + 1).map(Token::lower).unwrap_or_default();
-            let length = match word.as_str() {
-                "next" | "this" | "last" | "coming" if is_day_word(&next) => 2,
-                "tomorrow" | "today" | "yesterday" | "tonight" => 1,
-                "now" if index > 0 => 1,
-                _ if DAYS.contains(&word.as_str()) => 1,
-                _ if scan::month(&word).is_some() && word.len() > 3 && token.is_capitalised() => {
-                    self.month_length(index)
-                }
-                _ => 0,
-            };
-            if length > 0 {
-                found.push(self.candidate(Shape::RelativeDate, index, index + length));
-            }
-            index += length.max(1);
-        }
-        found
-    }
-
-    /// `May`, `May 5`, `May 5th`, `May 2024`.
-    fn month_length(&self, index: usize) -> usize {
-        let number = |at: usize| matches!(self.token(at).map(|token| &token.kind), Some(Kind::Number(_)));
-        let ending = |at: usize| {
-            self.token(at)
-                .is_some_and(|token| token.is_any(&["st", "nd", "rd", "th"]))
-        };
-        match (number(index + 1), ending(index + 2)) {
-            (true, true) => 3,
-            (true, false) => 2,
-            _ => 1,
-        }
-    }
-
-    fn references(&self) -> Vec<Candidate> {
-        let all = (0..self.tokens.len()).filter_map(|index| {
-            let length = self.reference_at(index)?;
-            Some(self.candidate(Shape::Reference, index, index + length))
-        });
-        all.collect()
-    }
-
-    /// How many tokens of a reference to an earlier result start at `index`.
-    pub(super) fn reference_at(&self, index: usize) -> Option<usize> {
-        let token = self.token(index)?;
-        let next = self.token(index + 1).map(Token::lower).unwrap_or_default();
-        if token.is_any(&["the", "that", "this", "its"])
-            && ["result", "results", "answer", "answers", "outcome", "output"].contains(&next.as_str())
-        {
-            return Some(2);
-        }
-        if token.is_any(&["that", "this"])
-            && ["number", "value", "amount", "sum", "total", "figure", "list"].contains(&next.as_str())
-        {
-            return Some(2);
-        }
-        // "that" before another noun points at something else, as does "it" after a verb of being.
-        let noun_follows = self
-            .token(index + 1)
-            .is_some_and(|token| token.is_word() && !words::is_empty(&next));
-        let free = !noun_follows || FOLLOWERS.contains(&next.as_str());
-        let being = matches!(
-            self.before(index, 1).as_str(),
-            "is" | "was" | "does" | "will" | "if" | "be"
-        );
-        let stand_alone = token.is_any(&["that", "this", "those", "these"]) && free;
-        let object = token.is_any(&["it", "them"]) && free && !being;
-        (stand_alone || object).then_some(1)
-    }
-
-    fn names(&self) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        let mut index = 0;
-        while index < self.tokens.len() {
-            let end = self.name_end(index);
-            if end > index {
-                found.push(self.candidate(Shape::Name, index, end));
-                // "Austin, Texas": whoever needs the city alone finds it as the shorter one.
-                let place_end = self.name_end(end + 1);
-                let comma = self.token(end).is_some_and(|token| token.is(","));
-                if comma
-                    && place_end == end + 2
-                    && !self
-                        .token(place_end)
-                        .is_some_and(|token| token.is_any(&[",", "and", "or"]))
-                    && !self.before(index, 1).eq(",")
-                {
-                    found.push(self.candidate(Shape::Name, index, place_end));
-                }
-            }
-            index = end.max(index + 1);
-        }
-        found
-    }
-
-    /// Behind the capitalised words that start at `index`; `index` itself when there are none.
-    fn name_end(&self, index: usize) -> usize {
-        let Some(first) = self.token(index) else { return index };
-        if !first.is_capitalised() || (self.is_sentence_start(index) && !self.opens_name(index)) || is_plain(first) {
-            return index;
-        }
-        let mut end = index + 1;
-        loop {
-            let part = |at: usize| {
-                self.token(at)
-                    .is_some_and(|token| token.is_capitalised() && !is_plain(token))
-            };
-            if part(end) {
-                end += 1;
-            } else if self.token(end).is_some_and(|token| {
-                token.is_any(&["of", "de", "the", "and", "&", "la", "du", "von", "van"]) && !token.is("and")
-            }) && (part(end + 1)
-                || (part(end + 2) && self.token(end + 1).is_some_and(|token| token.is("the"))))
-            {
-                end += 2;
-            } else if self.is_model_number(end) {
-                end += 1;
-            } else {
-                return end;
-            }
-        }
-    }
-
-    /// `Galaxy 12`: a small whole number right behind a name and before no unit.
-    fn is_model_number(&self, index: usize) -> bool {
-        let small = matches!(self.token(index).map(|token| &token.kind), Some(Kind::Number(number)) if number.value.fract() == 0.0 && number.currency.is_none() && !number.percent && (0.0..100.0).contains(&number.value));
-        let glued_unit = self
-            .token(index + 1)
-            .is_some_and(|token| token.is_word() && !words::is_empty(&token.lower()));
-        small && !glued_unit
-    }
-
     pub(super) fn is_sentence_start(&self, index: usize) -> bool {
         index == 0 || matches!(self.before(index, 1).as_str(), "." | "!" | "?" | ":" | ";" | "\n")
-    }
-
-    /// A sentence may start with a name: its word is no verb or function word and a name goes on, or a possessive follows.
-    fn opens_name(&self, index: usize) -> bool {
-        let Some(token) = self.token(index) else { return false };
-        let lower = token.lower();
-        let plain = words::is_empty(&lower) || words::is_generic(&lower) || is_imperative(&lower);
-        let acronym = token.text.len() > 1 && token.text.chars().all(|c| c.is_uppercase() || c == '.');
-        let possessive = lower.ends_with("'s") && !words::is_empty(&lower);
-        !plain && (acronym || possessive || self.token(index + 1).is_some_and(|next| next.is_capitalised()))
     }
 
     fn rest(&self) -> Option<Candidate> {
@@ -373,234 +218,6 @@ pub(super) fn number_value(value: f64) -> Value {
         json!(value as i64)
     } else {
         json!(value)
-    }
-}
-
-/// Words that go on after a reference without being what it points at.
-const FOLLOWERS: &[&str] = &[
-    "divided",
-    "times",
-    "multiplied",
-    "plus",
-    "minus",
-    "squared",
-    "cubed",
-    "converted",
-    "rounded",
-    "raised",
-    "expressed",
-    "come",
-    "written",
-    "translated",
-];
-
-const DAYS: &[&str] = &[
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
-
-fn is_day_word(word: &str) -> bool {
-    DAYS.contains(&word)
-        || [
-            "week",
-            "month",
-            "year",
-            "weekend",
-            "evening",
-            "morning",
-            "afternoon",
-            "night",
-            "quarter",
-        ]
-        .contains(&word)
-}
-
-/// A capitalised word that names nothing: `I`, weekdays, months, function words.
-fn is_plain(token: &Token) -> bool {
-    let lower = token.lower();
-    token.is_function_word() || DAYS.contains(&lower.as_str())
-}
-
-/// Verbs that open a request.
-pub(super) fn is_imperative(word: &str) -> bool {
-    const VERBS: &[&str] = &[
-        "find",
-        "get",
-        "give",
-        "show",
-        "tell",
-        "calculate",
-        "compute",
-        "convert",
-        "translate",
-        "search",
-        "book",
-        "send",
-        "create",
-        "make",
-        "generate",
-        "list",
-        "check",
-        "play",
-        "set",
-        "add",
-        "remove",
-        "delete",
-        "update",
-        "change",
-        "sort",
-        "order",
-        "count",
-        "compare",
-        "determine",
-        "estimate",
-        "evaluate",
-        "explain",
-        "extract",
-        "fetch",
-        "identify",
-        "look",
-        "measure",
-        "open",
-        "predict",
-        "provide",
-        "read",
-        "recommend",
-        "remind",
-        "reserve",
-        "resize",
-        "retrieve",
-        "round",
-        "schedule",
-        "solve",
-        "split",
-        "summarize",
-        "summarise",
-        "suggest",
-        "turn",
-        "write",
-        "analyze",
-        "analyse",
-        "buy",
-        "call",
-        "cancel",
-        "choose",
-        "crop",
-        "describe",
-        "design",
-        "display",
-        "divide",
-        "download",
-        "draw",
-        "encode",
-        "decode",
-        "encrypt",
-        "enter",
-        "filter",
-        "format",
-        "help",
-        "include",
-        "install",
-        "invite",
-        "multiply",
-        "name",
-        "order",
-        "parse",
-        "pick",
-        "plan",
-        "plot",
-        "post",
-        "print",
-        "query",
-        "rate",
-        "rotate",
-        "run",
-        "save",
-        "see",
-        "share",
-        "simulate",
-        "start",
-        "stop",
-        "subtract",
-        "sum",
-        "track",
-        "transfer",
-        "use",
-        "view",
-        "visualize",
-        "locate",
-        "rename",
-        "move",
-        "copy",
-        "email",
-        "mail",
-        "notify",
-        "need",
-        "want",
-        "discover",
-        "plus",
-        "also",
-        "then",
-        "next",
-        "finally",
-        "first",
-        "afterwards",
-        "roll",
-        "flip",
-        "shorten",
-        "pay",
-        "tip",
-        "review",
-        "arrange",
-        "assess",
-        "simplify",
-    ];
-    VERBS.contains(&word)
-}
-
-fn number_word(word: &str) -> Option<f64> {
-    const SMALL: [&str; 21] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
-    const TENS: [&str; 9] = [
-        "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred",
-    ];
-    let index = |names: &[&str]| {
-        names
-            .iter()
-            .position(|name| *name == word)
-            .and_then(|at| u32::try_from(at).ok())
-    };
-    match word {
-        "dozen" => Some(12.0),
-        _ => index(&SMALL)
-            .or_else(|| index(&TENS).map(|at| (at + 2) * 10))
-            .map(f64::from),
     }
 }
 

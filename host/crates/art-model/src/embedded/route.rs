@@ -325,6 +325,7 @@ fn kinds(shape: &Shape) -> &'static [&'static str] {
     match shape {
         Shape::Expression => &["arithmetic", "expression", "calculate", "math"],
         Shape::Date | Shape::RelativeDate => &["date"],
+        Shape::Number(number) if number.looks_like_a_year() => &["year"],
         Shape::Url => &["url", "web"],
         Shape::Email => &["email"],
         Shape::Path => &["file"],

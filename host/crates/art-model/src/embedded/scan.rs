@@ -1,8 +1,14 @@
 //! Scanners for the tokens that are more than a word: each looks at one place in a text and says where its token ends.
 
+mod date;
+mod number;
+
 use serde_json::Value;
 
-use super::token::{Kind, Number};
+use super::token::Kind;
+
+pub(super) use date::{date, month, time};
+pub(super) use number::number;
 
 /// Longest JSON literal looked for, in bytes, so that a text of open brackets stays cheap.
 const LITERAL_LIMIT: usize = 4_000;
@@ -134,44 +140,6 @@ fn is_abbreviation(stem: &str) -> bool {
     stem.split('.').all(|piece| piece.chars().count() <= 1) || stem.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
-const MONTH_NAMES: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
-/// The number of the month that `word` names, from 1.
-pub(super) fn month(word: &str) -> Option<u32> {
-    let word = word.trim_end_matches('.').to_lowercase();
-    let short = MONTHS
-        .iter()
-        .position(|month| *month == word || (*month == "sep" && word == "sept"));
-    let index = short.or_else(|| MONTH_NAMES.iter().position(|month| *month == word))?;
-    u32::try_from(index + 1).ok()
-}
-
-/// A date in one of the usual forms, as `YYYY-MM-DD`; with a time right after an ISO date, as `YYYY-MM-DDTHH:MM`.
-pub(super) fn date(text: &str, at: usize) -> Option<(String, usize)> {
-    if char_before(text, at).is_some_and(|c| c.is_alphanumeric()) {
-        return None;
-    }
-    iso_date(text, at)
-        .or_else(|| slashed_date(text, at))
-        .or_else(|| named_date(text, at))
-}
-
 fn digits(text: &str, at: usize, lengths: std::ops::RangeInclusive<usize>) -> Option<(u32, usize)> {
     let end = run(text, at, |c| c.is_ascii_digit());
     if !lengths.contains(&(end - at)) {
@@ -185,61 +153,6 @@ fn expect(text: &str, at: usize, signs: &str) -> Option<usize> {
     signs.contains(c).then_some(at + c.len_utf8())
 }
 
-fn calendar(year: u32, month: u32, day: u32) -> Option<String> {
-    ((1..=12).contains(&month) && (1..=31).contains(&day)).then(|| format!("{year:04}-{month:02}-{day:02}"))
-}
-
-fn iso_date(text: &str, at: usize) -> Option<(String, usize)> {
-    let (year, next) = digits(text, at, 4..=4)?;
-    let sign = char_at(text, next)?;
-    let next = expect(text, next, "-/")?;
-    let (month, next) = digits(text, next, 1..=2)?;
-    if char_at(text, next)? != sign {
-        return None;
-    }
-    let (day, end) = digits(text, next + 1, 1..=2)?;
-    let date = calendar(year, month, day)?;
-    let Some(time) = expect(text, end, "T") else {
-        return Some((date, end));
-    };
-    let stop = run(text, time, |c| {
-        c.is_ascii_digit() || matches!(c, ':' | '.' | 'Z' | '+' | '-')
-    });
-    let clock = text.get(time..stop)?.trim_end_matches(['.', ':', '-']);
-    let end = time + clock.len();
-    Some((
-        if clock.is_empty() {
-            date
-        } else {
-            format!("{date}T{clock}")
-        },
-        end,
-    ))
-}
-
-/// `12/25/2023`; the day comes first only where the month cannot.
-fn slashed_date(text: &str, at: usize) -> Option<(String, usize)> {
-    let (first, next) = digits(text, at, 1..=2)?;
-    let next = expect(text, next, "/.")?;
-    let (second, next) = digits(text, next, 1..=2)?;
-    let next = expect(text, next, "/.")?;
-    let (year, end) = digits(text, next, 4..=4)?;
-    let date = calendar(year, first, second).or_else(|| calendar(year, second, first))?;
-    Some((date, end))
-}
-
-fn named_date(text: &str, at: usize) -> Option<(String, usize)> {
-    let (month, day, next) = month_first(text, at).or_else(|| day_first(text, at))?;
-    let comma = skip_blank(text, expect(text, skip_blank(text, next), ",").unwrap_or(next));
-    let of = if text.get(comma..)?.starts_with("of ") {
-        comma + 3
-    } else {
-        comma
-    };
-    let (year, end) = digits(text, of, 4..=4)?;
-    Some((calendar(year, month, day)?, end))
-}
-
 fn skip_blank(text: &str, at: usize) -> usize {
     run(text, at, |c| c == ' ' || c == '\t')
 }
@@ -250,137 +163,6 @@ fn skip_ordinal(text: &str, at: usize) -> usize {
         at + 2
     } else {
         at
-    }
-}
-
-fn month_first(text: &str, at: usize) -> Option<(u32, u32, usize)> {
-    let end = run(text, at, |c| c.is_ascii_alphabetic() || c == '.');
-    let month = month(text.get(at..end)?)?;
-    let start = skip_blank(text, end);
-    let start = if text.get(start..)?.starts_with("the ") {
-        start + 4
-    } else {
-        start
-    };
-    let (day, end) = digits(text, start, 1..=2)?;
-    Some((month, day, skip_ordinal(text, end)))
-}
-
-fn day_first(text: &str, at: usize) -> Option<(u32, u32, usize)> {
-    let (day, end) = digits(text, at, 1..=2)?;
-    let start = skip_blank(text, skip_ordinal(text, end));
-    let start = if text.get(start..)?.starts_with("of ") {
-        start + 3
-    } else {
-        start
-    };
-    let end = run(text, start, |c| c.is_ascii_alphabetic() || c == '.');
-    Some((month(text.get(start..end)?)?, day, end))
-}
-
-/// A time of day: `10:30`, `7pm`, `10:30 am`.
-pub(super) fn time(text: &str, at: usize) -> Option<usize> {
-    if char_before(text, at).is_some_and(|c| c.is_alphanumeric() || c == '.' || c == ',') {
-        return None;
-    }
-    let (hour, mut end) = digits(text, at, 1..=2)?;
-    let mut clock = false;
-    while let Some((minute, next)) = expect(text, end, ":").and_then(|next| digits(text, next, 2..=2)) {
-        if minute > 59 {
-            return None;
-        }
-        (clock, end) = (true, next);
-    }
-    let half = skip_blank(text, end);
-    let word = run(text, half, |c| c.is_ascii_alphabetic() || c == '.');
-    let is_half = matches!(
-        text.get(half..word)?.to_lowercase().replace('.', "").as_str(),
-        "am" | "pm"
-    );
-    let end = if is_half {
-        half + text.get(half..word)?.trim_end_matches('.').len()
-    } else {
-        end
-    };
-    (hour <= 24 && (clock || is_half)).then_some(end)
-}
-
-const CURRENCY: &str = "$€£¥₹";
-
-/// A number with its sign, separators, multiplier and percent or currency sign.
-pub(super) fn number(text: &str, at: usize, operand_before: bool) -> Option<(Number, usize)> {
-    let mut from = at;
-    let mut sign = 1.0;
-    if !operand_before && let Some(next) = expect(text, from, "+-−") {
-        sign = if char_at(text, from) == Some('+') { 1.0 } else { -1.0 };
-        from = next;
-    }
-    let currency = char_at(text, from).filter(|c| CURRENCY.contains(*c));
-    from += currency.map_or(0, char::len_utf8);
-    let (magnitude, end) = decimal(text, from)?;
-    let (factor, end) = multiplier(text, end, currency.is_some());
-    let end = skip_ordinal(text, end);
-    let percent = char_at(text, end) == Some('%') || text.get(end..)?.starts_with(" %");
-    let after = char_at(text, end).filter(|c| currency.is_none() && CURRENCY.contains(*c));
-    let end = if percent {
-        end + run(text, end, |c| c == ' ') - end + 1
-    } else {
-        end + after.map_or(0, char::len_utf8)
-    };
-    let value = sign * magnitude * factor;
-    Some((
-        Number {
-            value,
-            percent,
-            currency: currency.or(after),
-        },
-        end,
-    ))
-}
-
-fn decimal(text: &str, at: usize) -> Option<(f64, usize)> {
-    let mut end = run(text, at, |c| c.is_ascii_digit());
-    while text.get(end..)?.starts_with(',')
-        && digits(text, end + 1, 3..=3).is_some()
-        && (1..=3).contains(&(end - at).min(3))
-    {
-        end += 4;
-    }
-    if char_at(text, end) == Some('.') && char_at(text, end + 1).is_some_and(|c| c.is_ascii_digit()) {
-        end = run(text, end + 1, |c| c.is_ascii_digit());
-    }
-    let exponent = run(text, end + 1, |c| c.is_ascii_digit() || c == '-' || c == '+');
-    let digits_only = text.get(at..end)?.replace(',', "");
-    if matches!(char_at(text, end), Some('e' | 'E')) && !char_at(text, exponent).is_some_and(char::is_alphanumeric) {
-        let scientific = format!("{digits_only}{}", text.get(end..exponent)?);
-        if let Ok(value) = scientific.parse::<f64>()
-            && value.is_finite()
-        {
-            return Some((value, exponent));
-        }
-    }
-    let value: f64 = digits_only.parse().ok()?;
-    value.is_finite().then_some((value, end))
-}
-
-/// `5k`, `$2.5M`, `3 million`.
-fn multiplier(text: &str, at: usize, money: bool) -> (f64, usize) {
-    let glued = run(text, at, char::is_alphabetic);
-    match text.get(at..glued) {
-        Some("k") => return (1e3, glued),
-        // `K` is kelvin, `M` is metres or molar, unless it counts money.
-        Some("K") if money => return (1e3, glued),
-        Some("M" | "m" | "mn") if money => return (1e6, glued),
-        Some("B" | "bn") if money => return (1e9, glued),
-        _ => {}
-    }
-    let start = skip_blank(text, at);
-    let end = run(text, start, char::is_alphabetic);
-    match text.get(start..end).map(str::to_lowercase).as_deref() {
-        Some("thousand") => (1e3, end),
-        Some("million") => (1e6, end),
-        Some("billion") => (1e9, end),
-        _ => (1.0, at),
     }
 }
 

@@ -4,6 +4,7 @@ use art_core::JsonObject;
 use art_core::tool::ToolSchema;
 use serde_json::Value;
 
+use super::class::{self, Class};
 use super::words;
 
 /// Deepest level of nested schemas that is read.
@@ -47,7 +48,8 @@ pub(super) struct Param {
     pub(super) description: String,
     pub(super) kind: Type,
     pub(super) choices: Vec<Choice>,
-    pub(super) format: String,
+    /// Kind of text that it takes.
+    pub(super) class: Class,
     pub(super) has_default: bool,
     pub(super) required: bool,
     /// Stems of the name.
@@ -119,11 +121,11 @@ fn param(name: &str, schema: &Value, root: &Value, required: bool, depth: usize)
         name: name.to_owned(),
         kind: kind(resolved, root, depth),
         choices: choices(resolved, root, &description),
-        format: resolved
-            .get("format")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        class: class::of(
+            name,
+            &description,
+            resolved.get("format").and_then(Value::as_str).unwrap_or_default(),
+        ),
         has_default: has_default || resolved.get("default").is_some(),
         required,
         name_stems: name_stems(name),

@@ -1,6 +1,6 @@
 //! Splits a query into parts that are asked for on their own.
 
-use super::reading::{Reading, is_imperative};
+use super::reading::Reading;
 use super::token::{Kind, Token, tokens};
 use super::words;
 
@@ -50,6 +50,13 @@ fn part(query: &str, tokens: &[Token], mut from: usize, mut to: usize) -> Option
             "*",
             "plus",
             "afterwards",
+            "lastly",
+            "additionally",
+            "furthermore",
+            "moreover",
+            "firstly",
+            "secondly",
+            "thirdly",
             "!",
             "?",
         ])
@@ -63,7 +70,7 @@ fn part(query: &str, tokens: &[Token], mut from: usize, mut to: usize) -> Option
             && tokens.get(at + 1).is_some_and(|token| token.is_any(&[".", ")"]))
     };
     loop {
-        if from < to && marker(from) {
+        if from < to && (marker(from) || follows_up(tokens, from)) {
             from += 2;
         } else if from < to && tokens.get(from).is_some_and(joint) {
             from += 1;
@@ -99,6 +106,11 @@ fn part(query: &str, tokens: &[Token], mut from: usize, mut to: usize) -> Option
     })
 }
 
+/// "After that", which points at no result.
+fn follows_up(tokens: &[Token], at: usize) -> bool {
+    matches!(tokens.get(at..at + 2), Some([first, second]) if first.is_any(&["after", "besides", "following"]) && second.is_any(&["that", "this"]))
+}
+
 fn from_line_start(query: &str, tokens: &[Token], at: usize) -> bool {
     at == 0 || starts_line(query, tokens, at)
 }
@@ -119,7 +131,7 @@ fn opens_request(tokens: &[Token], from: usize) -> bool {
         (from..tokens.len().min(from + 7)).find(|at| !tokens.get(*at).is_some_and(|token| token.is_any(&polite)));
     first
         .and_then(|at| tokens.get(at))
-        .is_some_and(|token| is_imperative(&token.lower()) || is_question(token))
+        .is_some_and(|token| words::is_imperative(&token.lower()) || is_question(token))
 }
 
 /// A list marker or a line of its own.
@@ -146,6 +158,10 @@ fn is_boundary(query: &str, tokens: &[Token], index: usize) -> bool {
             || token.is_any(&["-", "•", "*"])
             || opens_request(tokens, index);
     }
+    let asks = token.is_any(&["what", "how"]) && at(1).is_some_and(Token::is_function_word);
+    if before.is(",") && asks {
+        return true;
+    }
     if token.is("then") && (before.is(",") || before.is("and")) {
         return before.is(",") || !tokens.get(index - 2).is_some_and(|token| token.is(","));
     }
@@ -165,7 +181,7 @@ fn starts_request(tokens: &[Token], index: usize, comma: bool) -> bool {
     if is_question(token) {
         return true;
     }
-    let verb = is_imperative(&token.lower()) && !token.is_capitalised();
+    let verb = words::is_imperative(&token.lower()) && !token.is_capitalised();
     let object = tokens.get(at + 1).is_some_and(|next| {
         !matches!(next.kind, Kind::Punct)
             && (words::is_empty(&next.lower()) && !next.is_any(&["of", "for", "in", "to", "and", "or"])
@@ -267,7 +283,7 @@ fn is_content(tokens: &[Token], index: usize) -> bool {
             .is_some_and(|token| matches!(token.kind, Kind::Number(_)) || token.is_any(&["-", "•", "*"]))
             && tokens
                 .get(at + 2)
-                .is_some_and(|token| token.is_any(&[".", ")"]) || is_imperative(&token.lower()));
+                .is_some_and(|token| token.is_any(&[".", ")"]) || words::is_imperative(&token.lower()));
         at > 1 && !listed && !tokens.get(at + 1).is_some_and(is_question) && !opens_request(tokens, at + 1)
     })
 }

@@ -15,7 +15,8 @@ pub(super) fn reply(request: &ModelRequest) -> String {
     let mut blocks: Vec<String> = completed.iter().map(completed_step).collect();
     blocks.extend(sections.list("failed steps").iter().map(failed_step));
     blocks.extend(sections.list("unfinished steps").iter().map(unfinished_step));
-    blocks.extend(lacking(sections.text("plan")));
+    let unanswered = lacking(sections.text("plan"));
+    blocks.extend(unanswered.clone());
     if blocks.is_empty() {
         blocks.push("No tool was called, and this model cannot answer on its own.".to_owned());
     }
@@ -26,7 +27,7 @@ pub(super) fn reply(request: &ModelRequest) -> String {
             sources.iter().map(source_text).collect::<Vec<_>>().join(", ")
         ));
     }
-    let metadata = json!({"sources": sources});
+    let metadata = json!({"sources": sources, "unanswered": unanswered});
     format!(
         "<mainContent>\n{}\n</mainContent>\n<uiMetadata>{metadata}</uiMetadata>",
         blocks.join("\n\n")

@@ -40,6 +40,13 @@ pub(super) struct Number {
     pub(super) currency: Option<char>,
 }
 
+impl Number {
+    /// Whether it may be the number of a year.
+    pub(super) fn looks_like_a_year(&self) -> bool {
+        self.value.fract() == 0.0 && (1000.0..2200.0).contains(&self.value) && self.currency.is_none() && !self.percent
+    }
+}
+
 /// One token and where it stands, in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {

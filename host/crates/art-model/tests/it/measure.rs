@@ -44,3 +44,25 @@ fn a_file_can_be_measured() {
     )
     .unwrap();
 }
+
+/// `cargo test --release -p art-model --test it -- --ignored --nocapture speed` prints how long a plan over 50 tools takes.
+#[test]
+#[ignore = "measures time"]
+fn speed_over_fifty_tools() {
+    let tools: Vec<_> = (0..9).flat_map(|_| crate::tools::all()).take(50).collect();
+    let model = open("embedded").unwrap();
+    let request = prompts::planning(
+        "What is 17.5% of 2340, and what is that divided by 7?",
+        &tools,
+        &json!([]),
+        None,
+    );
+    let requests = vec![request; 100];
+    let start = std::time::Instant::now();
+    for request in requests {
+        prompts::text(model.as_ref(), request);
+    }
+    let micros = start.elapsed().as_micros() / 100;
+    assert!(micros < 100_000, "{micros} microseconds for one plan");
+    std::fs::write(std::env::temp_dir().join("art-model-speed"), format!("{micros} us")).unwrap();
+}

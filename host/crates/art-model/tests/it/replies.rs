@@ -1,7 +1,7 @@
 //! Whole replies of the embedded model.
 
 use art_core::stream::Phase;
-use art_model::{Model, open, reply};
+use art_model::{open, reply};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 

@@ -111,6 +111,8 @@ fn schema(name: String, description: String, input_schema: Value) -> ToolSchema 
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn any_query_with_our_tools_is_planned_and_carried_out(query in any_query()) {
         let files = json!([{"name": "x.csv", "mediaType": "text/csv", "bytes": 1, "preview": "a,b\n1,2"}]);

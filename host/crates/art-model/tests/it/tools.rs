@@ -4,12 +4,10 @@ use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
 pub(crate) fn tool(name: &str, description: &str, required: &[&str], properties: Value) -> ToolSchema {
-    serde_json::from_value(json!({
-        "name": name,
-        "description": description,
-        "inputSchema": {"type": "object", "properties": properties, "required": required},
-    }))
-    .unwrap()
+    let mut tool =
+        json!({"name": name, "description": description, "inputSchema": {"type": "object", "required": required}});
+    tool["inputSchema"]["properties"] = properties;
+    serde_json::from_value(tool).unwrap()
 }
 
 fn text(description: &str) -> Value {

@@ -11,7 +11,6 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::guest::ADD;
 
-#[expect(missing_docs, unreachable_pub, missing_debug_implementations, reason = "generated")]
 mod bindings {
     wasmtime::component::bindgen!({ path: "../../../wit", world: "tool-plugin", exports: { default: async } });
 }

@@ -16,19 +16,37 @@ use criterion::{BatchSize, Criterion};
 use std::hint::black_box;
 use std::time::Duration;
 
+/// The parts that run after Criterion's, by the name that selects one of them on the command line.
+const PARTS: [(&str, fn(&[u8])); 4] = [
+    ("throughput", ours::throughput),
+    ("kernels", ours::processor_bound),
+    ("deadlines", ours::deadlines),
+    ("loading", ours::loading),
+];
+
 fn main() {
     let wasm = guest::component();
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let selected = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    if !PARTS.iter().any(|(name, _)| only.as_deref() == Some(name)) {
+        calls(&wasm);
+    }
+    for (name, part) in PARTS {
+        if selected(name) {
+            part(&wasm);
+        }
+    }
+}
+
+/// What Criterion measures: one call in each of its forms.
+fn calls(wasm: &[u8]) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
-    single_call(&mut criterion, &wasm);
+    single_call(&mut criterion, wasm);
     criterion.final_summary();
     report::calls();
-    ours::throughput(&wasm);
-    ours::processor_bound(&wasm);
-    ours::deadlines(&wasm);
-    ours::loading(&wasm);
 }
 
 /// One call after another on one thread.

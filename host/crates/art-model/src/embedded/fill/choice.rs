@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::super::class::Class;
 use super::super::reading::Reading;
 use super::super::schema::{Choice, Param, Type, text_of};
 use super::super::words;
 use super::Filling;
-use super::class::{self, Class};
 
 /// Fills every open parameter that has a set of values or is a flag.
 pub(super) fn fill(filling: &mut Filling<'_>) {
@@ -29,7 +29,7 @@ pub(super) fn fill(filling: &mut Filling<'_>) {
 /// Examples of a place, a person or a currency are not all there are, so they say nothing.
 fn lists_examples(param: &Param) -> bool {
     !matches!(
-        class::of(param),
+        param.class,
         Class::Place | Class::Person | Class::Currency | Class::Language | Class::Date | Class::Expression
     )
 }
@@ -59,7 +59,7 @@ fn hinted<'a>(filling: &Filling<'_>, param: &'a Param) -> Option<&'a Choice> {
     let mut text = words::stems(&filling.context.part.text);
     // A word that most choices share tells none of them apart.
     text.retain(|word| {
-        !words::is_generic(word) && hints.iter().filter(|hint| hint.contains(word)).count() * 2 <= hints.len()
+        !words::is_generic(word) && hints.iter().filter(|hint| hint.contains(word)).count() * 2 <= hints.len().max(4)
     });
     let mut best: Option<(f32, &Choice)> = None;
     for (choice, hint) in param.choices.iter().zip(&hints) {
@@ -94,11 +94,7 @@ pub(super) fn mention(reading: &Reading, value: &str) -> Option<(usize, usize)> 
     if wanted.is_empty() || wanted.iter().all(|word| words::is_empty(word)) {
         return None;
     }
-    let stems: Vec<Vec<String>> = reading
-        .tokens
-        .iter()
-        .map(|token| words::split(&token.text).iter().map(|word| words::stem(word)).collect())
-        .collect();
+    let stems = reading.stems.as_slice();
     (0..stems.len()).find_map(|from| {
         let mut taken = Vec::new();
         for (to, token) in stems.iter().enumerate().skip(from).take(wanted.len() + 1) {

@@ -1,10 +1,10 @@
 //! How well a candidate fits a parameter: its shape, the words around it and the role that a preposition gives it.
 
+use super::super::class::Class;
 use super::super::reading::{Candidate, Reading, Shape};
 use super::super::schema::{Param, Tool, Type};
 use super::super::token::{Kind, Number};
-use super::super::words;
-use super::class::{self, Class};
+use super::cue::{counts_params, cue};
 use super::value;
 
 /// How well `candidate` fits `param`; below zero when it cannot.
@@ -100,16 +100,16 @@ fn numeric(param: &Param, number: &Number) -> f32 {
         "margin",
     ]);
     let year = is_year(param);
-    let looks_year = looks_year(number);
+    let looks_year = number.looks_like_a_year();
     let mut score = 0.6;
     if param.kind == Type::Integer && number.value.fract() != 0.0 {
         score -= 0.4;
     }
     if number.currency.is_some() {
-        score += if money { 0.6 } else { -0.3 };
+        score += if money { 0.6 } else { -0.2 };
     }
     if number.percent {
-        score += if share { 0.8 } else { -0.4 };
+        score += if share { 0.8 } else { -0.2 };
     }
     if year && looks_year {
         score += 0.9;
@@ -121,195 +121,6 @@ fn numeric(param: &Param, number: &Number) -> f32 {
 
 fn is_year(param: &Param) -> bool {
     param.name_stems.last().is_some_and(|stem| stem == "year")
-}
-
-fn looks_year(number: &Number) -> bool {
-    number.value.fract() == 0.0 && (1000.0..2200.0).contains(&number.value) && number.currency.is_none()
-}
-
-/// Units of measure and what is measured in them.
-const UNITS: &[(&[&str], &[&str])] = &[
-    (
-        &[
-            "year", "yr", "month", "day", "week", "hour", "minut", "second", "min", "sec", "s", "h",
-        ],
-        &[
-            "time", "durat", "year", "period", "term", "month", "day", "week", "hour", "minut", "second", "long",
-            "age", "night",
-        ],
-    ),
-    (
-        &[
-            "km", "kilomet", "mile", "m", "meter", "metr", "cm", "centimet", "feet", "foot", "ft", "inch", "yard", "mm",
-        ],
-        &[
-            "distanc", "length", "height", "width", "depth", "radius", "altitud", "diamet", "displac", "side", "base",
-            "tall",
-        ],
-    ),
-    (
-        &["kg", "kilogram", "g", "gram", "lb", "pound", "ounc", "oz", "ton"],
-        &["weight", "mass"],
-    ),
-    (&["m/s", "km/h", "mph", "kmh", "kph"], &["speed", "veloc"]),
-    (
-        &["degre", "celsius", "fahrenheit", "kelvin", "c", "f", "k"],
-        &["temperatur", "angl"],
-    ),
-    (
-        &["dollar", "usd", "eur", "euro", "gbp", "buck", "yen"],
-        &[
-            "price", "amount", "cost", "budget", "money", "princip", "salari", "invest", "bill",
-        ],
-    ),
-    (
-        &["people", "person", "guest", "adult", "passeng", "friend", "way"],
-        &[
-            "peopl", "guest", "parti", "passeng", "adult", "person", "diner", "split",
-        ],
-    ),
-    (&["volt", "v"], &["voltag", "potenti"]),
-    (&["amp", "amper", "a"], &["current"]),
-    (&["newton", "n"], &["forc"]),
-    (&["joul", "j", "calori", "kcal"], &["energi"]),
-    (&["pascal", "pa", "atm", "bar"], &["pressur"]),
-    (&["liter", "litr", "l", "ml", "gallon"], &["volum", "capac"]),
-    (&["pixel", "px"], &["width", "height", "size"]),
-];
-
-/// "three sides" counts the parameters `side1` to `side3` and is the value of none.
-fn counts_params(tool: &Tool, candidate: &Candidate, reading: &Reading) -> bool {
-    let spelled = reading.token(candidate.from).is_some_and(|token| token.is_word());
-    let next = reading
-        .token(candidate.to)
-        .map(|token| words::stem(&token.lower()))
-        .unwrap_or_default();
-    spelled
-        && tool
-            .params
-            .iter()
-            .filter(|param| param.name_stems.contains(&next))
-            .count()
-            > 1
-}
-
-/// Words of the parameter near the candidate: right before and after it they count most.
-fn cue(tool: &Tool, param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
-    if named_by_sign(param, candidate, reading) {
-        return 3.0;
-    }
-    let mut best_name = 0.0_f32;
-    let mut total = 0.0_f32;
-    for (distance, word) in neighbours(candidate, reading) {
-        let stem = words::stem(&word);
-        let near = 1.0 / (1.0 + 0.35 * distance);
-        if words::is_empty(&word) {
-            continue;
-        }
-        let compound = param
-            .name_stems
-            .iter()
-            .any(|name| stem.len() >= 4 && name.starts_with(&stem));
-        let name = words::best_likeness(&stem, &param.name_stems).max(if compound { 0.7 } else { 0.0 });
-        let shared = shared_by_params(tool, &stem);
-        best_name = best_name.max(name * near * shared * 1.8);
-        if name < 0.5 {
-            let described = if param.description_stems.contains(&stem) {
-                1.0
-            } else {
-                0.0
-            };
-            total += described * near * shared * 0.5 + unit(param, &stem) * near * 0.8;
-        }
-    }
-    let inner = (candidate.from..candidate.to).any(|index| names_param(param, index, reading));
-    best_name.max(if inner && candidate.to - candidate.from > 1 {
-        1.0
-    } else {
-        0.0
-    }) + total.min(if param.required { 1.2 } else { 0.4 })
-}
-
-fn names_param(param: &Param, index: usize, reading: &Reading) -> bool {
-    reading
-        .token(index)
-        .is_some_and(|token| param.name_stems.contains(&words::stem(&token.lower())))
-}
-
-/// A word that several parameters are named by tells them apart less.
-fn shared_by_params(tool: &Tool, stem: &str) -> f32 {
-    let count = tool
-        .params
-        .iter()
-        .filter(|param| param.name_stems.iter().any(|name| name == stem))
-        .count();
-    if count > 1 { 0.5 } else { 1.0 }
-}
-
-fn unit(param: &Param, stem: &str) -> f32 {
-    let measures = |dimension: &[&str]| {
-        let in_name = param.name_stems.iter().any(|name| dimension.contains(&name.as_str()));
-        let in_description = param
-            .description_stems
-            .iter()
-            .any(|name| dimension.contains(&name.as_str()));
-        if in_name {
-            1.0
-        } else if in_description {
-            0.4
-        } else {
-            0.0
-        }
-    };
-    let dimensions = UNITS.iter().filter(|(units, _)| units.contains(&stem));
-    dimensions.map(|(_, dimension)| measures(dimension)).fold(0.0, f32::max)
-}
-
-/// `name = 5` or `name: 5`.
-fn named_by_sign(param: &Param, candidate: &Candidate, reading: &Reading) -> bool {
-    let sign = reading.before(candidate.from, 1);
-    let name = reading.before(candidate.from, 2);
-    matches!(sign.as_str(), "=" | ":")
-        && !name.is_empty()
-        && words::split(&param.name)
-            .last()
-            .is_some_and(|last| *last == name || param.name.to_lowercase() == name)
-        || sign == "is" && param.name.chars().count() == 1 && param.name.to_lowercase() == name
-}
-
-/// Words around the candidate with their distance, up to the next candidate of a firm shape or the end of the clause.
-fn neighbours(candidate: &Candidate, reading: &Reading) -> Vec<(f32, String)> {
-    let mut words = Vec::new();
-    let mut distance = 0.0;
-    for index in (0..candidate.from).rev().take(6) {
-        let Some(token) = reading.token(index) else { break };
-        let other_name = token.is_capitalised() && !reading.is_sentence_start(index) && !token.is_function_word();
-        if is_border(&token.kind, &token.text) || other_name {
-            break;
-        }
-        words.push((distance, token.lower()));
-        distance += if words::is_empty(&token.lower()) { 0.4 } else { 1.0 };
-    }
-    let mut distance = 0.3;
-    for index in (candidate.to..reading.tokens.len()).take(4) {
-        let Some(token) = reading.token(index) else { break };
-        if is_border(&token.kind, &token.text)
-            || token.is_any(&["and", "or", "to", "with", "in", "for", "from", "at", "by"])
-        {
-            break;
-        }
-        words.push((distance, token.lower()));
-        distance += 1.0;
-    }
-    words
-}
-
-fn is_border(kind: &Kind, text: &str) -> bool {
-    match kind {
-        Kind::Word => false,
-        Kind::Punct => matches!(text, "," | "." | ";" | "?" | "!" | "\n" | "(" | ")"),
-        _ => true,
-    }
 }
 
 const FROM: &[&str] = &[
@@ -360,7 +171,7 @@ pub(super) fn lead(candidate: &Candidate, reading: &Reading) -> String {
 }
 
 fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, reading: &Reading) -> f32 {
-    let class = class::of(param);
+    let class = param.class;
     let lead = lead(candidate, reading);
     let place_lead = matches!(
         lead.as_str(),
@@ -398,13 +209,8 @@ fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, readin
             0.9
         }
         (Class::Unit, _) => -1.0,
-        (Class::Currency, Shape::Name | Shape::Phrase) => {
-            if value::is_currency(&value_text(candidate)) {
-                1.2
-            } else {
-                -1.0
-            }
-        }
+        (Class::Currency, Shape::Name | Shape::Phrase) if value::is_currency(&value_text(candidate)) => 1.2,
+        (Class::Currency, Shape::Name | Shape::Phrase) => -1.0,
         (Class::Language, Shape::Name | Shape::Phrase) => {
             if value::is_language(&value_text(candidate)) {
                 1.6
@@ -432,7 +238,7 @@ fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, readin
         (Class::Other, Shape::Name) => 0.7,
         (Class::Identifier, Shape::Phrase) => 0.0,
         (Class::Path, Shape::Phrase | Shape::Name) => 0.0,
-        (_, Shape::Number(number)) if is_year(param) && looks_year(number) => 1.5,
+        (_, Shape::Number(number)) if is_year(param) && number.looks_like_a_year() => 1.5,
         (_, Shape::Number(_) | Shape::Time) => 0.05,
         _ => -1.0,
     }
@@ -440,7 +246,7 @@ fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, readin
 
 /// A name after "in" belongs to the parameter that takes places, where there is one.
 fn elsewhere_placed(tool: &Tool, class: Class, lead: &str) -> bool {
-    let place = |param: &Param| class::of(param) == Class::Place;
+    let place = |param: &Param| param.class == Class::Place;
     class != Class::Place && matches!(lead, "in" | "near" | "at") && tool.params.iter().any(place)
 }
 

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::super::class::Class;
 use super::super::expression::REFERENCE;
-use super::super::reading::{self, Candidate, Reading, Shape, number_value};
+use super::super::reading::{Candidate, Reading, Shape, number_value};
 use super::super::schema::{Param, Tool, Type, text_of};
 use super::super::token::Number;
 use super::super::words;
-use super::class::{self, Class};
 
 type Placed = (Value, usize, usize);
 
@@ -38,7 +38,7 @@ pub(super) fn of(tool: &Tool, param: &Param, candidate: &Candidate, reading: &Re
             Some((spelled(param, reading.slice(from, to)), from, to))
         }
         (Type::Text, Shape::Date) => whole(json!(date(param, &text_of(&candidate.value)))),
-        (Type::Text, Shape::Expression) if class::of(param) != Class::Expression && !refers(&candidate.value) => {
+        (Type::Text, Shape::Expression) if param.class != Class::Expression && !refers(&candidate.value) => {
             whole(json!(reading.slice(candidate.from, candidate.to)))
         }
         (Type::Text, _) => whole(json!(text_of(&candidate.value))),
@@ -91,7 +91,7 @@ fn spelled(param: &Param, text: &str) -> Value {
     let about = param.description.to_lowercase();
     let code = about.contains("code") || about.contains("iso") || about.contains("'en'") || about.contains("`en`");
     let lower = text.to_lowercase();
-    let table = match class::of(param) {
+    let table = match param.class {
         Class::Currency => CURRENCIES,
         Class::Language if code => LANGUAGES,
         _ => return json!(text),
@@ -217,7 +217,7 @@ pub(super) fn trimmed(
         }
         let stem = words::stem(&lower);
         let named = param.is_some_and(|param| param.name_stems.iter().any(|name| words::likeness(name, &stem) >= 1.0));
-        let verb = edge == 0 && reading::is_imperative(&lower);
+        let verb = edge == 0 && words::is_imperative(&lower);
         verb || words::is_generic(&lower) || named || own.contains(&stem)
     };
     while from < to && drop(from, 0) {
@@ -260,7 +260,7 @@ fn unnamed(param: &Param, candidate: &Candidate, reading: &Reading) -> (usize, u
 /// The longest run of words that no argument took and the tool does not say itself.
 pub(super) fn leftover(tool: &Tool, param: &Param, reading: &Reading, used: &[bool]) -> Option<Placed> {
     if matches!(
-        class::of(param),
+        param.class,
         Class::Date
             | Class::Time
             | Class::Url

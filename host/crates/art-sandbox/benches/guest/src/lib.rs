@@ -1,6 +1,7 @@
 //! The tool that the benchmarks call: a tiny addition, and kernels that keep a processor busy.
 
 use art_sdk::prelude::*;
+use sha2::{Digest, Sha256};
 
 /// What is to be computed.
 #[args]
@@ -26,8 +27,8 @@ pub enum Op {
     Lcg,
     /// `a` records written as JSON, parsed and sorted.
     Json,
-    /// Product of two `a` by `a` matrices.
-    Matrix,
+    /// SHA-256 of `a` bytes.
+    Hash,
     /// Never ends.
     Spin,
     /// Sleeps `a` milliseconds.
@@ -55,7 +56,7 @@ pub fn compute(input: &Input) -> u64 {
         Op::Sieve => sieve(input.a),
         Op::Lcg => lcg(input.a),
         Op::Json => json_round_trip(input.a),
-        Op::Matrix => matrix(input.a),
+        Op::Hash => hash(input.a),
         Op::Spin => spin(),
         Op::Sleep => {
             std::thread::sleep(std::time::Duration::from_millis(input.a));
@@ -104,20 +105,10 @@ fn json_round_trip(records: u64) -> u64 {
     ids.iter().fold(0, |sum, id| sum ^ id)
 }
 
-fn matrix(size: u64) -> u64 {
-    let size = usize::try_from(size).unwrap_or_default();
-    let cell = |seed: u64| (0..size * size).map(|n| (n as u64 ^ seed) as f64).collect::<Vec<_>>();
-    let (left, right) = (cell(3), cell(5));
-    let mut product = vec![0.0_f64; size * size];
-    for (row, out) in left
-        .chunks_exact(size.max(1))
-        .zip(product.chunks_exact_mut(size.max(1)))
-    {
-        for (factor, line) in row.iter().zip(right.chunks_exact(size.max(1))) {
-            out.iter_mut().zip(line).for_each(|(sum, value)| *sum += factor * value);
-        }
-    }
-    product.iter().fold(0, |sum, value| sum ^ value.to_bits())
+fn hash(bytes: u64) -> u64 {
+    let data: Vec<u8> = (0..bytes).map(|n| n.to_le_bytes()[0]).collect();
+    let digest = Sha256::digest(&data);
+    digest.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
 fn spin() -> u64 {

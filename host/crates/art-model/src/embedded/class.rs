@@ -1,7 +1,6 @@
 //! What kind of text a parameter takes, by the words of its name and description.
 
-use super::super::schema::Param;
-use super::super::words;
+use super::words;
 
 /// Kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,13 +142,13 @@ const CLASSES: &[(Class, &[&str])] = &[
     ),
 ];
 
-/// The kind of text that `param` takes. The last word of its name says most; the description decides only when the
+/// The kind of text that a parameter takes. The last word of its name says most; the description decides only when the
 /// name says nothing.
-pub(super) fn of(param: &Param) -> Class {
-    if let Some(class) = by_format(&param.format) {
+pub(super) fn of(name: &str, description: &str, format: &str) -> Class {
+    if let Some(class) = by_format(format) {
         return class;
     }
-    let name = words::split(&param.name);
+    let name = words::split(name);
     let by_word = |word: &String| {
         CLASSES
             .iter()
@@ -159,7 +158,7 @@ pub(super) fn of(param: &Param) -> Class {
     if let Some(class) = name.iter().rev().find_map(by_word) {
         return class;
     }
-    let description = words::split(art_core::text::prefix(&param.description, 160));
+    let description = words::split(art_core::text::prefix(description, 160));
     description
         .iter()
         .filter(|word| {

@@ -1,0 +1,129 @@
+//! What the store keeps of outputs: the whole of them while they are small, else their beginnings. The run that goes on has
+//! the whole of each.
+
+use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem};
+use art_core::text::byte_prefix;
+use art_core::tool::ToolResult;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Bytes kept of one output. The first is what an output may have; the others are for when all of them are too much.
+const OUTPUT_BYTES: [usize; 5] = [256 << 10, 64 << 10, 16 << 10, 4 << 10, 512];
+
+/// Bytes of JSON that a state or an observation should not be over. A store takes at most 16 MiB of each.
+const TOTAL_BYTES: usize = 4 << 20;
+
+/// The state of a thread for the store.
+pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
+    fit(state, |state, limit| {
+        state.todo_list.iter_mut().for_each(|item| cut_item(item, limit));
+        state
+            .step_outputs
+            .values_mut()
+            .for_each(|entry| cut_entry(entry, limit));
+    })
+}
+
+/// A plan for an observation.
+pub(crate) fn items(items: &Vec<TodoItem>) -> Vec<TodoItem> {
+    fit(items, |items, limit| {
+        items.iter_mut().for_each(|item| cut_item(item, limit));
+    })
+}
+
+/// What came of a step, for an observation.
+pub(crate) fn step_output(entry: &StepOutputEntry) -> StepOutputEntry {
+    fit(entry, cut_entry)
+}
+
+fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> T {
+    let mut kept = whole.clone();
+    for limit in OUTPUT_BYTES {
+        kept.clone_from(whole);
+        cut(&mut kept, limit);
+        if serde_json::to_string(&kept).is_ok_and(|text| text.len() <= TOTAL_BYTES) {
+            break;
+        }
+    }
+    kept
+}
+
+fn cut_item(item: &mut TodoItem, limit: usize) {
+    item.result.iter_mut().for_each(|result| cut_value(result, limit));
+    cut_results(&mut item.tool_results, limit);
+    for call in &mut item.actual_tool_calls {
+        // Arguments stay an object; an attachment in them is a long text.
+        match &mut call.arguments {
+            Value::Object(arguments) => arguments.values_mut().for_each(|value| cut_value(value, limit)),
+            other => cut_value(other, limit),
+        }
+    }
+}
+
+fn cut_entry(entry: &mut StepOutputEntry, limit: usize) {
+    entry.raw_result.iter_mut().for_each(|result| cut_value(result, limit));
+    cut_results(&mut entry.tool_results, limit);
+}
+
+fn cut_results(results: &mut [ToolResult], limit: usize) {
+    for result in results {
+        result.output.iter_mut().for_each(|output| cut_value(output, limit));
+    }
+}
+
+/// A value whose text is over `limit` becomes the beginning of its text with a marker.
+fn cut_value(value: &mut Value, limit: usize) {
+    let text = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => return,
+        Value::String(text) if text.len() <= limit => return,
+        Value::String(text) => std::mem::take(text),
+        Value::Array(_) | Value::Object(_) => value.to_string(),
+    };
+    if text.len() > limit {
+        let kept = byte_prefix(&text, limit);
+        *value = Value::String(format!("{kept}... [kept {} of {} bytes]", kept.len(), text.len()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::tool::ParsedToolCall;
+    use serde_json::json;
+
+    fn item_with(outputs: usize, bytes: usize) -> TodoItem {
+        let call = ParsedToolCall {
+            call_id: "c".to_owned(),
+            tool_name: "t".to_owned(),
+            arguments: json!({"text": "x".repeat(bytes)}),
+        };
+        let mut item = crate::plan::tests::item("a", &[]);
+        item.tool_results = vec![ToolResult::success(&call, json!({"text": "x".repeat(bytes)})); outputs];
+        item.actual_tool_calls = vec![call; outputs];
+        item.result = Some(json!("ok"));
+        item
+    }
+
+    #[test]
+    fn small_outputs_are_kept_as_they_are() {
+        let whole = vec![item_with(4, 1_000)];
+        assert_eq!(items(&whole), whole);
+    }
+
+    #[test]
+    fn a_large_output_is_kept_as_its_beginning_and_says_so() {
+        let kept = items(&vec![item_with(1, 300 << 10)]);
+        let text = kept[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
+        assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
+        assert!(kept[0].actual_tool_calls[0].arguments["text"].is_string());
+    }
+
+    #[test]
+    fn many_large_outputs_together_stay_within_what_a_store_takes() {
+        let whole = PesAgentStateData {
+            todo_list: vec![item_with(24, 256 << 10)],
+            ..PesAgentStateData::default()
+        };
+        assert!(serde_json::to_string(&state(&whole)).unwrap().len() <= TOTAL_BYTES);
+    }
+}

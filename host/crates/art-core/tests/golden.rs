@@ -1,0 +1,565 @@
+//! The contract types against documents written from the contract, sections 1.1 to 1.10.
+//!
+//! Each document of `golden/` has every key that its type knows, in the order in which they are written; the table of
+//! [`contracts`] says which keys may be absent and what absence means. What the table cannot say follows below it.
+#![expect(clippy::unwrap_used, reason = "a document that cannot be read fails its test")]
+
+use std::fmt::Debug;
+
+use art_core::agent::*;
+use art_core::conversation::*;
+use art_core::error::*;
+use art_core::hitl::*;
+use art_core::limits::*;
+use art_core::observation::*;
+use art_core::outcome::{LogLevel, Suspension};
+use art_core::pes::*;
+use art_core::prompt::*;
+use art_core::provider::*;
+use art_core::stream::*;
+use art_core::tool::*;
+use art_core::usage::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// A type, its golden document and the rules of its keys.
+struct Contract {
+    /// Name of the document.
+    name: &'static str,
+    /// The document: every key that the type knows.
+    golden: Value,
+    /// Keys without which there is no such thing.
+    required: &'static [&'static str],
+    /// Keys that come back with this value when they are absent; all others stay absent.
+    defaults: Value,
+    /// Whether an unknown key is an error.
+    strict: bool,
+    /// Reads a document and writes it again.
+    echo: fn(&Value) -> serde_json::Result<String>,
+}
+
+impl Contract {
+    fn strict(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    fn echo(&self, document: &Value) -> String {
+        let written = (self.echo)(document);
+        assert!(written.is_ok(), "{}: {written:?} for {document:#}", self.name);
+        written.unwrap()
+    }
+
+    fn without(&self, key: &str) -> Value {
+        let mut document = self.golden.clone();
+        document.as_object_mut().unwrap().shift_remove(key);
+        document
+    }
+
+    /// The golden document as it comes back when `key` was absent.
+    fn expected_without(&self, key: &str) -> Value {
+        let Some(default) = self.defaults.get(key) else {
+            return self.without(key);
+        };
+        let mut document = self.golden.clone();
+        document
+            .as_object_mut()
+            .unwrap()
+            .insert(key.to_owned(), default.clone());
+        document
+    }
+}
+
+fn contract<T: Serialize + DeserializeOwned>(
+    (name, text): (&'static str, &str),
+    required: &'static [&'static str],
+    defaults: Value,
+) -> Contract {
+    Contract {
+        name,
+        golden: serde_json::from_str(text).unwrap(),
+        required,
+        defaults,
+        strict: false,
+        echo: echo::<T>,
+    }
+}
+
+/// Through the text, as on the wire.
+fn echo<T: Serialize + DeserializeOwned>(document: &Value) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&serde_json::from_str::<T>(&document.to_string())?)
+}
+
+fn read<T: DeserializeOwned>(document: Value) -> serde_json::Result<T> {
+    serde_json::from_value(document)
+}
+
+fn pretty(document: &Value) -> String {
+    format!("{document:#}")
+}
+
+/// Name and text of a document of `golden/`.
+macro_rules! golden {
+    ($name:literal) => {
+        ($name, include_str!(concat!("golden/", $name, ".json")))
+    };
+}
+
+/// C2 to C22.
+fn tools_and_people() -> Vec<Contract> {
+    let result = &["callId", "toolName", "status"];
+    let schema = &["name", "description", "inputSchema"];
+    let labels = json!({
+        "confirmLabel": "Approve", "cancelLabel": "Reject", "allowModifyArgs": false, "sensitive": false,
+    });
+    let blocking = json!({"completesOnApproval": true, "allowRetryOnReject": true});
+    let display = json!({"displayMode": "persistent", "interactive": false});
+    vec![
+        contract::<ToolSchema>(golden!("tool_schema"), schema, json!({"executionMode": "functional"})),
+        contract::<BlockingToolConfig>(golden!("blocking_tool_config"), &[], blocking),
+        contract::<DisplayToolConfig>(golden!("display_tool_config"), &[], display),
+        contract::<ParsedToolCall>(
+            golden!("parsed_tool_call"),
+            &["callId", "toolName", "arguments"],
+            json!({}),
+        ),
+        contract::<ToolResult>(golden!("tool_result_success"), result, json!({})),
+        contract::<ToolResult>(golden!("tool_result_error"), result, json!({})),
+        contract::<ToolResult>(golden!("tool_result_suspended"), result, json!({})),
+        contract::<ExecutionContext>(
+            golden!("execution_context"),
+            &["threadId", "traceId", "callId"],
+            json!({}),
+        ),
+        contract::<HitlContext>(golden!("hitl_context"), &["isResuming"], json!({})),
+        contract::<FeedbackSchema>(golden!("feedback_schema"), &["inputType", "prompt"], labels),
+        contract::<SelectOption>(golden!("select_option"), &["value", "label"], json!({})),
+        contract::<InputValidation>(golden!("input_validation"), &[], json!({})),
+        contract::<Feedback>(golden!("feedback"), &["approved", "timestamp"], json!({})),
+        contract::<Suspension>(golden!("suspension"), &["message"], json!({})),
+    ]
+}
+
+/// C24 to C43, C68.
+fn prompts_and_models() -> Vec<Contract> {
+    let message = &["messageId", "threadId", "role", "content", "timestamp"];
+    let observation = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
+    let answer = &["role", "content", "tool_call_id"];
+    let append = json!({"strategy": "append"});
+    vec![
+        contract::<Message>(golden!("message_assistant"), &["role", "content"], json!({})).strict(),
+        contract::<Message>(golden!("message_tool_result"), answer, json!({})).strict(),
+        contract::<ToolCallRequest>(golden!("tool_call_request"), &["id", "type", "function"], json!({})).strict(),
+        contract::<FunctionCall>(golden!("function_call"), &["name", "arguments"], json!({})).strict(),
+        contract::<SystemPromptOverride>(golden!("system_prompt_override"), &[], append),
+        contract::<AgentPersona>(golden!("agent_persona"), &[], json!({})),
+        contract::<ConversationMessage>(golden!("conversation_message"), message, json!({})),
+        contract::<Observation>(golden!("observation"), observation, json!({})),
+        contract::<ModelRequest>(golden!("model_request"), &["prompt", "phase"], json!({})),
+        contract::<RuntimeProviderConfig>(
+            golden!("runtime_provider_config"),
+            &["providerName", "modelId"],
+            json!({}),
+        ),
+    ]
+}
+
+/// C44 to C50.
+fn runs() -> Vec<Contract> {
+    let metadata = &[
+        "threadId",
+        "traceId",
+        "status",
+        "totalDurationMs",
+        "llmCalls",
+        "toolCalls",
+        "tokens",
+        "usage",
+    ];
+    let numbers = json!({
+        "maxIterations": 5, "taefMaxRetries": 2, "toolResultMaxLength": 60000, "enableA2ADelegation": false,
+        "maxItems": 20, "maxParallelItems": 4, "maxToolCalls": 64,
+    });
+    let nothing_enabled = json!({"enabledTools": [], "historyLimit": 0});
+    vec![
+        contract::<AgentProps>(golden!("agent_props"), &["query", "threadId"], json!({})),
+        contract::<ExecutionConfig>(golden!("execution_config"), &[], numbers).strict(),
+        contract::<ThreadConfig>(golden!("thread_config"), &[], nothing_enabled),
+        contract::<AgentState>(golden!("agent_state"), &["data", "version", "modified"], json!({})),
+        contract::<AgentFinalResponse>(golden!("agent_final_response"), &["response", "metadata"], json!({})),
+        contract::<ExecutionMetadata>(golden!("execution_metadata"), metadata, json!({})),
+    ]
+}
+
+/// C55 to C60.
+fn plans() -> Vec<Contract> {
+    let item = json!({"status": "pending", "createdTimestamp": 0, "updatedTimestamp": 0});
+    let state = json!({
+        "threadId": "", "intent": "", "title": "", "plan": "", "todoList": [], "currentStepId": null,
+        "isPaused": false, "stepOutputs": {},
+    });
+    let changes = &["timestamp", "changes", "added", "modified", "removed"];
+    vec![
+        contract::<TodoItem>(golden!("todo_item"), &["id", "description"], item),
+        contract::<StepOutputEntry>(
+            golden!("step_output_entry"),
+            &["stepId", "description", "status"],
+            json!({}),
+        ),
+        contract::<PesAgentStateData>(golden!("pes_agent_state_data"), &[], state),
+        contract::<TodoItemChange>(golden!("todo_item_change"), &["type", "itemId", "timestamp"], json!({})),
+        contract::<TodoListChanges>(golden!("todo_list_changes"), changes, json!({})),
+    ]
+}
+
+/// C71, C83, C85, and what the host adds: cost and limits.
+fn errors_and_costs() -> Vec<Contract> {
+    let tokens = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
+    let usage = json!({
+        "fuel": 0, "peakMemoryBytes": 0, "wallUs": 0, "cpuUs": 0, "bytesIn": 0, "bytesOut": 0, "hostCalls": 0,
+    });
+    vec![
+        contract::<ArtError>(golden!("art_error"), &["code", "message", "phase"], json!({})),
+        contract::<ModelError>(golden!("model_error"), &["error", "message"], json!({})),
+        contract::<TokenUsage>(golden!("token_usage"), &[], tokens),
+        contract::<Usage>(golden!("usage"), &[], usage),
+        contract::<LimitOverrides>(golden!("limit_overrides"), &[], json!({})).strict(),
+    ]
+}
+
+fn contracts() -> Vec<Contract> {
+    [
+        tools_and_people(),
+        prompts_and_models(),
+        runs(),
+        plans(),
+        errors_and_costs(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[test]
+fn every_document_comes_back_as_it_was() {
+    for contract in contracts() {
+        assert_eq!(
+            contract.echo(&contract.golden),
+            pretty(&contract.golden),
+            "{}",
+            contract.name
+        );
+    }
+}
+
+#[test]
+fn a_document_without_a_required_key_is_refused_by_the_name_of_the_key() {
+    for contract in contracts() {
+        for key in contract.required {
+            let error = (contract.echo)(&contract.without(key)).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{key}`")), "{}: {error}", contract.name);
+        }
+    }
+}
+
+#[test]
+fn an_absent_optional_stays_absent_or_takes_its_default() {
+    for contract in contracts() {
+        let keys = contract.golden.as_object().unwrap().keys();
+        for key in keys.filter(|key| !contract.required.contains(&key.as_str())) {
+            let written = contract.echo(&contract.without(key));
+            assert_eq!(
+                written,
+                pretty(&contract.expected_without(key)),
+                "{} without `{key}`",
+                contract.name
+            );
+        }
+    }
+}
+
+#[test]
+fn an_unknown_key_is_refused_where_the_contract_is_strict_and_nowhere_else() {
+    for contract in contracts() {
+        let mut document = contract.golden.clone();
+        document["surprise"] = json!({});
+        assert_eq!(
+            (contract.echo)(&document).is_err(),
+            contract.strict,
+            "{}",
+            contract.name
+        );
+    }
+}
+
+#[test]
+fn every_document_is_tested() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let file_name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(file_name).collect();
+    let mut tested: Vec<_> = contracts()
+        .iter()
+        .map(|contract| format!("{}.json", contract.name))
+        .collect();
+    tested.push("prompt.json".to_owned());
+    files.sort_unstable();
+    tested.sort_unstable();
+    assert_eq!(files, tested);
+}
+
+/// Asserts that the values of `T` have exactly these names, and that their case matters.
+fn names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
+    for name in names.split_whitespace() {
+        assert_eq!(
+            serde_json::to_value(read::<T>(json!(name)).unwrap()).unwrap(),
+            json!(name)
+        );
+        let other_case = match name.to_uppercase() {
+            upper if upper == name => name.to_lowercase(),
+            upper => upper,
+        };
+        read::<T>(json!(other_case)).unwrap_err();
+    }
+    read::<T>(json!("surprise")).unwrap_err();
+}
+
+#[test]
+fn tools_and_questions_have_the_names_of_the_contract() {
+    names::<ExecutionMode>("functional blocking display");
+    names::<ToolStatus>("success error suspended");
+    names::<RiskLevel>("low medium high critical");
+    names::<DisplayMode>("persistent ephemeral modal");
+    names::<InputType>("boolean text select multiselect number date datetime file confirm custom");
+    names::<LogLevel>("trace debug info warn error");
+}
+
+#[test]
+fn messages_and_observations_have_the_names_of_the_contract() {
+    names::<Role>("system user assistant tool_request tool_result");
+    names::<FunctionKind>("function");
+    names::<MergeStrategy>("append prepend");
+    names::<MessageRole>("USER AI SYSTEM TOOL");
+    names::<Phase>("planning execution synthesis");
+    names::<ModelCapability>("text vision streaming tool_use rag code reasoning");
+    names::<ObservationType>(
+        "INTENT TITLE PLAN THOUGHTS TOOL_CALL TOOL_EXECUTION SYNTHESIS ERROR FINAL_RESPONSE STATE_UPDATE PLAN_UPDATE \
+         ITEM_STATUS_CHANGE AGENT_SUSPENDED AGENT_RESUMED SUSPENSION_TIMEOUT LLM_STREAM_START LLM_STREAM_METADATA \
+         LLM_STREAM_END LLM_STREAM_ERROR",
+    );
+}
+
+#[test]
+fn runs_and_plans_have_the_names_of_the_contract() {
+    names::<RunStatus>("success error partial suspended cancelled");
+    names::<TodoItemStatus>("pending in_progress completed failed cancelled waiting");
+    names::<StepType>("tool reasoning");
+    names::<ToolValidationMode>("strict advisory");
+    names::<ValidationStatus>("passed failed skipped");
+    names::<TodoItemChangeType>("added modified removed");
+}
+
+#[test]
+fn errors_have_the_codes_of_the_contract() {
+    names::<ToolErrorCode>(
+        "VALIDATION_ERROR IO_ERROR CONFIG_ERROR PERMISSION_DENIED RATE_LIMITED NOT_FOUND LLM_ASSIST_REQUIRED TIMEOUT \
+         UNKNOWN TOOL_DISABLED TOOL_NOT_FOUND NOT_IMPLEMENTED",
+    );
+    names::<ModelErrorCode>(
+        "PROVIDER_NOT_CONFIGURED PROVIDER_NOT_SUPPORTED AUTHENTICATION_ERROR RATE_LIMITED MODEL_NOT_FOUND \
+         CONTEXT_LENGTH_EXCEEDED NETWORK_ERROR TIMEOUT INVALID_RESPONSE UNKNOWN",
+    );
+    names::<ErrorCode>(
+        "INVALID_CONFIG STORAGE_ERROR THREAD_NOT_FOUND LLM_PROVIDER_ERROR OUTPUT_PARSING_FAILED PLANNING_FAILED \
+         TOOL_EXECUTION_FAILED SYNTHESIS_FAILED AGENT_PROCESSING_ERROR NOT_IMPLEMENTED UNKNOWN_ERROR",
+    );
+}
+
+#[test]
+fn only_three_model_errors_are_worth_a_retry() {
+    use ModelErrorCode as Code;
+    let codes = [
+        (Code::ProviderNotConfigured, false),
+        (Code::ProviderNotSupported, false),
+        (Code::AuthenticationError, false),
+        (Code::RateLimited, true),
+        (Code::ModelNotFound, false),
+        (Code::ContextLengthExceeded, false),
+        (Code::NetworkError, true),
+        (Code::Timeout, true),
+        (Code::InvalidResponse, false),
+        (Code::Unknown, false),
+    ];
+    for (code, retryable) in codes {
+        assert_eq!(code.is_retryable(), retryable, "{code:?}");
+    }
+}
+
+#[test]
+fn immediate_is_an_older_name_of_functional() {
+    assert_eq!(
+        read::<ExecutionMode>(json!("immediate")).unwrap(),
+        ExecutionMode::Functional
+    );
+}
+
+#[test]
+fn execution_is_an_older_name_of_execution_config() {
+    let config: ThreadConfig = read(json!({"execution": {"maxIterations": 9}})).unwrap();
+    assert_eq!(config.execution_config.unwrap().max_iterations, 9);
+}
+
+#[test]
+fn code_is_accepted_for_the_error_of_a_model() {
+    let error: ModelError = read(json!({"code": "TIMEOUT", "message": "too slow"})).unwrap();
+    assert_eq!(error.code, ModelErrorCode::Timeout);
+}
+
+#[test]
+fn delegation_cannot_be_switched_on_and_the_refusal_names_the_key() {
+    let error = read::<ExecutionConfig>(json!({"enableA2ADelegation": true})).unwrap_err();
+    assert!(
+        error.to_string().contains("`enableA2ADelegation` can only be `false`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_output_of_null_is_not_an_absent_output() {
+    let documents = [
+        (
+            echo::<ToolResult> as fn(&Value) -> _,
+            json!({"callId": "c", "toolName": "t", "status": "success", "output": null}),
+        ),
+        (echo::<ToolExample>, json!({"input": {}, "output": null})),
+        (
+            echo::<StepOutputEntry>,
+            json!({"stepId": "a", "description": "d", "status": "completed", "rawResult": null}),
+        ),
+    ];
+    for (echo, document) in documents {
+        assert_eq!(echo(&document).unwrap(), pretty(&document));
+    }
+    let item: TodoItem = read(json!({"id": "a", "description": "d", "result": null})).unwrap();
+    assert_eq!(item.result, Some(Value::Null));
+}
+
+#[test]
+fn an_answer_is_read_under_each_of_its_names() {
+    let answer = |given: Value| {
+        let mut document = json!({"approved": true, "timestamp": 1});
+        document
+            .as_object_mut()
+            .unwrap()
+            .extend(given.as_object().unwrap().clone());
+        read::<Feedback>(document).unwrap().answer()
+    };
+    assert_eq!(
+        answer(json!({"value": 1, "textInput": "t", "selectedValues": ["s"]})),
+        Some(json!(1))
+    );
+    assert_eq!(
+        answer(json!({"textInput": "t", "selectedValues": ["s"]})),
+        Some(json!("t"))
+    );
+    assert_eq!(answer(json!({"selectedValues": ["s", 2]})), Some(json!(["s", 2])));
+    assert_eq!(answer(json!({})), None);
+}
+
+#[test]
+fn a_whole_prompt_comes_back_as_it_was() {
+    let golden: Value = serde_json::from_str(golden!("prompt").1).unwrap();
+    assert_eq!(echo::<ArtStandardPrompt>(&golden).unwrap(), pretty(&golden));
+}
+
+#[test]
+fn the_role_tool_is_written_as_tool_result() {
+    let message: Message = read(json!({"role": "tool", "content": "1", "tool_call_id": "c"})).unwrap();
+    assert_eq!(serde_json::to_value(message).unwrap()["role"], "tool_result");
+}
+
+#[test]
+fn a_message_whose_content_does_not_fit_its_role_is_refused() {
+    let refused = [
+        (
+            json!({"role": "system", "content": null}),
+            "`system` or `user` message is not text",
+        ),
+        (
+            json!({"role": "user", "content": {"text": "hello"}}),
+            "`system` or `user` message is not text",
+        ),
+        (
+            json!({"role": "assistant", "content": {"text": "hello"}}),
+            "neither text nor null",
+        ),
+        (json!({"role": "tool", "content": "1"}), "no `tool_call_id`"),
+        (json!({"role": "tool_result", "content": "1"}), "no `tool_call_id`"),
+        (
+            json!({"role": "developer", "content": "hello"}),
+            "unknown variant `developer`",
+        ),
+        (
+            json!({"role": "user", "content": "hello", "toolCalls": []}),
+            "unknown field `toolCalls`",
+        ),
+    ];
+    for (message, reason) in refused {
+        let error = read::<ArtStandardPrompt>(json!([message])).unwrap_err().to_string();
+        assert!(error.contains(reason), "{message}: {error}");
+    }
+}
+
+#[test]
+fn a_message_that_only_calls_tools_has_no_content_and_a_request_may_have_an_object() {
+    let accepted = [
+        json!({"role": "assistant", "content": null}),
+        json!({"role": "assistant", "content": "text"}),
+        json!({"role": "tool_request", "content": {"name": "calculator"}}),
+        json!({"role": "tool_request", "content": null}),
+    ];
+    for message in accepted {
+        assert_eq!(echo::<Message>(&message).unwrap(), pretty(&message));
+    }
+}
+
+#[test]
+fn a_plain_string_is_a_system_prompt_to_append() {
+    let prompt: SystemPromptOverride = read(json!("Be brief.")).unwrap();
+    assert_eq!(prompt, SystemPromptOverride::Text("Be brief.".to_owned()));
+    assert_eq!(MergeStrategy::default(), MergeStrategy::Append);
+}
+
+#[test]
+fn a_stage_without_guidance_stays_absent() {
+    let persona = json!({"name": "Ada", "prompts": {"synthesis": "Be brief."}});
+    assert_eq!(echo::<AgentPersona>(&persona).unwrap(), pretty(&persona));
+}
+
+#[test]
+fn stream_events_have_the_names_of_the_contract() {
+    let events = [
+        json!({"type": "TOKEN", "data": "4"}),
+        json!({"type": "ERROR", "data": {"error": "TIMEOUT", "message": "too slow"}}),
+        json!({"type": "END"}),
+    ];
+    for event in events {
+        assert_eq!(echo::<StreamEvent>(&event).unwrap(), pretty(&event));
+    }
+}
+
+#[test]
+fn timings_of_a_model_call_have_the_names_of_the_contract() {
+    let golden = json!({
+        "thinkingTokens": 3, "timeToFirstTokenMs": 20, "totalGenerationTimeMs": 90, "stopReason": "stop",
+        "providerRawUsage": {"input": 1},
+    });
+    let written = serde_json::to_value(read::<LlmMetadata>(golden.clone()).unwrap()).unwrap();
+    for (key, value) in golden.as_object().unwrap() {
+        assert_eq!(&written[key], value, "{key}");
+    }
+}
+
+#[test]
+fn an_observation_is_named_in_its_title() {
+    assert_eq!(ObservationType::ToolExecution.wire_name(), "TOOL_EXECUTION");
+}

@@ -1,0 +1,140 @@
+//! What the calls of a guest into the host cost it, and how long it may keep its thread with them.
+//!
+//! A guest burns fuel only in its own code, and gives control back only when it burns fuel or waits. So each call into the
+//! host is counted and charged, and a guest whose turn has lasted gives control back before the host does more for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use art_core::limits::Limits;
+use wasmtime::{CallHook, CallHookHandler, StoreContextMut};
+
+use crate::state::CallState;
+
+/// Fuel between two points at which a guest gives control back: a fraction of a millisecond.
+pub(crate) const YIELD_FUEL: u64 = 1_000_000;
+/// Fuel that every call into the host costs.
+const HOST_CALL_FUEL: u64 = 1_000;
+/// How long a guest may go on before a call into the host makes it give control back.
+const TURN_MICROS: u64 = 1_000;
+
+/// When the guest last got its turn. Shared by the guard, which gives it, and the meter.
+#[derive(Clone, Debug)]
+pub(crate) struct TurnClock {
+    zero: Instant,
+    began: Arc<AtomicU64>,
+}
+
+impl TurnClock {
+    fn new() -> Self {
+        Self {
+            zero: Instant::now(),
+            began: Arc::default(),
+        }
+    }
+
+    /// A turn begins.
+    pub(crate) fn begin(&self) {
+        self.began.store(self.micros(), Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.micros().saturating_sub(self.began.load(Ordering::Relaxed)) > TURN_MICROS
+    }
+
+    fn micros(&self) -> u64 {
+        u64::try_from(self.zero.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Counts the calls of one guest into the host.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    host_calls: u64,
+    most: u64,
+    turn: TurnClock,
+}
+
+impl Meter {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            host_calls: 0,
+            most: limits.host_calls.min(limits.fuel / HOST_CALL_FUEL),
+            turn: TurnClock::new(),
+        }
+    }
+
+    pub(crate) fn turn(&self) -> TurnClock {
+        self.turn.clone()
+    }
+
+    /// Calls into the host so far.
+    pub(crate) fn host_calls(&self) -> u64 {
+        self.host_calls
+    }
+
+    /// Fuel that these calls cost.
+    pub(crate) fn fuel(&self) -> u64 {
+        self.host_calls.saturating_mul(HOST_CALL_FUEL)
+    }
+
+    pub(crate) fn count(&mut self) {
+        self.host_calls += 1;
+    }
+}
+
+/// The guest called the host more often than its fuel and its limits allow.
+#[derive(Debug, thiserror::Error)]
+#[error("too many calls into the host")]
+pub(crate) struct TooManyHostCalls;
+
+/// Looks at each crossing from the guest into the host, those into the engine's own services included.
+pub(crate) struct OnCrossing;
+
+#[wasmtime_wasi::async_trait]
+impl CallHookHandler<CallState> for OnCrossing {
+    async fn handle_call_event(
+        &self,
+        store: StoreContextMut<'_, CallState>,
+        crossing: CallHook,
+    ) -> wasmtime::Result<()> {
+        // A guest that was stopped crosses back while it unwinds; it must not wait then.
+        if !matches!(crossing, CallHook::CallingHost) {
+            return Ok(());
+        }
+        let meter = &store.data().meter;
+        if meter.host_calls > meter.most {
+            return Err(wasmtime::Error::new(TooManyHostCalls));
+        }
+        if meter.turn.is_over() {
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_over_after_its_time_and_begins_again() {
+        let turn = TurnClock::new();
+        turn.begin();
+        assert!(!turn.is_over());
+        std::thread::sleep(std::time::Duration::from_micros(2 * TURN_MICROS));
+        assert!(turn.is_over());
+        turn.begin();
+        assert!(!turn.is_over());
+    }
+
+    #[test]
+    fn little_fuel_means_few_calls() {
+        let meter = Meter::new(&Limits {
+            fuel: 5_000,
+            ..Limits::EXECUTE
+        });
+        assert_eq!(meter.most, 5);
+    }
+}

@@ -1,0 +1,208 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use art_core::agent::ThreadConfig;
+use art_core::observation::ObservationType;
+use art_core::outcome::Ending;
+use art_core::tool::{ExecutionMode, ToolSchema};
+use art_store::{MemoryStore, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store};
+use art_tools::DirectTool;
+use art_tools::direct::success;
+
+use super::*;
+use crate::config::{Config, Overrides};
+use crate::exit::Exit;
+use crate::recover::end_leftovers;
+
+struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
+}
+
+/// A host with one tool, the function `run`, which counts the people of a city.
+fn host_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Host)
+where
+    F: Future<Output = Ending> + Send + 'static,
+{
+    let home = tempfile::tempdir().unwrap();
+    let overrides = Overrides {
+        home: Some(home.path().to_owned()),
+        plugins: Some(home.path().join("plugins")),
+        ..Overrides::default()
+    };
+    let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
+    let model = art_model::open("embedded").unwrap();
+    let host = Host::assemble(config, Arc::new(MemoryStore::new()), model).unwrap();
+    let schema = ToolSchema {
+        name: "city_population".to_owned(),
+        description: "Returns the population of a city: how many people live there.".to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {"city": {"type": "string", "enum": ["Paris"], "description": "The city."}},
+            "required": ["city"],
+        }),
+        output_schema: None,
+        examples: Vec::new(),
+        execution_mode: ExecutionMode::Functional,
+        blocking_config: None,
+        display_config: None,
+    };
+    let tool = DirectTool::new(schema, move |_call| run());
+    host.tools.registry().register(Arc::new(tool)).unwrap();
+    (home, host)
+}
+
+fn counted() -> (tempfile::TempDir, Host) {
+    host_with(|| async { success(&json!({"population": 2_048_000})) })
+}
+
+fn question() -> Question {
+    Question {
+        query: "What is the population of Paris?".to_owned(),
+        ..Question::default()
+    }
+}
+
+async fn ask(host: &Host, question: Question, cancel: CancellationToken) -> Result<Answered, CommandError> {
+    answer(host, question, cancel, &mut Unwatched).await
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
+    let cancel = CancellationToken::new();
+    let begun = cancel.clone();
+    let (_home, host) = host_with(move || {
+        begun.cancel();
+        std::future::pending()
+    });
+    let answered = ask(&host, question(), cancel).await.unwrap();
+    assert_eq!(answered.report.response.metadata.status, RunStatus::Cancelled);
+    assert_eq!(answered.calls.first().unwrap().ending, "cancelled");
+    let filter = ObservationFilter {
+        types: vec![ObservationType::ToolExecution],
+        ..ObservationFilter::default()
+    };
+    let observed = host.store.list_observations(&answered.thread_id, filter).await.unwrap();
+    assert_eq!(observed.len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_that_the_store_refuses_is_ended() {
+    let (_home, host) = counted();
+    let attachment = QueryAttachment {
+        name: "large.txt".to_owned(),
+        media_type: "text/plain".to_owned(),
+        text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
+    };
+    let question = Question {
+        attachments: vec![attachment],
+        ..question()
+    };
+    assert!(ask(&host, question, CancellationToken::new()).await.is_err());
+    let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
+    assert_eq!(runs[0].status, RunState::Error);
+    assert!(runs[0].summary["error"].as_str().unwrap().contains("a journal entry"));
+}
+
+#[tokio::test]
+async fn a_thread_that_goes_on_keeps_its_settings() {
+    let (_home, host) = counted();
+    let config = ThreadConfig {
+        history_limit: 3,
+        execution_config: Some(host.config.execution.value),
+        ..ThreadConfig::default()
+    };
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: None,
+        config: config.clone(),
+    };
+    host.store.create_thread(new).await.unwrap();
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        ..question()
+    };
+    ask(&host, question, CancellationToken::new()).await.unwrap();
+    let kept = host.store.get_thread("t").await.unwrap().unwrap().config;
+    let expected = ThreadConfig {
+        provider_config: Some(host.model.config().clone()),
+        enabled_tools: vec!["city_population".to_owned()],
+        ..config
+    };
+    assert_eq!(kept, expected);
+}
+
+#[tokio::test]
+async fn an_answer_to_some_parts_is_partial() {
+    let (_home, host) = counted();
+    let mut report = ask(&host, question(), CancellationToken::new()).await.unwrap().report;
+    assert_eq!(Exit::of_run(&report, true), Exit::Success);
+    report.ui_metadata = Some(json!({"unanswered": ["who won"]}));
+    assert_eq!(Exit::of_run(&settled(report), true), Exit::Partial);
+}
+
+#[tokio::test]
+async fn a_later_question_without_a_tool_is_told_from_one_with() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let question = Question {
+        query: "Who won?".to_owned(),
+        thread_id: Some(answered.thread_id),
+        ..Question::default()
+    };
+    let report = ask(&host, question, CancellationToken::new()).await.unwrap().report;
+    assert_eq!(Exit::of_run(&report, true), Exit::NoTool);
+    assert_eq!(Exit::of_run(&report, false), Exit::Success);
+}
+
+/// The thread and the journal of a run as they are when the host stops before it publishes anything.
+async fn stopped(host: &Host, answered: &Answered) -> MemoryStore {
+    let (thread_id, trace_id) = (answered.thread_id.clone(), answered.trace_id.clone());
+    let store = MemoryStore::new();
+    let thread = NewThread {
+        id: thread_id.clone(),
+        ..NewThread::default()
+    };
+    store.create_thread(thread).await.unwrap();
+    let run = NewRun {
+        trace_id,
+        thread_id,
+        ..NewRun::default()
+    };
+    store.begin_run(run).await.unwrap();
+    for entry in host.store.read_journal(&answered.trace_id).await.unwrap() {
+        let (sequence, payload) = (entry.sequence, entry.payload);
+        let appended = store.append_journal(&answered.trace_id, sequence, &entry.kind, payload);
+        appended.await.unwrap();
+    }
+    store
+}
+
+#[tokio::test]
+async fn an_answer_that_a_stopped_host_did_not_publish_is_published_by_the_next() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&host, &answered).await;
+    let answer = answered.report.response.response;
+    end_leftovers(&store).await.unwrap();
+    let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Success);
+    let messages = store
+        .list_messages(&answered.thread_id, MessageOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(messages, [answer]);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_published_is_not_published_twice() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&host, &answered).await;
+    let answer = answered.report.response.response;
+    store.append_messages(&answered.thread_id, vec![answer]).await.unwrap();
+    end_leftovers(&store).await.unwrap();
+    let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Success);
+}

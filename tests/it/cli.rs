@@ -1,0 +1,350 @@
+//! The program `art` as its users run it: real components, a folder of its own for each test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::components;
+
+/// A home and a plugins folder with every first-party tool.
+struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        let home = Self {
+            dir: TempDir::new().unwrap(),
+        };
+        fs::create_dir(home.plugins()).unwrap();
+        for (name, path) in components::PLUGINS {
+            fs::copy(path, home.plugins().join(format!("{name}.wasm"))).unwrap();
+        }
+        home
+    }
+
+    fn plugins(&self) -> PathBuf {
+        self.dir.path().join("plugins")
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs `art` with this home. The compiled code is shared with the other tests, since compiling takes seconds.
+    fn art(&self, args: &[&str]) -> Ran {
+        let cache = self.dir.path().join("cache");
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-cache");
+        if !cache.exists() {
+            std::os::unix::fs::symlink(shared_cache(&shared), &cache).unwrap();
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
+        command
+            .arg("--home")
+            .arg(self.dir.path())
+            .arg("--plugins")
+            .arg(self.plugins())
+            .args(args);
+        command.env_remove("ART_MODEL").env_remove("ART_LOG");
+        Ran(command.output().unwrap())
+    }
+
+    fn run(&self, query: &str) -> Ran {
+        self.art(&["run", query])
+    }
+}
+
+fn shared_cache(path: &Path) -> &Path {
+    fs::create_dir_all(path).unwrap();
+    path
+}
+
+struct Ran(Output);
+
+impl Ran {
+    fn code(&self) -> i32 {
+        self.0.status.code().unwrap()
+    }
+
+    fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.0.stdout).unwrap()
+    }
+
+    /// The answer has all of `parts`, and the run succeeded.
+    fn answers(&self, parts: &[&str]) {
+        let answer = self.stdout();
+        for part in parts {
+            assert!(answer.contains(part), "`{part}` is missing:\n{answer}{}", self.stderr());
+        }
+        assert_eq!(self.code(), 0, "{}", self.stderr());
+    }
+}
+
+#[test]
+fn a_second_part_uses_the_result_of_the_first() {
+    Home::new()
+        .run("What is 17.5% of 2340, and what is that divided by 7?")
+        .answers(&["409.5", "58.5"]);
+}
+
+#[test]
+fn days_between_two_dates_are_counted() {
+    Home::new()
+        .run("How many days are there between 2024-02-27 and 2026-11-21?")
+        .answers(&["998"]);
+}
+
+#[test]
+fn units_are_converted() {
+    Home::new()
+        .run("Convert 72 miles per hour to metres per second")
+        .answers(&["32.18688"]);
+}
+
+#[test]
+fn a_question_about_an_attached_table_is_answered() {
+    let home = Home::new();
+    let csv = home.file(
+        "sales.csv",
+        "region,product,total\nNorth,a,120\nSouth,b,340\nNorth,b,90\nSouth,a,60\n",
+    );
+    let query = "Which region has the highest total in this CSV?";
+    home.art(&["run", query, "--attach", csv.to_str().unwrap()])
+        .answers(&["South", "400"]);
+}
+
+#[test]
+fn two_independent_questions_are_both_answered() {
+    let query = "What is 12 * 12, and how many days are there between 2026-01-01 and 2026-03-01?";
+    Home::new().run(query).answers(&["144", "59"]);
+}
+
+#[test]
+fn a_question_without_a_tool_is_not_answered() {
+    let ran = Home::new().run("Who won the football world cup in 2018?");
+    assert_eq!(ran.code(), 4);
+    assert!(ran.stdout().starts_with("No tool fits"), "{}", ran.stdout());
+}
+
+#[test]
+fn the_answer_alone_is_on_stdout() {
+    let ran = Home::new().run("What is 2+2?");
+    assert_eq!(ran.stdout(), "2+2: 4\n");
+    assert!(ran.stderr().starts_with("model embedded"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("fuel"), "{}", ran.stderr());
+}
+
+#[test]
+fn programs_get_the_answer_and_its_cost_as_json() {
+    let ran = Home::new().art(&["--json", "run", "What is 2+2?"]);
+    let answer = ran.json();
+    assert_eq!(answer["metadata"]["status"], "success");
+    assert!(answer["calls"][0]["usage"]["fuel"].as_u64().unwrap() > 0);
+    assert_eq!(ran.stderr(), "");
+}
+
+#[test]
+fn a_run_can_be_read_back_from_its_journal() {
+    let home = Home::new();
+    let trace_id = home.art(&["--json", "run", "What is 2+2?"]).json()["traceId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let shown = home.art(&["--json", "runs", "show", &trace_id]).json();
+    assert_eq!(shown["run"]["status"], "success");
+    let kinds: Vec<_> = shown["journal"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["kind"].clone())
+        .collect();
+    assert_eq!(kinds[0], "started");
+    assert!(kinds.contains(&json!("tools_returned")), "{kinds:?}");
+}
+
+#[test]
+fn a_conversation_goes_on_and_can_be_deleted() {
+    let home = Home::new();
+    let thread = home.art(&["--json", "run", "What is 2+2?"]).json()["threadId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    home.art(&["run", "--thread", &thread, "What is 3*5?"]).answers(&["15"]);
+    let messages = home.art(&["--json", "thread", "show", &thread]).json()["messages"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert_eq!(messages, 4);
+    assert_eq!(home.art(&["thread", "delete", &thread]).code(), 0);
+    assert_eq!(home.art(&["thread", "show", &thread]).code(), 1);
+}
+
+#[test]
+fn a_tool_that_fails_ends_with_its_reason_and_its_code() {
+    let ran = Home::new().art(&["tool", "call", "calculator", r#"{"expression":"2+"}"#]);
+    assert_eq!(ran.code(), 5);
+    assert!(
+        ran.stderr().contains("error: Failed to evaluate expression:"),
+        "{}",
+        ran.stderr()
+    );
+    assert_eq!(ran.stdout(), "");
+}
+
+#[test]
+fn wrong_arguments_are_all_listed() {
+    let ran = Home::new().art(&["tool", "call", "unit_convert", r#"{"value":"x","frm":"km"}"#]);
+    assert_eq!(ran.code(), 5);
+    let error = ran.stderr();
+    for part in [
+        "Invalid arguments for tool \"unit_convert\"",
+        "/value",
+        "from",
+        "to",
+        "frm",
+    ] {
+        assert!(error.contains(part), "`{part}` is missing: {error}");
+    }
+}
+
+#[test]
+fn arguments_that_are_not_json_are_a_usage_error() {
+    assert_eq!(Home::new().art(&["tool", "call", "calculator", "{bad"]).code(), 2);
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_the_known_ones() {
+    let ran = Home::new().art(&["tool", "call", "nope", "{}"]);
+    assert_eq!(ran.code(), 2);
+    assert!(ran.stderr().contains("`calculator`"), "{}", ran.stderr());
+}
+
+#[test]
+fn bad_files_are_refused_by_name_and_the_good_ones_run() {
+    let home = Home::new();
+    let good = fs::read(home.plugins().join("calculator.wasm")).unwrap();
+    fs::write(home.plugins().join("broken.wasm"), &good[..good.len() / 2]).unwrap();
+    fs::write(home.plugins().join("empty.wasm"), "").unwrap();
+    fs::write(home.plugins().join("text.wasm"), "(component)").unwrap();
+    fs::write(home.plugins().join("zz_twin.wasm"), &good).unwrap();
+    fs::File::create(home.plugins().join("huge.wasm"))
+        .unwrap()
+        .set_len(3 << 30)
+        .unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", home.plugins().join("link.wasm")).unwrap();
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        home.plugins().join("pipe.wasm"),
+        rustix::fs::Mode::RUSR,
+    )
+    .unwrap();
+
+    let listed = home.art(&["--json", "tool", "list"]).json();
+    let refused = listed["refused"].as_array().unwrap();
+    let names: Vec<_> = refused
+        .iter()
+        .map(|refused| refused["file"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "broken.wasm",
+        "empty.wasm",
+        "huge.wasm",
+        "link.wasm",
+        "pipe.wasm",
+        "text.wasm",
+        "zz_twin.wasm",
+    ];
+    assert_eq!(names, expected);
+    assert!(
+        refused[6]["reason"].as_str().unwrap().contains("`calculator`"),
+        "{refused:?}"
+    );
+    home.run("What is 2+2?").answers(&["4"]);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let home = Home::new();
+    fs::create_dir(home.dir.path().join("state")).unwrap();
+    let path = home.dir.path().join("state/art.db");
+    fs::write(&path, "this is not a database").unwrap();
+    let ran = home.art(&["thread", "list"]);
+    assert_eq!(ran.code(), 6, "{}", ran.stderr());
+    assert_eq!(fs::read_to_string(path).unwrap(), "this is not a database");
+}
+
+#[test]
+fn the_configuration_says_where_each_value_came_from() {
+    let home = Home::new();
+    home.file("art.toml", "[sandbox]\nworkers = 1\n");
+    let shown = home.art(&["--json", "config"]).json();
+    assert_eq!(shown["workers"], json!({"value": 1, "origin": "file"}));
+    assert_eq!(shown["plugins"]["origin"], "flag");
+    assert_eq!(shown["model"], json!({"value": "embedded", "origin": "default"}));
+}
+
+#[test]
+fn an_unknown_key_in_the_configuration_is_named() {
+    let home = Home::new();
+    home.file("art.toml", "modle = \"embedded\"\n");
+    let ran = home.art(&["tool", "list"]);
+    assert_eq!(ran.code(), 6);
+    assert!(ran.stderr().contains("modle"), "{}", ran.stderr());
+}
+
+#[test]
+fn an_unknown_model_is_refused_with_the_known_ones() {
+    let ran = Home::new().art(&["run", "--model", "nobody:nothing", "What is 2+2?"]);
+    assert_eq!(ran.code(), 6);
+    assert!(ran.stderr().contains("embedded"), "{}", ran.stderr());
+}
+
+#[test]
+fn every_verb_has_help_with_an_example() {
+    let home = Home::new();
+    for verb in [
+        &["quickstart"][..],
+        &["run"],
+        &["eval"],
+        &["tool", "list"],
+        &["tool", "show"],
+        &["tool", "call"],
+        &["plugin", "new"],
+        &["plugin", "build"],
+        &["thread", "list"],
+        &["thread", "show"],
+        &["thread", "delete"],
+        &["runs", "list"],
+        &["runs", "show"],
+        &["doctor"],
+        &["config"],
+        &["completion"],
+    ] {
+        let help = home.art(&[verb, &["--help"]].concat()).stdout();
+        assert!(help.contains("Example"), "`{verb:?}` has no example:\n{help}");
+    }
+}
+
+#[test]
+fn the_evaluation_reaches_its_goals_without_a_tool_being_run() {
+    let lines = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/eval/tools.jsonl");
+    let report = Home::new().art(&["--json", "eval", lines]).json();
+    let share = |part: &str, whole: &str| report[part].as_f64().unwrap() / report[whole].as_f64().unwrap();
+    assert_eq!(report["cases"], 60);
+    assert!(share("toolsRight", "expectedCalls") >= 0.85, "{report}");
+    assert!(share("callsRight", "expectedCalls") >= 0.60, "{report}");
+    assert_eq!(report["invented"], 0);
+}
