@@ -16,16 +16,14 @@ use crate::render;
 /// The compilation target of components.
 pub const TARGET: &str = "wasm32-wasip2";
 
-/// How components are built, whatever the crate's own manifest says. Vector instructions run everywhere that the host runs.
-/// With enough memory from the start a small call never asks for more, which takes as long as all the rest of it.
-const SETTINGS: [&str; 7] = [
+/// How components are built, whatever the crate's own manifest says: small, fast, and a panic is a trap.
+const SETTINGS: [&str; 6] = [
     r#"profile.tool.inherits="release""#,
     r#"profile.tool.lto="fat""#,
     "profile.tool.codegen-units=1",
     r#"profile.tool.panic="abort""#,
     "profile.tool.strip=true",
     "profile.tool.overflow-checks=true",
-    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Clink-arg=--initial-memory=4194304"]"#,
 ];
 
 /// A component that was built, checked and dropped.

@@ -6,10 +6,6 @@ use std::process::Command;
 /// Input of the small call.
 pub(crate) const ADD: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
-/// As `art plugin build` has it.
-const SETTINGS: &str =
-    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Clink-arg=--initial-memory=4194304"]"#;
-
 /// Builds the guest and reads it. `ART_BENCH_GUEST` names one that was built in another way.
 pub(crate) fn component() -> Vec<u8> {
     if let Some(path) = std::env::var_os("ART_BENCH_GUEST") {
@@ -28,7 +24,6 @@ pub(crate) fn component() -> Vec<u8> {
             "--profile",
             "tool",
         ])
-        .args(["--config", SETTINGS])
         .arg("--target-dir")
         .arg(&target)
         .current_dir(&root)

@@ -16,8 +16,11 @@ use criterion::{BatchSize, Criterion};
 use std::hint::black_box;
 use std::time::Duration;
 
+/// Measures something and prints a table.
+type Part = fn(&[u8]);
+
 /// The parts that run after Criterion's, by the name that selects one of them on the command line.
-const PARTS: [(&str, fn(&[u8])); 4] = [
+const PARTS: [(&str, Part); 4] = [
     ("throughput", ours::throughput),
     ("kernels", ours::processor_bound),
     ("deadlines", ours::deadlines),
@@ -69,7 +72,7 @@ fn single_call(criterion: &mut Criterion, wasm: &[u8]) {
     let ours = ours::Ours::new(wasm, 1);
     group.bench_function("sandbox", |b| b.iter_custom(|iterations| ours.on_worker(iterations)));
     group.bench_function("sandbox_from_another_thread", |b| {
-        b.iter_custom(|iterations| ours.from_outside(iterations))
+        b.iter_custom(|iterations| ours.change_threads(iterations))
     });
     group.bench_function("tool_system", |b| {
         b.iter_custom(|iterations| ours.tool_system(iterations))

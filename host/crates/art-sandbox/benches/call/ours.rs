@@ -100,7 +100,7 @@ impl Ours {
     }
 
     /// Calls that change threads, there and back.
-    pub(crate) fn from_outside(&self, iterations: u64) -> Duration {
+    pub(crate) fn change_threads(&self, iterations: u64) -> Duration {
         self.runtime.block_on(self.calls(iterations))
     }
 
@@ -265,5 +265,5 @@ fn seconds(work: impl FnOnce()) -> f64 {
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values.get(values.len() / 2).copied().unwrap()
 }
