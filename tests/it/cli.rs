@@ -108,6 +108,29 @@ fn days_between_two_dates_are_counted() {
 }
 
 #[test]
+fn the_weekday_of_a_date_is_told() {
+    Home::new().run("What weekday is 2026-12-25?").answers(&["Friday"]);
+}
+
+#[test]
+fn the_words_of_a_quoted_text_are_counted() {
+    Home::new()
+        .run("How many words are in \"to be or not to be\"?")
+        .answers(&["words 6"]);
+}
+
+#[test]
+fn a_part_without_a_tool_makes_the_answer_partial() {
+    let ran = Home::new().run("What is 2+2, and who won the football world cup in 2018?");
+    assert_eq!(ran.code(), 3, "{}", ran.stderr());
+    assert!(
+        ran.stdout().contains("2+2: 4") && ran.stdout().contains("No tool fits"),
+        "{}",
+        ran.stdout()
+    );
+}
+
+#[test]
 fn units_are_converted() {
     Home::new()
         .run("Convert 72 miles per hour to metres per second")

@@ -7,7 +7,7 @@ use art_sdk::{args, output, serde_json};
 #[args]
 #[derive(Clone, Default)]
 pub(crate) struct DatetimeInput {
-    /// What to do: `difference` between two dates, how long, how many days until or since; `add` a time to a date, or subtract it, after, before, later, ago; `convert` to another time zone; `weekday` which day of the week; `parse` reads a date and gives it in ISO 8601; `format` writes it in another form; `now` the current date and time, today.
+    /// What to do: `difference` how long, how many days, weeks, months, years or hours lie between two dates, from one to the other, until or since; `add` a time to a date, or subtract it: what date is it after, before, later, ago; `convert` to another time zone; `weekday` which day of the week; `parse` reads a date and gives it in ISO 8601; `format` writes it in another form; `now` the current date and time, today.
     pub(crate) operation: Operation,
     /// The earlier date for `difference`: from, since, between. ISO 8601 such as `2024-02-27` or `2024-02-27T14:30`, or `today`.
     pub(crate) start: Option<String>,

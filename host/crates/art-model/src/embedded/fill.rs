@@ -21,6 +21,8 @@ use super::words;
 const REQUIRED: f32 = 0.35;
 /// Score from which an argument that may be left out is filled: the text has to ask for it.
 const OPTIONAL: f32 = 1.4;
+/// The same for a date.
+const DATE: f32 = 0.9;
 
 /// What can be drawn upon.
 #[derive(Clone, Copy, Debug)]
@@ -151,10 +153,18 @@ impl<'a> Filling<'a> {
     fn scalars(&mut self) {
         let mut pairs = Vec::new();
         for (index, param) in self.params.iter().enumerate() {
+            if !self.applies(param) {
+                continue;
+            }
             for (place, candidate) in self.context.part.candidates.iter().enumerate() {
                 let score = rank::score(self.tool, param, candidate, self.context.part);
                 let order = rank::order(index, place, self.params, self.context.part);
-                let enough = if param.required { REQUIRED } else { OPTIONAL };
+                // A date is not in a text by chance: it belongs to whichever parameter takes one.
+                let enough = match candidate.shape {
+                    _ if param.required => REQUIRED,
+                    Shape::Date => DATE,
+                    _ => OPTIONAL,
+                };
                 if self.is_open(index) && score >= enough {
                     pairs.push((score + order, index, candidate));
                 }
@@ -171,6 +181,18 @@ impl<'a> Filling<'a> {
                 self.set(index, value, (score / 2.0).min(1.0));
             }
         }
+    }
+
+    /// Whether the values chosen so far leave a use for `param`: one that is described as "for `difference`" has none when
+    /// the operation is another one, nor has one that is "for every operation except `difference`" when it is that.
+    fn applies(&self, param: &Param) -> bool {
+        let chosen = self.params.iter().zip(&self.found).filter_map(|(other, found)| {
+            let value = found.as_ref()?.value.as_str()?;
+            (!other.choices.is_empty()).then_some((other, value))
+        });
+        chosen
+            .into_iter()
+            .all(|(other, value)| fits_choice(param, other, value))
     }
 
     fn lists(&mut self) {
@@ -296,4 +318,14 @@ impl<'a> Filling<'a> {
         filled.sureness = if count > 0.0 { sum / count } else { 1.0 };
         filled
     }
+}
+
+/// Whether the description of `param` allows `value` for `other`. A description that names none of its values allows all.
+fn fits_choice(param: &Param, other: &Param, value: &str) -> bool {
+    let named = |value: &str| param.description.contains(&format!("`{value}`"));
+    let is_named = |value: &Value| value.as_str().is_some_and(named);
+    if !other.choices.iter().any(|choice| is_named(&choice.value)) {
+        return true;
+    }
+    named(value) != param.description.contains("except")
 }

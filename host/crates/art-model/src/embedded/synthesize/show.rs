@@ -11,6 +11,9 @@ const VALUE: usize = 2_000;
 /// `label: result`, or the label and a table below it.
 pub(super) fn labelled(label: &str, result: &Value) -> String {
     let result = parsed(result);
+    if let Some(asked) = asked_for(label, &result) {
+        return format!("{label}: {}", fields(&asked));
+    }
     if let Some(rows) = rows(&result) {
         return match rows.as_slice() {
             [] => format!("{label}: no rows"),
@@ -23,6 +26,18 @@ pub(super) fn labelled(label: &str, result: &Value) -> String {
         Value::String(text) if text.contains('\n') => format!("{label}:\n\n{}", bounded(text)),
         value => format!("{label}: {}", scalar(value)),
     }
+}
+
+/// The simple fields that the label names: `words` of a text's statistics in "How many words are in ...".
+fn asked_for(label: &str, result: &Value) -> Option<JsonObject> {
+    let object = result.as_object().filter(|object| object.len() > 1)?;
+    let label = label.to_lowercase();
+    let words: Vec<&str> = label.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_named = |name: &str| name.to_lowercase().split('_').all(|word| words.contains(&word));
+    let is_simple = |value: &Value| value.is_number() || value.is_string() || value.is_boolean();
+    let asked = object.iter().filter(|(name, value)| is_simple(value) && is_named(name));
+    let asked: JsonObject = asked.map(|(name, value)| (name.clone(), value.clone())).collect();
+    (!asked.is_empty()).then_some(asked)
 }
 
 /// JSON that arrived as text.
@@ -108,6 +123,15 @@ fn table(rows: &[JsonObject]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_field_that_was_asked_for_is_the_answer() {
+        let result = serde_json::json!({"words": 6, "characters": 18, "frequent_words": [{"word": "to", "count": 2}]});
+        assert_eq!(
+            super::labelled("How many words are in it", &result),
+            "How many words are in it: words 6"
+        );
+    }
+
     use super::*;
     use serde_json::json;
 
