@@ -55,13 +55,8 @@ fn a_trap_is_told() {
 
 #[test]
 fn ten_megabytes_are_refused() {
-    assert_eq!(
-        refusal(components::SCHEMA_HUGE),
-        format!(
-            "`schema()` returned invalid output: more than the {} bytes allowed",
-            Limits::SCHEMA.output_bytes
-        )
-    );
+    let told = refusal(components::SCHEMA_HUGE);
+    assert!(told.ends_with("bytes were handed to the host at once"), "{told}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod error;
 mod guard;
 mod inspect;
 mod limiter;
+mod linked;
 mod log;
 mod meter;
 mod plugin;

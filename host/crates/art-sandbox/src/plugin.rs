@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bindings::ToolPluginPre;
 use crate::call::Session;
 use crate::inspect::Inspection;
+use crate::linked::Linked;
 use crate::sandbox::Sandbox;
 use crate::state::CallState;
 
@@ -23,8 +24,7 @@ pub struct Plugin {
     inspection: Inspection,
     limits: Limits,
     schema: ToolSchema,
-    /// One for each worker.
-    instances: Vec<ToolPluginPre<CallState>>,
+    linked: Linked,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -44,7 +44,7 @@ impl Plugin {
         inspection: Inspection,
         limits: Limits,
         schema: ToolSchema,
-        instances: Vec<ToolPluginPre<CallState>>,
+        linked: Linked,
     ) -> Self {
         Self {
             sandbox,
@@ -53,7 +53,7 @@ impl Plugin {
             inspection,
             limits,
             schema,
-            instances,
+            linked,
         }
     }
 
@@ -76,20 +76,14 @@ impl Plugin {
     }
 
     async fn run(&self, call: &Admitted) -> Outcome {
-        let pre = |index: usize| self.instances.get(index).cloned();
+        let pre = |index: usize| self.sandbox.instance(&self.linked, index);
         if let Some(pre) = self.sandbox.current_worker().and_then(pre) {
-            return run_here(
-                &pre,
-                call.limits(),
-                call.cancel().clone(),
-                call.input_json().to_owned(),
-                call.context(),
-            )
-            .await;
+            let input = call.input_json().to_owned();
+            return run_here(pre, call.limits(), call.cancel().clone(), input, call.context()).await;
         }
         let index = self.sandbox.least_busy_worker();
-        let Some(pre) = pre(index) else {
-            return host_error("there is no worker");
+        let Some(pre) = pre(index).cloned() else {
+            return host_error("its component could not be linked for a worker");
         };
         let (limits, context, input) = (*call.limits(), call.context().clone(), call.input_json().to_owned());
         // Cancelled when the caller drops this future, so that the guest does not run on for nobody.

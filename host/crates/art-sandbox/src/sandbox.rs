@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use art_core::limits::Limits;
 use tokio_util::sync::CancellationToken;
-use wasmtime::component::Component;
 
-use crate::absent::link_absent;
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
 use crate::call::Session;
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
 use crate::inspect::inspect;
+use crate::linked::Linked;
 use crate::plugin::Plugin;
 use crate::state::CallState;
 use crate::worker::Workers;
@@ -124,8 +123,9 @@ impl Sandbox {
             .map(|m| m.limits)
             .unwrap_or_default()
             .apply(Limits::EXECUTE)?;
-        let instances = self.link_everywhere(&self.compile(wasm, &digest)?)?;
-        let schema = self.schema(&instances)?;
+        let home = self.least_busy_worker();
+        let linked = Linked::new(&self.inner.shards, home, &self.compile(wasm, &digest)?)?;
+        let schema = self.schema(&linked, home)?;
         Ok(Plugin::new(
             self.clone(),
             name,
@@ -133,7 +133,7 @@ impl Sandbox {
             inspection,
             limits,
             schema,
-            instances,
+            linked,
         ))
     }
 
@@ -148,6 +148,11 @@ impl Sandbox {
 
     pub(crate) fn current_worker(&self) -> Option<usize> {
         self.inner.workers.current()
+    }
+
+    /// What worker `index` instantiates.
+    pub(crate) fn instance<'a>(&'a self, linked: &'a Linked, index: usize) -> Option<&'a ToolPluginPre<CallState>> {
+        linked.on(&self.inner.shards, index)
     }
 
     pub(crate) fn least_busy_worker(&self) -> usize {
@@ -176,17 +181,11 @@ impl Sandbox {
             .ok_or_else(no_engine)
     }
 
-    fn link_everywhere(&self, code: &[u8]) -> Result<Vec<ToolPluginPre<CallState>>, LoadError> {
-        self.inner.shards.iter().map(|shard| link(shard, code)).collect()
-    }
-
-    fn schema(&self, instances: &[ToolPluginPre<CallState>]) -> Result<art_core::tool::ToolSchema, LoadError> {
+    /// Runs `schema()` on the worker that the component is linked for.
+    fn schema(&self, linked: &Linked, home: usize) -> Result<art_core::tool::ToolSchema, LoadError> {
         let failed = |reason: String| LoadError::Schema { reason };
-        let index = self.least_busy_worker();
-        let pre = instances
-            .get(index)
-            .cloned()
-            .ok_or_else(|| failed("could not be run".to_owned()))?;
+        let pre = self.instance(linked, home).cloned();
+        let pre = pre.ok_or_else(|| failed("could not be run".to_owned()))?;
         let job = async move {
             let session = Session::new(&pre, &Limits::SCHEMA, CancellationToken::new());
             session
@@ -198,23 +197,9 @@ impl Sandbox {
         // The receiver is gone when it waited too long.
         let job = async move { drop(sender.send(job.await)) };
         let patience = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
-        let sent = self.inner.workers.spawn(index, job);
+        let sent = self.inner.workers.spawn(home, job);
         let ran = sent.and_then(|()| receiver.recv_timeout(patience).ok());
         ran.unwrap_or_else(|| Err("could not be run: its worker is busy or has panicked".to_owned()))
             .map_err(failed)
     }
-}
-
-/// Turns compiled code into something that can be instantiated at once.
-fn link(shard: &Shard, code: &[u8]) -> Result<ToolPluginPre<CallState>, LoadError> {
-    let component = deserialize(&shard.engine, code).map_err(LoadError::Compile)?;
-    let linker = link_absent(&shard.linker, &component).map_err(LoadError::Link)?;
-    let pre = linker.instantiate_pre(&component).map_err(LoadError::Link)?;
-    ToolPluginPre::new(pre).map_err(LoadError::Link)
-}
-
-#[expect(unsafe_code, reason = "compiled code is native code; see the safety comment")]
-fn deserialize(engine: &wasmtime::Engine, code: &[u8]) -> wasmtime::Result<Component> {
-    // SAFETY: `code` was compiled by this process just now, or carries a tag that proves that this host stored it.
-    unsafe { Component::deserialize(engine, code) }
 }
