@@ -58,7 +58,8 @@ fn population() -> DirectTool {
         display_config: None,
     };
     DirectTool::new(schema, |call| async move {
-        look_up(call.arguments["city"].as_str().unwrap_or_default())
+        let city = call.arguments.get("city").and_then(|city| city.as_str());
+        look_up(city.unwrap_or_default())
     })
 }
 
