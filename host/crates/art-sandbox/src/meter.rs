@@ -3,8 +3,10 @@
 //! A guest burns fuel only in its own code, and gives control back only when it burns fuel or waits. So each call into the
 //! host is counted and charged, and a guest whose turn has lasted gives control back before the host does more for it.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use art_core::limits::Limits;
@@ -92,25 +94,45 @@ pub(crate) struct TooManyHostCalls;
 /// Looks at each crossing from the guest into the host, those into the engine's own services included.
 pub(crate) struct OnCrossing;
 
-#[wasmtime_wasi::async_trait]
+/// What a crossing waits for. Nearly all wait for nothing, and a future without size costs no allocation.
+type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
+
 impl CallHookHandler<CallState> for OnCrossing {
-    async fn handle_call_event(
-        &self,
-        store: StoreContextMut<'_, CallState>,
+    fn handle_call_event<'handler, 'store, 'a>(
+        &'handler self,
+        store: StoreContextMut<'store, CallState>,
         crossing: CallHook,
-    ) -> wasmtime::Result<()> {
+    ) -> Crossing<'a>
+    where
+        'handler: 'a,
+        'store: 'a,
+    {
         // A guest that was stopped crosses back while it unwinds; it must not wait then.
         if !matches!(crossing, CallHook::CallingHost) {
-            return Ok(());
+            return Box::pin(GoOn);
         }
         let meter = &store.data().meter;
         if meter.host_calls > meter.most {
-            return Err(wasmtime::Error::new(TooManyHostCalls));
+            return Box::pin(std::future::ready(Err(wasmtime::Error::new(TooManyHostCalls))));
         }
         if meter.turn.is_over() {
-            tokio::task::yield_now().await;
+            return Box::pin(async {
+                tokio::task::yield_now().await;
+                Ok(())
+            });
         }
-        Ok(())
+        Box::pin(GoOn)
+    }
+}
+
+/// Ready at once.
+struct GoOn;
+
+impl Future for GoOn {
+    type Output = wasmtime::Result<()>;
+
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(Ok(()))
     }
 }
 
