@@ -1,8 +1,8 @@
 //! The guard around a running call: time, cancellation, and the processor time it used.
 //!
-//! A guest gives control back every [`crate::meter::YIELD_FUEL`] units of fuel, after a turn of calls into the host, and whenever it waits. The guard looks at the clock at
-//! each of these points, so that a busy guest is stopped within one interval of its deadline; a timer wakes it when the
-//! guest waits.
+//! A guest gives control back every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, after a turn of calls into the
+//! host, and whenever it waits. The guard looks at the clock at each of these points, so that a busy guest is stopped within
+//! one interval of its deadline; a timer wakes it when the guest waits.
 
 use std::future::Future;
 use std::pin::Pin;
