@@ -37,6 +37,24 @@ pub struct Global {
         hide_env_values = true
     )]
     pub model: Option<String>,
+    /// Address of the model's provider, instead of its usual one
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "ART_BASE_URL",
+        hide_env_values = true
+    )]
+    pub base_url: Option<String>,
+    /// Environment variable that holds the key of the model's provider, instead of its usual one
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "ART_API_KEY_ENV",
+        hide_env_values = true
+    )]
+    pub api_key_env: Option<String>,
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub json: bool,
@@ -52,7 +70,7 @@ impl Global {
     /// Notes which options come from the environment, which only the parser knows.
     pub(crate) fn note_environment(&mut self, matches: &ArgMatches) {
         let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
-        self.from_environment = ["home", "plugins", "model"]
+        self.from_environment = ["home", "plugins", "model", "base_url", "api_key_env"]
             .into_iter()
             .filter(from_environment)
             .collect();
@@ -67,6 +85,8 @@ pub enum Command {
     Quickstart,
     /// Answer a question with tools
     Run(RunArgs),
+    /// Hold a conversation
+    Chat(ChatArgs),
     /// Measure how well a model picks tools and fills arguments, without running a tool
     Eval(EvalArgs),
     /// List, show and call tools
@@ -99,9 +119,34 @@ const CONFIG_HELP: &str = "\
 Example:
   art config
 
-Keys of `art.toml`, with their defaults:
+Keys of `art.toml`, with their defaults or an example:
   plugins = \"plugins\"            folder with the components; relative to the file
   model = \"embedded\"             PROVIDER[:MODEL]
+  system_prompt = \"Be brief.\"    joined to the guidance of every question; or a table with `content`
+                                 or `tag` and `variables`, and `strategy` (\"append\" or \"prepend\")
+  [system_prompts.TAG]
+  template = \"Use {{n}} words.\" a text that a system prompt names by its tag; also: variables, strategy
+  [persona]
+  name = \"Ada\"                   who the agent is; `[persona.prompts]` has `planning`, `execution`, `synthesis`
+  [prompts]
+  NAME = \"...\"                   replaces a text of the agent's prompts
+  [providers.NAME]               a provider of your own, or changes to a known one (openai, anthropic, gemini,
+                                 openrouter, deepseek, groq, ollama, compatible)
+  api = \"openai-chat\"            or \"openai-responses\", \"anthropic\", \"gemini\"
+  base_url = \"https://...\"
+  api_key_env = \"NAME\"           environment variable with the key; or `api_key_file`, a file that only you can read
+  default_model = \"...\"          also: context_tokens, max_output_tokens, vision, stream, max_parallel, local, headers
+                                 (context_tokens has to be what the server was started with: one that reads less,
+                                 such as ollama by its own default, silently forgets how a prompt begins)
+  [prices.\"PROVIDER:MODEL\"]
+  input = 0.25                   US dollars for a million tokens; also: output, cached_input
+  [models]
+  total_timeout_ms = 600000      for one call; also: connect_timeout_ms, header_timeout_ms, idle_timeout_ms,
+                                 max_retries, retry_base_ms, retry_cap_ms, max_retry_after_ms, queue_timeout_ms,
+                                 max_queue, max_reply_bytes, max_error_bytes, adapter_idle_ms
+  [params]
+  reasoningEffort = \"low\"        for every model call; also: temperature, topP, maxTokens, seed, stop, and any
+                                 parameter of the provider's own
   [sandbox]
   workers = 2                    sandbox threads; default: one for each processor
   pooling = true                 take instances from a pool where the machine allows it
@@ -111,7 +156,12 @@ Keys of `art.toml`, with their defaults:
   toolResultMaxLength = 60000    characters of tool results in one prompt
   maxItems = 20                  steps of one run
   maxParallelItems = 4           steps worked on at the same time
-  maxToolCalls = 64              tool calls of one run";
+  maxToolCalls = 64              tool calls of one run
+  maxModelCalls = 120            model calls of one run
+  maxTokens = 200000             tokens of one run; no limit by default
+  maxCostUsd = 0.5               US dollars of one run; no limit by default
+  planRepairs = 2                times that a plan which cannot be used goes back to the model
+  maxShownTools = 16             tools that one prompt lists";
 
 /// `art run`
 #[derive(Debug, Args)]
@@ -127,6 +177,20 @@ pub struct RunArgs {
     /// A text file that comes with the question; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Conversation to continue; without it a new one is begun
+    #[arg(long, value_name = "ID")]
+    pub thread: Option<String>,
+}
+
+/// `art chat`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  art chat
+  art chat --thread 0192f1c2-...
+  art chat < questions.txt             one question a line; the exit code is the worst of all
+  art chat --json < questions.txt      one JSON line for each event, and one for each report")]
+pub struct ChatArgs {
     /// Conversation to continue; without it a new one is begun
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,

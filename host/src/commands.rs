@@ -1,13 +1,17 @@
 //! The verbs of the command line.
 
 mod attachment;
+mod chat;
 mod checkout;
 mod doctor;
 mod eval;
+mod interrupt;
 mod plugin;
 mod quickstart;
+mod report;
 mod run;
 mod runs;
+mod show_config;
 mod thread;
 mod tool;
 
@@ -52,13 +56,14 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Quickstart => quickstart::quickstart(global),
         Command::Run(args) => run::run(global, &args),
+        Command::Chat(args) => chat::chat(global, &args),
         Command::Eval(args) => eval::eval(global, &args),
         Command::Tool(command) => tool::tool(global, command),
         Command::Plugin(command) => plugin::plugin(global, command),
         Command::Thread(command) => thread::thread(global, &command),
         Command::Runs(command) => runs::runs(global, &command),
         Command::Doctor => doctor::doctor(global),
-        Command::Config => show_config(global),
+        Command::Config => show_config::show_config(global),
         Command::Completion { shell } => {
             complete(shell);
             Ok(Exit::Success)
@@ -92,33 +97,17 @@ fn config(global: &Global) -> Result<Config, CommandError> {
         home: global.home.clone(),
         plugins: global.plugins.clone(),
         model: global.model.clone(),
+        base_url: global.base_url.clone(),
+        api_key_env: global.api_key_env.clone(),
         from_environment: global.from_environment.clone(),
     };
-    Ok(Config::load(&overrides, &config::environment())?)
+    let config = Config::load(&overrides, &config::environment())?;
+    config.notes.iter().for_each(|note| render::note(note));
+    Ok(config)
 }
 
 /// A runtime for input and output. Guests never run on it.
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(|error| CommandError::Failed(format!("failed to start the runtime: {error}")))
-}
-
-fn show_config(global: &Global) -> Result<Exit, CommandError> {
-    let config = config(global)?;
-    if global.json {
-        render::json(&config);
-        return Ok(Exit::Success);
-    }
-    let value = serde_json::to_value(&config).unwrap_or_default();
-    let mut rows = vec![vec!["key".to_owned(), "value".to_owned(), "from".to_owned()]];
-    for (key, setting) in value.as_object().into_iter().flatten() {
-        let (value, origin) = match (setting.get("value"), setting.get("origin")) {
-            (Some(value), Some(origin)) => (value.clone(), origin.as_str().unwrap_or_default().to_owned()),
-            _ => (setting.clone(), String::new()),
-        };
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        rows.push(vec![key.clone(), text, origin]);
-    }
-    render::answer(&render::table::lines(&rows).join("\n"));
-    Ok(Exit::Success)
 }

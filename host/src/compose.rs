@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use art_core::observation::NewObservation;
-use art_model::Model;
+use art_core::provider::RuntimeProviderConfig;
+use art_model::{Model, ModelInfo, ReasoningEngine};
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_store::{MemoryStore, SqliteStore, Store, StoreError};
 use art_tools::ToolRegistry;
@@ -61,7 +62,7 @@ impl Toolbox {
     }
 }
 
-/// A host, ready to answer: its tools, its store, its model.
+/// A host, ready to answer: its tools, its store, its models.
 #[derive(Debug)]
 pub struct Host {
     /// The configuration in effect.
@@ -70,44 +71,98 @@ pub struct Host {
     pub store: Arc<dyn Store>,
     /// The tools and their admission.
     pub tools: Arc<ToolSystem>,
-    /// The model that plans.
-    pub model: Arc<dyn Model>,
+    /// Calls models by name.
+    pub engine: ReasoningEngine,
+    /// The model that is asked.
+    pub model: RuntimeProviderConfig,
     /// What the plugins folder held.
     pub toolbox: Toolbox,
 }
 
 impl Host {
-    /// Opens the store, loads the plugins folder and the model, and ends the runs that an earlier host left behind.
-    /// Blocks while it loads.
+    /// Finds the model, opens the store, loads the plugins folder, and ends the runs that an earlier host left behind.
+    /// Blocks while it loads; asks no provider for anything.
     ///
     /// # Errors
     /// When one of them cannot be used. A bad file in the plugins folder is no error: it is listed in the toolbox.
     pub async fn open(config: Config) -> Result<Self, CommandError> {
-        let model = art_model::open(&config.model.value)?;
+        let engine = open_engine(&config)?;
+        let model = callable(&engine, &config.model.value)?;
         let store = open_store(&config)?;
         recover::end_leftovers(store.as_ref()).await?;
-        Self::assemble(config, store, model)
+        Self::of_parts(config, store, engine, model)
     }
 
-    /// Puts a host together from parts that exist.
+    /// Puts a host together from parts that exist; it asks that model and no other.
     ///
     /// # Errors
     /// When the sandbox cannot start or the plugins folder cannot be read.
     pub fn assemble(config: Config, store: Arc<dyn Store>, model: Arc<dyn Model>) -> Result<Self, CommandError> {
+        let name = model.config().clone();
+        Self::of_parts(config, store, ReasoningEngine::with_model(model), name)
+    }
+
+    fn of_parts(
+        config: Config,
+        store: Arc<dyn Store>,
+        engine: ReasoningEngine,
+        model: RuntimeProviderConfig,
+    ) -> Result<Self, CommandError> {
         let toolbox = Toolbox::load(&config)?;
         Ok(Self {
             tools: Arc::new(toolbox.system(Arc::clone(&store))),
             config,
             store,
+            engine,
             model,
             toolbox,
         })
+    }
+
+    /// What is known of the model that is asked.
+    ///
+    /// # Errors
+    /// When the engine does not know it, which [`Host::open`] and [`Host::use_model`] rule out.
+    pub fn model_info(&self) -> Result<ModelInfo, CommandError> {
+        Ok(self.engine.describe(&self.model)?)
+    }
+
+    /// Asks another model from now on: `PROVIDER[:MODEL]`.
+    ///
+    /// # Errors
+    /// When there is no such model or it cannot be called as things are set; the model stays then.
+    pub fn use_model(&mut self, name: &str) -> Result<(), CommandError> {
+        self.model = callable(&self.engine, name)?;
+        Ok(())
+    }
+
+    /// Ends the work with models: what they hold is given back, and whoever waits for one gets an error.
+    pub async fn close(self) {
+        self.engine.shutdown().await;
     }
 
     /// Names of all tools.
     #[must_use]
     pub fn tool_names(&self) -> Vec<String> {
         self.toolbox.names()
+    }
+}
+
+/// The engine that the configuration describes. Reads keys; sends nothing.
+///
+/// # Errors
+/// When the settings of a provider cannot be meant.
+pub fn open_engine(config: &Config) -> Result<ReasoningEngine, CommandError> {
+    let environment = |name: &str| std::env::var(name).ok();
+    Ok(ReasoningEngine::new(config.models.clone(), environment)?)
+}
+
+/// The model of that name, if it could be called as things are set.
+pub(crate) fn callable(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderConfig, CommandError> {
+    let model = engine.resolve(name)?;
+    match engine.describe(&model)?.problem {
+        Some(problem) => Err(problem.into()),
+        None => Ok(model),
     }
 }
 

@@ -1,11 +1,25 @@
 //! The configuration: flags over environment over `art.toml` over defaults.
 
+mod file;
+mod models;
+mod places;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use art_agent::PromptManager;
+use art_core::JsonObject;
 use art_core::agent::ExecutionConfig;
-use serde::{Deserialize, Serialize};
+use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptSpec};
+use art_model::ModelSettings;
+use serde::Serialize;
+
+pub use file::Mistake;
+use places::{default_plugins, places};
+
+/// The model when nobody says anything else: it needs no network and no key.
+pub const DEFAULT_MODEL: &str = "embedded";
 
 /// Where a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -19,6 +33,19 @@ pub enum Origin {
     File,
     /// Nobody said anything else.
     Default,
+}
+
+impl Origin {
+    /// The name, for people and programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flag => "flag",
+            Self::Environment => "environment",
+            Self::File => "file",
+            Self::Default => "default",
+        }
+    }
 }
 
 /// A value and where it came from.
@@ -39,6 +66,10 @@ pub struct Overrides {
     pub plugins: Option<PathBuf>,
     /// `--model`, `ART_MODEL`.
     pub model: Option<String>,
+    /// `--base-url`, `ART_BASE_URL`.
+    pub base_url: Option<String>,
+    /// `--api-key-env`, `ART_API_KEY_ENV`.
+    pub api_key_env: Option<String>,
     /// The values above that came from the environment.
     pub from_environment: Vec<&'static str>,
 }
@@ -48,10 +79,30 @@ pub struct Overrides {
 pub struct Config {
     /// The file that was read; none when it does not exist.
     pub file: Option<PathBuf>,
+    /// What the person is to be told of it, one line each.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// Folder with the components.
     pub plugins: Setting<PathBuf>,
     /// Model as `PROVIDER[:MODEL]`.
     pub model: Setting<String>,
+    /// Address of the model's provider, when it is not the usual one.
+    pub base_url: Setting<Option<String>>,
+    /// Environment variable with the key of the model's provider, when it is not the usual one.
+    pub api_key_env: Setting<Option<String>>,
+    /// Providers, prices and bounds of model calls, with the two settings above in their place.
+    #[serde(skip)]
+    pub models: ModelSettings,
+    /// Joined to the guidance of every question; that of a thread comes after it.
+    pub system_prompt: Setting<Option<SystemPromptOverride>>,
+    /// Templates that system prompts may name, by tag (C29).
+    pub system_prompts: Setting<BTreeMap<String, SystemPromptSpec>>,
+    /// Who the agent is, where a thread does not say.
+    pub persona: Setting<AgentPersona>,
+    /// Parameters of every model call, such as `temperature` (C42).
+    pub params: Setting<JsonObject>,
+    /// Texts that replace those of the agent's prompts, by name.
+    pub prompts: Setting<BTreeMap<String, String>>,
     /// Database of threads and runs.
     pub database: Setting<PathBuf>,
     /// Private directory of compiled code.
@@ -83,7 +134,36 @@ pub enum ConfigError {
         path: PathBuf,
         /// Cause, with the line.
         #[source]
-        source: Box<toml::de::Error>,
+        source: Mistake,
+    },
+    /// A flag changes a provider, and the model has none that could be changed.
+    #[error("`{flag}` changes the provider of a model, and `embedded` has none (hint: add `--model compatible:MODEL`)")]
+    NoProvider {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// What should name an environment variable does not; it may be the key itself, so it is not shown.
+    #[error("`{setting}` takes the name of an environment variable (letters, digits and `_`), not the key itself")]
+    NoVariable {
+        /// The setting.
+        setting: &'static str,
+    },
+    /// A text of `[prompts]` would replace nothing.
+    #[error("`[prompts]` has `{name}`, which no prompt uses; there are `{known}`")]
+    UnknownPrompt {
+        /// Its name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// `system_prompt` is a table that says no text, or two.
+    #[error("`system_prompt` takes either `content` or `tag`, the name of a `[system_prompts.TAG]`")]
+    NoSystemPrompt,
+    /// `system_prompt` names a template that is not there.
+    #[error("`system_prompt` has the tag `{tag}`, and there is no `[system_prompts.{tag}]`")]
+    UnknownTag {
+        /// The tag.
+        tag: String,
     },
     /// There is no place for state.
     #[error("neither `--home` nor `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
@@ -106,67 +186,108 @@ pub fn environment() -> BTreeMap<&'static str, OsString> {
     set.collect()
 }
 
-/// `art.toml`. An unknown key is an error.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct File {
-    plugins: Option<PathBuf>,
-    model: Option<String>,
-    sandbox: SandboxFile,
-    execution: Option<ExecutionConfig>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct SandboxFile {
-    workers: Option<usize>,
-    pooling: Option<bool>,
-}
-
-/// Where things lie: under `--home`, or in the directories of the XDG convention.
-#[derive(Debug)]
-struct Places {
-    config: PathBuf,
-    state: PathBuf,
-    cache: PathBuf,
-    data: PathBuf,
-    origin: Origin,
-}
-
 impl Config {
+    /// The file that remembers what was typed into `art chat`.
+    #[must_use]
+    pub fn chat_history(&self) -> PathBuf {
+        self.database.value.with_file_name("chat_history")
+    }
+
     /// Reads everything and decides.
     ///
     /// # Errors
-    /// When the file is unreadable or wrong, or there is no place for state.
+    /// When the file is unreadable or wrong, there is no place for state, or a provider is changed where none is asked.
     pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
         let places = places(overrides, environment)?;
         let path = places.config.join("art.toml");
-        let file = read_file(&path)?;
+        let file = file::read_file(&path)?;
         let found = file.is_some().then(|| path.clone());
         let file = file.unwrap_or_default();
         // A relative path in the file counts from the file.
         let plugins = file.plugins.map(|plugins| places.config.join(plugins));
+        let model = pick("model", overrides, overrides.model.clone(), file.model, || {
+            DEFAULT_MODEL.to_owned()
+        });
+        let given = ModelSettings {
+            providers: file.providers,
+            prices: file.prices,
+            limits: file.models,
+        };
+        let overrides = &mut overrides.clone();
+        let note = models::forget_foreign(overrides, &model, &given);
+        let models = models::settings(overrides, &model.value, given, &places.config)?;
+        let templates = file.system_prompts.unwrap_or_default().into_iter();
+        let templates: BTreeMap<_, _> = templates.map(|(tag, spec)| (tag, spec.into())).collect();
+        let system_prompt = file.system_prompt.map(SystemPromptOverride::from);
+        check_system_prompt(system_prompt.as_ref(), &templates)?;
+        let from_state = |name: &str| placed(places.state.join(name), &places);
         Ok(Self {
             file: found,
+            notes: note.into_iter().collect(),
             plugins: pick("plugins", overrides, overrides.plugins.clone(), plugins, || {
                 default_plugins(&places)
             }),
-            model: pick("model", overrides, overrides.model.clone(), file.model, || {
-                "embedded".to_owned()
-            }),
-            database: Setting {
-                value: places.state.join("art.db"),
-                origin: places.origin,
-            },
-            cache: Setting {
-                value: places.cache.join("code"),
-                origin: places.origin,
-            },
+            model,
+            base_url: given_only("base_url", overrides, overrides.base_url.clone()),
+            api_key_env: given_only("api_key_env", overrides, overrides.api_key_env.clone()),
+            models,
+            system_prompt: from_file(system_prompt.map(Some), None),
+            system_prompts: from_file((!templates.is_empty()).then_some(templates), BTreeMap::new()),
+            persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
+            params: from_file(file.params, JsonObject::new()),
+            prompts: from_file(file.prompts.map(known_prompts).transpose()?, BTreeMap::new()),
+            database: from_state("art.db"),
+            cache: placed(places.cache.join("code"), &places),
             workers: from_file(file.sandbox.workers.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
-            execution: from_file(file.execution, ExecutionConfig::default()),
+            execution: from_file(
+                file.execution
+                    .map(|execution| execution.apply(ExecutionConfig::default())),
+                ExecutionConfig::default(),
+            ),
         })
     }
+}
+
+/// Refuses a system prompt that would say nothing, or not what it seems to.
+fn check_system_prompt(
+    prompt: Option<&SystemPromptOverride>,
+    templates: &BTreeMap<String, SystemPromptSpec>,
+) -> Result<(), ConfigError> {
+    let Some(SystemPromptOverride::Detailed { tag, content, .. }) = prompt else {
+        return Ok(());
+    };
+    match (tag, content) {
+        (Some(tag), None) if templates.contains_key(tag) => Ok(()),
+        (Some(tag), None) => Err(ConfigError::UnknownTag { tag: tag.clone() }),
+        (None, Some(_)) => Ok(()),
+        _ => Err(ConfigError::NoSystemPrompt),
+    }
+}
+
+/// Refuses a text that no prompt uses.
+fn known_prompts(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
+    let none = BTreeMap::new();
+    let known = PromptManager::new(&none).names();
+    match prompts.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(ConfigError::UnknownPrompt {
+            name: name.clone(),
+            known: known.join("`, `"),
+        }),
+        None => Ok(prompts),
+    }
+}
+
+const fn placed(value: PathBuf, places: &places::Places) -> Setting<PathBuf> {
+    Setting {
+        value,
+        origin: places.origin,
+    }
+}
+
+/// A value that only the command line and the environment have.
+fn given_only(name: &'static str, overrides: &Overrides, given: Option<String>) -> Setting<Option<String>> {
+    pick(name, overrides, given.map(Some), None, || None)
 }
 
 fn pick<T>(
@@ -209,145 +330,5 @@ fn from_file<T>(file: Option<T>, default: T) -> Setting<T> {
     }
 }
 
-/// `./plugins` when there is one, else the folder of the user.
-fn default_plugins(places: &Places) -> PathBuf {
-    let here = Path::new("plugins");
-    if here.is_dir() {
-        here.to_owned()
-    } else {
-        places.data.join("plugins")
-    }
-}
-
-fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Places, ConfigError> {
-    if let Some(home) = &overrides.home {
-        let from_environment = overrides.from_environment.contains(&"home");
-        let origin = if from_environment {
-            Origin::Environment
-        } else {
-            Origin::Flag
-        };
-        let part = |name: &str| home.join(name);
-        return Ok(Places {
-            config: home.clone(),
-            state: part("state"),
-            cache: part("cache"),
-            data: home.clone(),
-            origin,
-        });
-    }
-    let xdg = |variable: &str, fallback: &str| {
-        let set = environment
-            .get(variable)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
-        let home = || environment.get("HOME").map(|home| Path::new(home).join(fallback));
-        set.or_else(home)
-            .map(|path| path.join("art"))
-            .ok_or(ConfigError::NoHome)
-    };
-    Ok(Places {
-        config: xdg("XDG_CONFIG_HOME", ".config")?,
-        state: xdg("XDG_STATE_HOME", ".local/state")?,
-        cache: xdg("XDG_CACHE_HOME", ".cache")?,
-        data: xdg("XDG_DATA_HOME", ".local/share")?,
-        origin: Origin::Default,
-    })
-}
-
-fn read_file(path: &Path) -> Result<Option<File>, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            return Err(ConfigError::Read {
-                path: path.to_owned(),
-                source,
-            });
-        }
-    };
-    let parse = |source| ConfigError::Parse {
-        path: path.to_owned(),
-        source: Box::new(source),
-    };
-    toml::from_str(&text).map(Some).map_err(parse)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(home: &Path, overrides: Overrides) -> Result<Config, ConfigError> {
-        Config::load(
-            &Overrides {
-                home: Some(home.to_owned()),
-                ..overrides
-            },
-            &BTreeMap::new(),
-        )
-    }
-
-    #[test]
-    fn without_a_file_the_embedded_model_is_the_default() {
-        let home = tempfile::tempdir().unwrap();
-        let config = load(home.path(), Overrides::default()).unwrap();
-        assert_eq!(
-            config.model,
-            Setting {
-                value: "embedded".to_owned(),
-                origin: Origin::Default
-            }
-        );
-        assert_eq!(config.file, None);
-    }
-
-    #[test]
-    fn a_flag_wins_over_the_file() {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join("art.toml"), "model = \"file\"").unwrap();
-        let flag = Overrides {
-            model: Some("flag".to_owned()),
-            ..Overrides::default()
-        };
-        assert_eq!(load(home.path(), flag).unwrap().model.value, "flag");
-        assert_eq!(
-            load(home.path(), Overrides::default()).unwrap().model.origin,
-            Origin::File
-        );
-    }
-
-    #[test]
-    fn the_environment_is_named_as_the_origin() {
-        let home = tempfile::tempdir().unwrap();
-        let from = Overrides {
-            model: Some("x".to_owned()),
-            from_environment: vec!["model"],
-            ..Overrides::default()
-        };
-        assert_eq!(load(home.path(), from).unwrap().model.origin, Origin::Environment);
-    }
-
-    #[test]
-    fn an_unknown_key_is_refused() {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join("art.toml"), "modle = \"x\"").unwrap();
-        let error = load(home.path(), Overrides::default()).unwrap_err();
-        assert!(matches!(error, ConfigError::Parse { source, .. } if source.to_string().contains("modle")));
-    }
-
-    #[test]
-    fn a_relative_plugins_folder_counts_from_the_file() {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join("art.toml"), "plugins = \"tools\"").unwrap();
-        assert_eq!(
-            load(home.path(), Overrides::default()).unwrap().plugins.value,
-            home.path().join("tools")
-        );
-    }
-
-    #[test]
-    fn without_any_home_the_user_is_told_what_to_pass() {
-        let error = Config::load(&Overrides::default(), &BTreeMap::new()).unwrap_err();
-        assert!(error.to_string().contains("--home DIR"));
-    }
-}
+mod tests;

@@ -1,14 +1,18 @@
 //! The one loop: asks the run what to do, does it, journals what came of it, and gives that back.
 
 pub(crate) mod journal;
-mod prepare;
+pub(crate) mod prepare;
+mod watched;
+mod watcher;
 mod work;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use art_agent::{Effect, Run, RunEvent, RunReport, RunStart, RunView};
-use art_core::agent::{QueryAttachment, RunStatus};
+use art_agent::{Effect, Run, RunEvent, RunReport, RunStart};
+use art_core::agent::{ExecutionOverrides, QueryAttachment, RunStatus};
 use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::error::{ArtError, ErrorCode, ModelError};
+use art_core::prompt::{AgentPersona, SystemPromptOverride};
 use art_core::usage::Usage;
 use art_core::{JsonObject, Timestamp, id};
 use art_store::NewRun;
@@ -17,7 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::compose::Host;
 use crate::error::{CommandError, in_one_line};
-use work::Work;
+use watched::Watched;
+use work::{Progress, Work};
+
+pub use watcher::{Streamed, Watcher};
 
 /// Where a model names the parts of the question that it did not answer, in the metadata of the answer.
 const UNANSWERED: &str = "unanswered";
@@ -29,8 +36,21 @@ pub struct Question {
     pub query: String,
     /// Conversation to continue; none begins one.
     pub thread_id: Option<String>,
-    /// Texts that come with it.
+    /// Files that come with it.
     pub attachments: Vec<QueryAttachment>,
+    /// What is set for this question alone.
+    pub settings: CallSettings,
+}
+
+/// What a question sets for itself, over what its thread and the configuration say.
+#[derive(Clone, Debug, Default)]
+pub struct CallSettings {
+    /// How hard the run may try (C48).
+    pub execution: ExecutionOverrides,
+    /// Who the agent is (P5).
+    pub persona: AgentPersona,
+    /// Joined after those of the thread and the configuration (M28).
+    pub system_prompt: Option<SystemPromptOverride>,
 }
 
 /// What one tool call cost, for the table at the end.
@@ -57,12 +77,17 @@ pub struct Answered {
     pub report: RunReport,
     /// The tool calls in the order in which they ended.
     pub calls: Vec<CallCost>,
+    /// The failure of the model, after all retries, that no reply came after; the run may have had an answer all the same.
+    pub model_error: Option<ModelError>,
 }
 
-/// Sees a run while it goes on.
-pub trait Watcher {
-    /// Something changed.
-    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]);
+impl Answered {
+    /// Why there is no answer, when that is the model's failure.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<&ModelError> {
+        let failed = self.report.response.metadata.status == RunStatus::Error;
+        self.model_error.as_ref().filter(|_| failed)
+    }
 }
 
 /// Answers a question. The run stops early when `cancel` is cancelled.
@@ -107,7 +132,7 @@ pub(crate) fn settled(mut report: RunReport) -> RunReport {
 
 struct Driver<'a> {
     host: &'a Host,
-    watcher: &'a mut dyn Watcher,
+    watched: Watched<'a>,
     cancel: CancellationToken,
     run: Run,
     thread_id: String,
@@ -116,6 +141,7 @@ struct Driver<'a> {
     journal_length: u64,
     state_version: Option<u64>,
     calls: Vec<CallCost>,
+    model_error: Option<ModelError>,
 }
 
 impl<'a> Driver<'a> {
@@ -134,7 +160,7 @@ impl<'a> Driver<'a> {
         host.store.begin_run(new).await?;
         let driver = Self {
             host,
-            watcher,
+            watched: Watched::new(watcher, run.started_with(), &trace_id),
             work: Work::new(host, run.started_with(), &trace_id, &cancel),
             cancel,
             run,
@@ -143,34 +169,55 @@ impl<'a> Driver<'a> {
             journal_length: 0,
             state_version: None,
             calls: Vec::new(),
+            model_error: None,
         };
         Ok((driver, effects))
     }
 
     async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, CommandError> {
+        self.watched.run_started();
         self.journal(started).await?;
         self.publish(effects).await?;
         let cancel = self.cancel.clone();
         while self.run.finished().is_none() {
-            self.work.begin(&self.run);
-            self.watcher.update(&self.run.view(), &self.calls);
-            let next = tokio::select! {
-                biased;
-                () = cancel.cancelled() => Some((RunEvent::CancelRequested { at: now() }, Vec::new())),
-                done = self.work.next() => done,
-            };
-            let Some((event, costs)) = next else {
-                return Err(unexpected("the run is stuck"));
-            };
+            self.work.begin(&self.run, &mut self.watched);
+            self.watched.update(&self.run.view(), &self.calls);
+            let (event, costs) = self.next_event(&cancel).await?;
             self.calls.extend(costs);
             self.take_in(&event).await?;
         }
         self.finish().await
     }
 
+    /// The next thing that happens; pieces of replies are shown on the way.
+    async fn next_event(&mut self, cancel: &CancellationToken) -> Result<(RunEvent, Vec<CallCost>), CommandError> {
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok((RunEvent::CancelRequested { at: now() }, Vec::new())),
+                next = self.work.next() => next,
+            };
+            match next {
+                Some(Progress::Ended(event, costs)) => {
+                    self.watched.model_ended(&event);
+                    return Ok((*event, costs));
+                }
+                Some(Progress::Piece { call, event }) => self.watched.stream(&call, &event),
+                Some(Progress::Call(progress)) => self.watched.tool(&progress),
+                None => return Err(unexpected("the run is stuck")),
+            }
+        }
+    }
+
     /// Journals the event, and only then acts on it.
     async fn take_in(&mut self, event: &RunEvent) -> Result<(), CommandError> {
         self.journal(event).await?;
+        match event {
+            RunEvent::ModelFailed { error, .. } => self.model_error = Some(error.clone()),
+            // The run got over the failure: what ends it later has another reason.
+            RunEvent::ModelReplied { .. } => self.model_error = None,
+            _ => {}
+        }
         let effects = self.run.apply(event).map_err(unexpected)?;
         self.publish(effects).await
     }
@@ -186,18 +233,25 @@ impl<'a> Driver<'a> {
     }
 
     async fn finish(&mut self) -> Result<RunReport, CommandError> {
-        self.calls.extend(self.work.drain().await);
-        self.watcher.update(&self.run.view(), &self.calls);
+        self.calls.extend(self.work.drain(&mut self.watched).await);
+        self.watched.update(&self.run.view(), &self.calls);
         let report = self.run.finished().cloned();
         let report = settled(report.ok_or_else(|| unexpected("the run has no answer"))?);
         journal::end(self.host.store.as_ref(), &self.trace_id, &report).await?;
+        let response = &report.response;
+        let failed = response.metadata.status == RunStatus::Error;
+        let error = response.metadata.error.as_ref().filter(|_| failed);
+        self.watched.run_ended(error, &response.response.content);
         Ok(report)
     }
 
     /// The run cannot go on. It is ended as far as the store still takes anything.
     async fn give_up(&mut self, error: &CommandError) {
-        drop(self.work.drain().await);
-        let (status, summary) = (RunStatus::Error, json!({"error": in_one_line(error)}));
+        drop(self.work.drain(&mut self.watched).await);
+        let message = in_one_line(error);
+        let (status, summary) = (RunStatus::Error, json!({"error": message}));
+        self.watched
+            .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
         if let Err(error) = self.host.store.end_run(&self.trace_id, status, summary).await {
             tracing::warn!(run = self.trace_id, %error, "a run that failed could not be ended");
         }
@@ -209,6 +263,7 @@ impl<'a> Driver<'a> {
             trace_id: self.trace_id,
             report,
             calls: self.calls,
+            model_error: self.model_error,
         }
     }
 }
@@ -235,12 +290,25 @@ fn user_message(thread_id: &str, trace_id: &str, content: String) -> Conversatio
     }
 }
 
+/// Why a run could not go on, in the form in which a run tells its own failures.
+fn run_error(error: &CommandError, message: &str) -> ArtError {
+    let code = match error {
+        CommandError::Store(_) => ErrorCode::StorageError,
+        _ => ErrorCode::AgentProcessingError,
+    };
+    ArtError {
+        code,
+        message: message.to_owned(),
+        phase: "finalization".to_owned(),
+    }
+}
+
 /// A defect of the host: told, not hidden.
 fn unexpected(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(format!("the host made a mistake: {error}"))
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

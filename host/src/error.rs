@@ -59,6 +59,11 @@ impl CommandError {
         json!({"error": {"message": in_one_line(self), "code": self.exit().name()}})
     }
 
+    /// There is no conversation of that identifier.
+    pub(crate) fn no_thread(id: &str) -> Self {
+        Self::Failed(format!("there is no thread `{id}`; `art thread list` shows all"))
+    }
+
     /// A file operation that failed.
     pub fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

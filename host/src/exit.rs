@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use art_agent::RunReport;
 use art_core::agent::{AgentFinalResponse, RunStatus};
 
+use crate::drive::Answered;
+
 /// How the program ended, for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -25,6 +27,8 @@ pub enum Exit {
     Environment = 6,
     /// The run waits for a person.
     Suspended = 7,
+    /// The model gave no answer: its provider refused or could not be reached.
+    Model = 8,
     /// The user gave up.
     Cancelled = 130,
 }
@@ -40,6 +44,7 @@ Exit codes:
   5    a tool call ended in an error
   6    the configuration or the store cannot be used
   7    the run waits for a person
+  8    the model gave no answer: its provider refused or could not be reached
   130  cancelled";
 
 impl From<Exit> for ExitCode {
@@ -61,11 +66,43 @@ impl Exit {
             Self::ToolError => "tool_error",
             Self::Environment => "environment",
             Self::Suspended => "suspended",
+            Self::Model => "model",
             Self::Cancelled => "cancelled",
         }
     }
 
-    /// The code of a run. `tools_only`: its model answers from what tools give and from nothing else.
+    /// The worse of the two, for several questions in a row: what could not be done at all is worse than what was done in
+    /// part.
+    #[must_use]
+    pub const fn worse(self, other: Self) -> Self {
+        if other.badness() > self.badness() { other } else { self }
+    }
+
+    const fn badness(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::NoTool => 1,
+            Self::Partial => 2,
+            Self::Suspended => 3,
+            Self::ToolError => 4,
+            Self::Usage => 5,
+            Self::Failure => 6,
+            Self::Model => 7,
+            Self::Environment => 8,
+            Self::Cancelled => 9,
+        }
+    }
+
+    /// The code of a question. `tools_only`: its model answers from what tools give and from nothing else.
+    #[must_use]
+    pub fn of(answered: &Answered, tools_only: bool) -> Self {
+        match answered.unanswered() {
+            Some(_) => Self::Model,
+            None => Self::of_run(&answered.report, tools_only),
+        }
+    }
+
+    /// The code of a run by its report alone.
     #[must_use]
     pub fn of_run(report: &RunReport, tools_only: bool) -> Self {
         let metadata = &report.response.metadata;

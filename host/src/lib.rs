@@ -14,3 +14,4 @@ pub mod plugins;
 mod recover;
 pub mod rehearse;
 pub mod render;
+mod spent;

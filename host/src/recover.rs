@@ -120,10 +120,7 @@ mod tests {
             trace_id: Some("r".to_owned()),
             ..AgentProps::default()
         };
-        let model = RuntimeProviderConfig {
-            provider_name: "p".to_owned(),
-            model_id: "m".to_owned(),
-        };
+        let model = RuntimeProviderConfig::new("p", "m");
         let start = Box::new(RunStart::new(props, model));
         vec![RunEvent::Started { at: 1, start }, RunEvent::CancelRequested { at: 2 }]
     }

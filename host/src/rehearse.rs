@@ -1,19 +1,26 @@
 //! A run whose tools are never called: what would the model do?
 
 use art_agent::{Run, RunEvent, RunStage, RunStart, Step};
-use art_core::agent::AgentProps;
+use art_core::agent::{AgentProps, ThreadConfig};
+use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
 use art_core::usage::Usage;
-use art_model::Model;
+use art_model::ReasoningEngine;
 use serde_json::json;
 
-/// Drives a run on `query` with `tools` and gives the calls that the model asks for. Each call is answered with an empty
-/// object; nothing is run and nothing is stored.
+use crate::config::Config;
+use crate::drive::CallSettings;
+use crate::drive::prepare::{joined, of_model};
+
+/// Drives a run on `query` with `tools` and gives the calls that the model asks for. It begins as a run of `config` in a new
+/// thread does; each call is answered with an empty object, nothing is run and nothing is stored.
 ///
 /// # Errors
 /// When the model fails, in its words.
 pub async fn proposed_calls(
-    model: &dyn Model,
+    config: &Config,
+    engine: &ReasoningEngine,
+    model: &RuntimeProviderConfig,
     query: &str,
     tools: &[ToolSchema],
 ) -> Result<Vec<ParsedToolCall>, String> {
@@ -24,8 +31,9 @@ pub async fn proposed_calls(
     };
     let start = RunStart {
         tools: tools.to_vec(),
-        ..RunStart::new(props, model.config().clone())
+        ..of_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
     };
+    let start = joined(config, ThreadConfig::default(), CallSettings::default(), start);
     let started = RunEvent::Started {
         at: 0,
         start: Box::new(start),
@@ -38,7 +46,7 @@ pub async fn proposed_calls(
         };
         let event = match step {
             Step::CallModel { id, request, .. } => {
-                let reply = art_model::reply(model, *request)
+                let reply = art_model::collect(engine.call(model, *request))
                     .await
                     .map_err(|error| error.to_string())?;
                 RunEvent::ModelReplied { at: 0, step: id, reply }

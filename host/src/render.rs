@@ -1,5 +1,7 @@
 //! What people and programs read. Nothing else writes to stdout.
 
+pub(crate) mod display;
+pub(crate) mod events;
 pub mod plan;
 pub mod table;
 pub mod units;
@@ -20,6 +22,18 @@ pub fn json<T: Serialize>(value: &T) {
     answer(&escaped(&text));
 }
 
+/// Writes an answer to stdout as JSON on one line, for programs that read while it goes on.
+pub(crate) fn json_line<T: Serialize>(value: &T) {
+    let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
+    answer(&escaped(&text));
+}
+
+/// Writes a piece of an answer to stdout, at once and without ending the line.
+pub(crate) fn piece(text: &str) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()));
+}
+
 /// Writes a note for the person to stderr; nothing in it drives a terminal.
 pub fn note(text: &str) {
     line(&mut std::io::stderr().lock(), text);
@@ -29,6 +43,11 @@ pub fn note(text: &str) {
 #[must_use]
 pub fn notes_are_live() -> bool {
     std::io::stderr().is_terminal()
+}
+
+/// Whether answers go to a terminal, where a person reads them as they are written.
+pub(crate) fn answers_are_live() -> bool {
+    std::io::stdout().is_terminal()
 }
 
 fn line(out: &mut impl Write, text: &str) {

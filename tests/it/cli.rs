@@ -1,97 +1,10 @@
 //! The program `art` as its users run it: real components, a folder of its own for each test.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use serde_json::json;
 
-use crate::harness::components;
-
-/// A home and a plugins folder with every first-party tool.
-struct Home {
-    dir: TempDir,
-}
-
-impl Home {
-    fn new() -> Self {
-        let home = Self {
-            dir: TempDir::new().unwrap(),
-        };
-        fs::create_dir(home.plugins()).unwrap();
-        for (name, path) in components::PLUGINS {
-            fs::copy(path, home.plugins().join(format!("{name}.wasm"))).unwrap();
-        }
-        home
-    }
-
-    fn plugins(&self) -> PathBuf {
-        self.dir.path().join("plugins")
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.dir.path().join(name);
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// Runs `art` with this home. The compiled code is shared with the other tests, since compiling takes seconds.
-    fn art(&self, args: &[&str]) -> Ran {
-        let cache = self.dir.path().join("cache");
-        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-cache");
-        if !cache.exists() {
-            std::os::unix::fs::symlink(shared_cache(&shared), &cache).unwrap();
-        }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
-        command
-            .arg("--home")
-            .arg(self.dir.path())
-            .arg("--plugins")
-            .arg(self.plugins())
-            .args(args);
-        command.env_remove("ART_MODEL").env_remove("ART_LOG");
-        Ran(command.output().unwrap())
-    }
-
-    fn run(&self, query: &str) -> Ran {
-        self.art(&["run", query])
-    }
-}
-
-fn shared_cache(path: &Path) -> &Path {
-    fs::create_dir_all(path).unwrap();
-    path
-}
-
-struct Ran(Output);
-
-impl Ran {
-    fn code(&self) -> i32 {
-        self.0.status.code().unwrap()
-    }
-
-    fn stdout(&self) -> String {
-        String::from_utf8(self.0.stdout.clone()).unwrap()
-    }
-
-    fn stderr(&self) -> String {
-        String::from_utf8(self.0.stderr.clone()).unwrap()
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.0.stdout).unwrap()
-    }
-
-    /// The answer has all of `parts`, and the run succeeded.
-    fn answers(&self, parts: &[&str]) {
-        let answer = self.stdout();
-        for part in parts {
-            assert!(answer.contains(part), "`{part}` is missing:\n{answer}{}", self.stderr());
-        }
-        assert_eq!(self.code(), 0, "{}", self.stderr());
-    }
-}
+use crate::home::Home;
 
 #[test]
 fn a_second_part_uses_the_result_of_the_first() {
@@ -341,6 +254,7 @@ fn every_verb_has_help_with_an_example() {
     for verb in [
         &["quickstart"][..],
         &["run"],
+        &["chat"],
         &["eval"],
         &["tool", "list"],
         &["tool", "show"],
@@ -366,7 +280,7 @@ fn the_evaluation_reaches_its_goals_without_a_tool_being_run() {
     let lines = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/eval/tools.jsonl");
     let report = Home::new().art(&["--json", "eval", lines]).json();
     let share = |part: &str, whole: &str| report[part].as_f64().unwrap() / report[whole].as_f64().unwrap();
-    assert_eq!(report["cases"], 60);
+    assert_eq!(report["cases"], 80);
     assert!(share("toolsRight", "expectedCalls") >= 0.85, "{report}");
     assert!(share("callsRight", "expectedCalls") >= 0.60, "{report}");
     assert_eq!(report["invented"], 0);

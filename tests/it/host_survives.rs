@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use art_core::limits::Limits;
 use futures_util::future::join_all;
+use serde_json::json;
 
 use crate::endings::{ATTACKS, Attack};
-use crate::harness::{echo_answers, run_alone};
+use crate::harness::{call, components, echo_answers, load_into, new_sandbox, output, run_alone};
 
 const MIB: u64 = 1 << 20;
 /// Growth of the resident memory that may remain.
@@ -68,4 +70,34 @@ async fn every_attack_three_times_at_once() {
 #[test]
 fn the_host_is_as_it_was_after_every_attack() {
     run_alone("host_survives::every_attack_three_times_at_once", "");
+}
+
+/// Run by [`sandboxes_that_come_and_go_leave_no_threads_files_or_memory_behind`].
+#[tokio::test]
+#[ignore = "measures the whole process"]
+async fn a_thousand_sandboxes_one_after_the_other() {
+    let one_that_answers = async || {
+        let sandbox = new_sandbox(true);
+        let echo = load_into(&sandbox, components::ECHO).expect("the guest loads");
+        let outcome = call(&echo, json!({"text": "hello"}), Limits::EXECUTE).await;
+        assert_eq!(output(&outcome)["text"], "hello");
+    };
+    one_that_answers().await;
+    let before = Held::now();
+    for n in 0..1_000 {
+        // Loading a tool takes longer than all the rest, so few sandboxes get one.
+        if n % 100 == 0 {
+            one_that_answers().await;
+        }
+        drop(new_sandbox(true));
+    }
+    let after = Held::now();
+    assert!(after.rss < before.rss + RSS_MARGIN, "{before:?} became {after:?}");
+    assert!(after.threads <= before.threads + MARGIN, "{before:?} became {after:?}");
+    assert!(after.files <= before.files + MARGIN, "{before:?} became {after:?}");
+}
+
+#[test]
+fn sandboxes_that_come_and_go_leave_no_threads_files_or_memory_behind() {
+    run_alone("host_survives::a_thousand_sandboxes_one_after_the_other", "");
 }

@@ -10,8 +10,12 @@
 mod bench;
 mod handmade;
 mod harness;
+mod home;
+mod provider;
 
 mod cache;
+mod chat;
+mod chat_terminal;
 mod cli;
 mod endings;
 mod handmade_endings;
@@ -22,5 +26,6 @@ mod limited_address_space;
 mod loading;
 mod loading_damage;
 mod loading_schema;
+mod models;
 mod plugins;
 mod tool_system;

@@ -6,20 +6,39 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use art_core::agent::QueryAttachment;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::error::CommandError;
 
-/// Largest attachment, in bytes: what a tool takes as its input.
-const MAX_BYTES: u64 = 1 << 20;
+/// Largest text, in bytes: what a tool takes as its input.
+const MAX_TEXT: usize = 1 << 20;
+/// Largest picture or document, in bytes: what providers take.
+const MAX_MEDIA: usize = 5 << 20;
+/// All files of a question together, in bytes: what its journal takes.
+const MAX_TOTAL: usize = 10 << 20;
+
+/// How the files begin that are no text and that a model may look at.
+const MEDIA: [(&str, &[u8]); 5] = [
+    ("image/png", b"\x89PNG\r\n\x1a\n"),
+    ("image/jpeg", b"\xff\xd8\xff"),
+    ("image/gif", b"GIF87a"),
+    ("image/gif", b"GIF89a"),
+    ("application/pdf", b"%PDF-"),
+];
 
 /// Reads the files.
 ///
 /// # Errors
-/// When one is no readable regular file of UTF-8 text within the limit, or two have the same name.
+/// When one is no readable regular file of UTF-8 text, no picture and no PDF, is too large, or two have the same name.
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let mut attachments: Vec<QueryAttachment> = Vec::new();
+    let mut total = 0;
     for path in paths {
-        let attachment = read(path)?;
+        let bytes = read(path)?;
+        total += bytes.len();
+        check_total(total)?;
+        let attachment = attachment(path, bytes)?;
         let name = &attachment.name;
         if attachments.iter().any(|other| other.name == *name) {
             return Err(CommandError::Usage(format!(
@@ -31,29 +50,81 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Comman
     Ok(attachments)
 }
 
-fn read(path: &Path) -> Result<QueryAttachment, CommandError> {
-    let refused = |reason: &str| CommandError::Usage(format!("the attachment `{}` {reason}", path.display()));
+/// Refuses attachments that are too large together.
+pub(super) fn check_together(attachments: &[QueryAttachment]) -> Result<(), CommandError> {
+    check_total(attachments.iter().map(bytes_of).sum())
+}
+
+fn check_total(bytes: usize) -> Result<(), CommandError> {
+    if bytes > MAX_TOTAL {
+        return Err(CommandError::Usage(format!(
+            "the attachments have more than the {MAX_TOTAL} bytes allowed together; send fewer"
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes of the file.
+fn bytes_of(attachment: &QueryAttachment) -> usize {
+    let encoded = attachment.base64.as_deref().unwrap_or_default();
+    attachment.text.len() + encoded.trim_end_matches('=').len() * 3 / 4
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     // Without `NONBLOCK` a pipe would hold the host until somebody writes to it.
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let file = file.map_err(CommandError::file("open", path))?;
     if !file.metadata().map_err(CommandError::file("read", path))?.is_file() {
-        return Err(refused("is not a regular file; write it to a file first"));
+        return Err(refused(path, "is not a regular file; write it to a file first"));
     }
     let mut bytes = Vec::new();
-    let taken = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-    if taken.map_err(CommandError::file("read", path))? as u64 > MAX_BYTES {
-        return Err(refused(&format!(
-            "has more than the {MAX_BYTES} bytes allowed; shorten it"
-        )));
+    let taken = file.take(MAX_MEDIA as u64 + 1).read_to_end(&mut bytes);
+    taken.map_err(CommandError::file("read", path))?;
+    Ok(bytes)
+}
+
+/// What a file is, by how it begins and not by its name.
+fn attachment(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
+    let media = media_of(&bytes);
+    let most = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
+    if bytes.len() > most {
+        return Err(refused(
+            path,
+            &format!("has more than the {most} bytes allowed; shorten it"),
+        ));
     }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(media_type) = media {
+        return Ok(QueryAttachment {
+            media_type: media_type.to_owned(),
+            name,
+            text: String::new(),
+            base64: Some(STANDARD.encode(bytes)),
+        });
+    }
+    let hint = "is neither UTF-8 text nor a PNG, JPEG, GIF, WebP or PDF file";
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|error| refused(&format!("is not UTF-8 text ({error}); convert it first")))?;
+    let text = text.map_err(|error| refused(path, &format!("{hint} ({error}); convert it first")))?;
     Ok(QueryAttachment {
         media_type: media_type(path).to_owned(),
-        name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        name,
         text,
+        base64: None,
     })
+}
+
+fn refused(path: &Path, reason: &str) -> CommandError {
+    CommandError::Usage(format!("the attachment `{}` {reason}", path.display()))
+}
+
+/// The type of a file that is no text; none when it may be one.
+fn media_of(bytes: &[u8]) -> Option<&'static str> {
+    let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+    let known = MEDIA.iter().find(|(_, begins)| bytes.starts_with(begins));
+    known
+        .map(|(media_type, _)| *media_type)
+        .or_else(|| webp.then_some("image/webp"))
 }
 
 fn media_type(path: &Path) -> &'static str {
@@ -70,27 +141,69 @@ fn media_type(path: &Path) -> &'static str {
 mod tests {
     use super::*;
 
-    fn read_text(bytes: &[u8]) -> Result<QueryAttachment, CommandError> {
+    fn attach(bytes: &[u8]) -> Result<QueryAttachment, CommandError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.csv");
         std::fs::write(&path, bytes).unwrap();
-        read(&path)
+        read_all(&[path]).map(|mut attachments| attachments.remove(0))
     }
 
     #[test]
     fn a_text_within_the_limit_is_read() {
-        let attachment = read_text(b"a,b").unwrap();
+        let attachment = attach(b"a,b").unwrap();
         assert_eq!(
             (attachment.name.as_str(), attachment.media_type.as_str()),
             ("a.csv", "text/csv")
         );
+        assert_eq!((attachment.text.as_str(), attachment.base64), ("a,b", None));
     }
 
     #[test]
-    fn what_is_too_long_or_no_text_is_refused() {
-        for bytes in [vec![b'x'; (1 << 20) + 1], vec![0xff]] {
-            assert!(matches!(read_text(&bytes), Err(CommandError::Usage(_))));
+    fn a_picture_is_known_by_how_it_begins() {
+        for (begins, media_type) in [
+            (&b"\x89PNG\r\n\x1a\n\x00"[..], "image/png"),
+            (b"\xff\xd8\xff\xe0", "image/jpeg"),
+            (b"GIF89a\x01", "image/gif"),
+            (b"RIFF\x01\x02\x03\x04WEBPVP8 ", "image/webp"),
+            (b"%PDF-1.7\n", "application/pdf"),
+        ] {
+            let attachment = attach(begins).unwrap();
+            assert_eq!(attachment.media_type, media_type);
+            assert_eq!(attachment.text, "");
+            assert_eq!(STANDARD.decode(attachment.base64.unwrap()).unwrap(), begins);
         }
+    }
+
+    #[test]
+    fn what_is_too_long_or_neither_text_nor_picture_is_refused() {
+        let mut large = b"\x89PNG\r\n\x1a\n".to_vec();
+        large.resize((5 << 20) + 1, 0);
+        for bytes in [
+            vec![b'x'; (1 << 20) + 1],
+            vec![0xff],
+            b"RIFF\xff\xff\xff\xffWAVE".to_vec(),
+            large,
+        ] {
+            assert!(matches!(attach(&bytes), Err(CommandError::Usage(_))));
+        }
+    }
+
+    #[test]
+    fn files_that_are_too_large_together_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |n: usize| dir.path().join(format!("{n}.pdf"));
+        let mut pdf = b"%PDF-1.7\n".to_vec();
+        pdf.resize(4 << 20, b' ');
+        (0..3).for_each(|n| std::fs::write(path(n), &pdf).unwrap());
+        assert_eq!(read_all(&[path(0), path(1)]).unwrap().len(), 2);
+        let error = read_all(&[path(0), path(1), path(2)]).unwrap_err();
+        assert!(error.to_string().contains("together"), "{error}");
+        // One by one they are as large.
+        let mut one_by_one = read_all(&[path(0), path(1)]).unwrap();
+        assert_eq!(one_by_one.iter().map(bytes_of).sum::<usize>(), 8 << 20);
+        check_together(&one_by_one).unwrap();
+        one_by_one.extend(read_all(&[path(2)]).unwrap());
+        assert!(check_together(&one_by_one).is_err());
     }
 
     #[test]

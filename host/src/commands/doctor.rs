@@ -1,5 +1,7 @@
 //! `art doctor`: can this machine build tools, and run them as it should?
 
+mod models;
+
 use art_store::StoreError;
 use serde::Serialize;
 
@@ -42,9 +44,10 @@ pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
     Ok(exit(&checks))
 }
 
-/// The checks as part of quickstart: told on stderr; fails when one fails.
+/// The checks of this machine as part of quickstart, which asks no provider for anything but the answer: told on stderr;
+/// fails when one fails.
 pub(super) fn check_for_quickstart(config: &Config) -> Result<(), CommandError> {
-    let checks = check_all(config);
+    let checks = of_this_machine(config);
     render::note(&in_lines(&checks));
     match exit(&checks) {
         Exit::Success => Ok(()),
@@ -68,7 +71,13 @@ fn in_lines(checks: &[Check]) -> String {
 }
 
 fn check_all(config: &Config) -> Vec<Check> {
-    let mut checks = vec![compiler(), store(config), model(config)];
+    let mut checks = of_this_machine(config);
+    checks.extend(models::models(config));
+    checks
+}
+
+fn of_this_machine(config: &Config) -> Vec<Check> {
+    let mut checks = vec![compiler(), store(config)];
     checks.extend(sandbox(config));
     checks
 }
@@ -102,17 +111,6 @@ fn store(config: &Config) -> Check {
             check("store", Verdict::Warn, in_one_line(&error))
         }
         Err(error) => check("store", Verdict::Fail, in_one_line(&error)),
-    }
-}
-
-fn model(config: &Config) -> Check {
-    match art_model::open(&config.model.value) {
-        Ok(model) => check(
-            "model",
-            Verdict::Ok,
-            format!("`{}`: {}", config.model.value, model.notice().unwrap_or_default()),
-        ),
-        Err(error) => check("model", Verdict::Fail, in_one_line(&error)),
     }
 }
 
@@ -175,5 +173,30 @@ fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox) -> Check {
             format!("{} loaded from `{folder}`", loaded.plugins.len()),
         ),
         Err(error) => check("plugins", Verdict::Fail, format!("`{folder}`: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+    use std::collections::BTreeMap;
+    use std::net::TcpListener;
+
+    #[test]
+    fn quickstart_asks_no_provider() {
+        let home = tempfile::tempdir().unwrap();
+        let provider = TcpListener::bind("127.0.0.1:0").unwrap();
+        provider.set_nonblocking(true).unwrap();
+        let overrides = Overrides {
+            home: Some(home.path().to_owned()),
+            plugins: Some(home.path().to_owned()),
+            model: Some("compatible:m".to_owned()),
+            base_url: Some(format!("http://{}", provider.local_addr().unwrap())),
+            ..Overrides::default()
+        };
+        let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
+        check_for_quickstart(&config).unwrap();
+        assert!(provider.accept().is_err(), "nobody connects");
     }
 }

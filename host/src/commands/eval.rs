@@ -4,6 +4,7 @@ use art_model::eval::{EvalCase, EvalReport, ProposedCall, evaluate, parse_cases}
 
 use super::{config, runtime};
 use crate::cli::{EvalArgs, Global};
+use crate::compose::{callable, open_engine};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::rehearse::proposed_calls;
@@ -13,14 +14,18 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     let text = std::fs::read_to_string(&args.file).map_err(CommandError::file("read", &args.file))?;
     let in_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
     let cases = parse_cases(&text).map_err(in_file)?;
-    let model = art_model::open(&config(global)?.model.value)?;
-    let report = runtime()?.block_on(evaluate(&cases, async |case: &EvalCase| {
-        let calls = proposed_calls(model.as_ref(), &case.query, &case.tools).await?;
+    let config = config(global)?;
+    let engine = open_engine(&config)?;
+    let model = callable(&engine, &config.model.value)?;
+    let runtime = runtime()?;
+    let report = runtime.block_on(evaluate(&cases, async |case: &EvalCase| {
+        let calls = proposed_calls(&config, &engine, &model, &case.query, &case.tools).await?;
         Ok(calls
             .into_iter()
             .map(|call| proposed(call.tool_name, call.arguments))
             .collect())
     }));
+    runtime.block_on(engine.shutdown());
     if global.json {
         render::json(&report);
     } else {

@@ -40,7 +40,7 @@ async fn list(global: &Global, store: &dyn Store) -> Result<Exit, CommandError> 
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let thread = store.get_thread(id).await?.ok_or_else(|| unknown(id))?;
+    let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let messages = store.list_messages(id, MessageOptions::default()).await?;
     if global.json {
         render::json(&json!({"thread": thread, "messages": messages}));
@@ -55,14 +55,10 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
 
 async fn delete(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
     if !store.delete_thread(id).await? {
-        return Err(unknown(id));
+        return Err(CommandError::no_thread(id));
     }
     if global.json {
         render::json(&json!({"deleted": id}));
     }
     Ok(Exit::Success)
-}
-
-fn unknown(id: &str) -> CommandError {
-    CommandError::Failed(format!("there is no thread `{id}`; `art thread list` shows all"))
 }

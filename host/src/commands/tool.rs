@@ -17,6 +17,7 @@ use crate::compose::{Toolbox, passing_store};
 use crate::config::Config;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::render::table::first_sentence;
 use crate::render::{self, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
@@ -58,14 +59,6 @@ fn list(global: &Global, toolbox: &Toolbox) {
     for refused in &toolbox.refused {
         render::answer(&format!("  {refused}"));
     }
-}
-
-fn first_sentence(text: &str) -> String {
-    text.split_inclusive(". ")
-        .next()
-        .unwrap_or_default()
-        .trim_end()
-        .to_owned()
 }
 
 fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {

@@ -5,10 +5,14 @@ use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::id;
 use art_core::pes::PesAgentStateData;
+use art_core::prompt::SystemPromptsRegistry;
+use art_core::provider::ModelCapability;
+use art_model::ModelInfo;
 use art_store::{MessageOptions, NewThread, Thread};
 
-use super::Question;
+use super::{CallSettings, Question};
 use crate::compose::Host;
+use crate::config::Config;
 use crate::error::CommandError;
 
 /// Messages of a conversation that a model is shown when its settings say nothing.
@@ -26,17 +30,48 @@ pub(super) async fn prepare(host: &Host, question: Question) -> Result<(RunStart
         trace_id: Some(id::ordered()),
         ..AgentProps::default()
     };
-    let config = thread.config;
     let start = RunStart {
-        tools: host.tools.registry().available(&config.enabled_tools),
+        tools: host.tools.registry().available(&thread.config.enabled_tools),
         history,
-        config: config.execution_config.unwrap_or(host.config.execution.value),
-        persona: config.persona.unwrap_or_default(),
-        system_prompts: config.system_prompt.into_iter().collect(),
         prior,
-        ..RunStart::new(props, host.model.config().clone())
+        ..of_model(&host.model_info()?, props)
     };
-    Ok((start, version))
+    Ok((joined(&host.config, thread.config, question.settings, start), version))
+}
+
+/// A start with what is known of the model.
+pub(crate) fn of_model(model: &ModelInfo, props: AgentProps) -> RunStart {
+    RunStart {
+        context_tokens: model.context_tokens,
+        vision: model.capabilities.contains(&ModelCapability::Vision),
+        // A model in this process reads the section of the prompt.
+        native_tools: model.provider.base_url.is_some() && model.capabilities.contains(&ModelCapability::ToolUse),
+        ..RunStart::new(props, model.config.clone())
+    }
+}
+
+/// `start` with what is set for the instance, the thread and the call: the higher level wins field by field (C48, P5), and
+/// the system prompts of all levels are joined, that of the instance first (M28).
+pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
+    let execution = thread.execution_config.unwrap_or_default();
+    let persona = call.persona.over(thread.persona.unwrap_or_default());
+    let system_prompts = [
+        instance.system_prompt.value.clone(),
+        thread.system_prompt,
+        call.system_prompt,
+    ];
+    RunStart {
+        config: call.execution.apply(execution.apply(instance.execution.value)),
+        params: instance.params.value.clone(),
+        persona: persona.over(instance.persona.value.clone()),
+        fragments: instance.prompts.value.clone(),
+        system_prompts_registry: SystemPromptsRegistry {
+            default_tag: None,
+            specs: instance.system_prompts.value.clone(),
+        },
+        system_prompts: system_prompts.into_iter().flatten().collect(),
+        ..start
+    }
 }
 
 /// The thread of that identifier, which must exist, or a new one. Its model and its tools are those of the host now; the
@@ -52,15 +87,15 @@ async fn open_thread(host: &Host, thread_id: Option<String>) -> Result<Thread, C
         };
         return Ok(host.store.create_thread(new).await?);
     };
-    let unknown = || CommandError::Failed(format!("there is no thread `{id}`; `art thread list` shows all"));
-    let thread = host.store.get_thread(&id).await?.ok_or_else(unknown)?;
+    let thread = host.store.get_thread(&id).await?;
+    let thread = thread.ok_or_else(|| CommandError::no_thread(&id))?;
     let config = with_host(host, thread.config);
     Ok(host.store.set_thread_config(&id, config).await?)
 }
 
 fn with_host(host: &Host, config: ThreadConfig) -> ThreadConfig {
     ThreadConfig {
-        provider_config: Some(host.model.config().clone()),
+        provider_config: Some(host.model.clone()),
         enabled_tools: host.tool_names(),
         ..config
     }

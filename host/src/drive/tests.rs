@@ -1,9 +1,15 @@
+mod callbacks;
+mod failing;
+mod scripted;
+mod streaming;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use art_core::agent::ThreadConfig;
+use art_core::agent::{AgentProps, ExecutionOverrides, ThreadConfig};
 use art_core::observation::ObservationType;
 use art_core::outcome::Ending;
+use art_core::prompt::{AgentPersona, SystemPromptOverride};
 use art_core::tool::{ExecutionMode, ToolSchema};
 use art_store::{MemoryStore, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store};
 use art_tools::DirectTool;
@@ -16,9 +22,7 @@ use crate::recover::end_leftovers;
 
 struct Unwatched;
 
-impl Watcher for Unwatched {
-    fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
-}
+impl Watcher for Unwatched {}
 
 /// A host with one tool, the function `run`, which counts the people of a city.
 fn host_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Host)
@@ -94,6 +98,7 @@ async fn a_run_that_the_store_refuses_is_ended() {
         name: "large.txt".to_owned(),
         media_type: "text/plain".to_owned(),
         text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
+        base64: None,
     };
     let question = Question {
         attachments: vec![attachment],
@@ -110,7 +115,7 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
     let (_home, host) = counted();
     let config = ThreadConfig {
         history_limit: 3,
-        execution_config: Some(host.config.execution.value),
+        execution_config: Some(host.config.execution.value.into()),
         ..ThreadConfig::default()
     };
     let new = NewThread {
@@ -126,7 +131,7 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
     ask(&host, question, CancellationToken::new()).await.unwrap();
     let kept = host.store.get_thread("t").await.unwrap().unwrap().config;
     let expected = ThreadConfig {
-        provider_config: Some(host.model.config().clone()),
+        provider_config: Some(host.model.clone()),
         enabled_tools: vec!["city_population".to_owned()],
         ..config
     };
@@ -154,6 +159,75 @@ async fn a_later_question_without_a_tool_is_told_from_one_with() {
     let report = ask(&host, question, CancellationToken::new()).await.unwrap().report;
     assert_eq!(Exit::of_run(&report, true), Exit::NoTool);
     assert_eq!(Exit::of_run(&report, false), Exit::Success);
+}
+
+#[tokio::test]
+async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
+    let (_home, mut host) = counted();
+    let text = |text: &str| Some(SystemPromptOverride::Text(text.to_owned()));
+    host.config.system_prompt.value = text("instance");
+    host.config.execution.value.max_items = 1;
+    host.config.execution.value.max_iterations = 2;
+    host.config.execution.value.max_tool_calls = 3;
+    host.config.persona.value.name = "Instance".to_owned();
+    host.config.persona.value.prompts.planning = Some("plan".to_owned());
+    host.config.params.value.insert("seed".to_owned(), 7.into());
+    let config = ThreadConfig {
+        system_prompt: text("thread"),
+        execution_config: Some(ExecutionOverrides {
+            max_iterations: Some(4),
+            max_tool_calls: Some(5),
+            ..ExecutionOverrides::default()
+        }),
+        ..ThreadConfig::default()
+    };
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: None,
+        config,
+    };
+    host.store.create_thread(new).await.unwrap();
+    let settings = CallSettings {
+        execution: ExecutionOverrides {
+            max_tool_calls: Some(6),
+            ..ExecutionOverrides::default()
+        },
+        persona: AgentPersona {
+            name: "Call".to_owned(),
+            ..AgentPersona::default()
+        },
+        system_prompt: text("call"),
+    };
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        settings,
+        ..question()
+    };
+    let (start, _) = prepare::prepare(&host, question).await.unwrap();
+    let execution = start.config;
+    assert_eq!(
+        (execution.max_items, execution.max_iterations, execution.max_tool_calls),
+        (1, 4, 6)
+    );
+    assert_eq!(start.persona.name, "Call");
+    assert_eq!(start.persona.prompts.planning.as_deref(), Some("plan"));
+    assert_eq!(start.params["seed"], 7);
+    let prompts: Vec<_> = start.system_prompts.into_iter().map(Some).collect();
+    assert_eq!(prompts, [text("instance"), text("thread"), text("call")]);
+}
+
+#[test]
+fn a_run_knows_what_its_model_can_do() {
+    let engine = art_model::ReasoningEngine::new(art_model::ModelSettings::default(), |_| None).unwrap();
+    for (name, vision, native_tools) in [
+        ("embedded", false, false),
+        ("groq", false, true),
+        ("openai", true, true),
+    ] {
+        let model = engine.describe(&engine.resolve(name).unwrap()).unwrap();
+        let start = prepare::of_model(&model, AgentProps::default());
+        assert_eq!((start.vision, start.native_tools), (vision, native_tools), "{name}");
+    }
 }
 
 /// The thread and the journal of a run as they are when the host stops before it publishes anything.

@@ -1,26 +1,48 @@
 //! What is under way: the open steps of a run, and how they are done.
 
+mod ask;
+mod batch;
+
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use art_agent::{Run, RunEvent, RunStart, Step, StepId};
-use art_core::provider::ModelRequest;
-use art_core::tool::ParsedToolCall;
-use art_core::usage::Usage;
-use art_tools::{CallScope, ToolReport};
+use art_core::provider::StepContext;
+use art_core::stream::{Phase, StreamEvent};
+use art_tools::{CallProgress, CallScope};
 use futures_util::StreamExt;
-use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::FuturesUnordered;
+use futures_util::stream::{BoxStream, SelectAll};
 use tokio_util::sync::CancellationToken;
 
-use super::{CallCost, now};
+use super::CallCost;
+use super::watched::Watched;
 use crate::compose::Host;
 
 /// How long calls that were cancelled may take until they have ended.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// What a step came to, before it is an event.
-pub(super) type Done = (RunEvent, Vec<CallCost>);
+/// What comes of the steps under way.
+pub(super) enum Progress {
+    /// A piece of a reply.
+    Piece {
+        /// Whose.
+        call: Arc<ModelCall>,
+        /// The piece.
+        event: Box<StreamEvent>,
+    },
+    /// How far a call of a tool is.
+    Call(CallProgress),
+    /// A step ended: what happened, and what its tool calls cost.
+    Ended(Box<RunEvent>, Vec<CallCost>),
+}
+
+/// Which call of a model a piece belongs to.
+pub(super) struct ModelCall {
+    pub(super) id: StepId,
+    pub(super) phase: Phase,
+    pub(super) step: Option<StepContext>,
+}
 
 /// The steps that were begun and have not ended. Calls of tools are apart, because they must not be dropped: what they did
 /// has to be recorded.
@@ -28,8 +50,9 @@ pub(super) struct Work<'a> {
     host: &'a Host,
     scope: CallScope,
     begun: BTreeSet<StepId>,
-    models: FuturesUnordered<BoxFuture<'a, RunEvent>>,
-    tools: FuturesUnordered<BoxFuture<'a, Done>>,
+    /// Polled when the driver is ready for the next piece, so nothing is buffered here.
+    models: SelectAll<BoxStream<'static, Progress>>,
+    tools: SelectAll<BoxStream<'a, Progress>>,
 }
 
 impl<'a> Work<'a> {
@@ -45,21 +68,25 @@ impl<'a> Work<'a> {
             host,
             scope,
             begun: BTreeSet::new(),
-            models: FuturesUnordered::new(),
-            tools: FuturesUnordered::new(),
+            models: SelectAll::new(),
+            tools: SelectAll::new(),
         }
     }
 
-    /// Begins every open step that has not begun.
-    pub(super) fn begin(&mut self, run: &Run) {
+    /// Begins every open step that has not begun. A model's call has begun with this; a tool's is told of when it runs.
+    pub(super) fn begin(&mut self, run: &Run, watched: &mut Watched<'_>) {
         for id in run.open_steps() {
             if !self.begun.insert(id) {
                 continue;
             }
             match run.step(id) {
-                Some(Step::CallModel { id, request, .. }) => self.models.push(ask(self.host, id, *request)),
+                Some(Step::CallModel { id, request, .. }) => {
+                    watched.model_called(id, &request);
+                    self.models.push(ask::ask(self.host, id, *request));
+                }
                 Some(Step::CallTools { id, item_id, calls }) => {
-                    self.tools.push(call(self.host, id, item_id, calls, self.scope.clone()));
+                    let scope = self.scope.clone();
+                    self.tools.push(batch::call(self.host, id, item_id, calls, scope));
                 }
                 // The loop ends before it asks for the end.
                 Some(Step::Finish(_)) | None => {}
@@ -67,23 +94,27 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The next step that ends; none when nothing is under way.
-    pub(super) async fn next(&mut self) -> Option<Done> {
+    /// The next piece, or the next step that ends; none when nothing is under way.
+    pub(super) async fn next(&mut self) -> Option<Progress> {
         tokio::select! {
-            Some(event) = self.models.next(), if !self.models.is_empty() => Some((event, Vec::new())),
-            Some(done) = self.tools.next(), if !self.tools.is_empty() => Some(done),
+            Some(progress) = self.models.next(), if !self.models.is_empty() => Some(progress),
+            Some(progress) = self.tools.next(), if !self.tools.is_empty() => Some(progress),
             else => None,
         }
     }
 
     /// Cancels what is under way and waits until the tools have ended; gives what their calls cost.
-    pub(super) async fn drain(&mut self) -> Vec<CallCost> {
+    pub(super) async fn drain(&mut self, watched: &mut Watched<'_>) -> Vec<CallCost> {
         self.scope.cancel.cancel();
         self.models.clear();
         let mut calls = Vec::new();
         let ended = async {
-            while let Some((_, costs)) = self.tools.next().await {
-                calls.extend(costs);
+            while let Some(progress) = self.tools.next().await {
+                match progress {
+                    Progress::Ended(_, costs) => calls.extend(costs),
+                    Progress::Call(progress) => watched.tool(&progress),
+                    Progress::Piece { .. } => {}
+                }
             }
         };
         if tokio::time::timeout(DRAIN, ended).await.is_err() {
@@ -91,56 +122,4 @@ impl<'a> Work<'a> {
         }
         calls
     }
-}
-
-/// Never fails: what went wrong is an event as well.
-fn ask(host: &Host, step: StepId, request: ModelRequest) -> BoxFuture<'_, RunEvent> {
-    async move {
-        match art_model::reply(host.model.as_ref(), request).await {
-            Ok(reply) => RunEvent::ModelReplied { at: now(), step, reply },
-            Err(error) => RunEvent::ModelFailed { at: now(), step, error },
-        }
-    }
-    .boxed()
-}
-
-fn call(
-    host: &Host,
-    step: StepId,
-    item_id: String,
-    calls: Vec<ParsedToolCall>,
-    scope: CallScope,
-) -> BoxFuture<'_, Done> {
-    async move {
-        let scope = CallScope {
-            parent_id: Some(item_id.clone()),
-            ..scope
-        };
-        returned(step, &item_id, host.tools.execute_batch(calls, &scope).await)
-    }
-    .boxed()
-}
-
-fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>) -> Done {
-    let mut usage = Usage::default();
-    let mut costs = Vec::new();
-    let mut results = Vec::new();
-    for report in reports {
-        usage += report.usage;
-        costs.push(CallCost {
-            item_id: item_id.to_owned(),
-            tool: report.result.tool_name.clone(),
-            ending: report.ending.as_str(),
-            usage: report.usage,
-        });
-        results.push(report.result);
-    }
-    let at = now();
-    let event = RunEvent::ToolsReturned {
-        at,
-        step,
-        results,
-        usage,
-    };
-    (event, costs)
 }

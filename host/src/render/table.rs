@@ -20,6 +20,13 @@ pub fn lines(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(|row| line(row, &widths)).collect()
 }
 
+/// The first sentence of a description, for the last column.
+#[must_use]
+pub fn first_sentence(text: &str) -> String {
+    let first = text.split_inclusive(". ").next().unwrap_or_default();
+    first.trim_end().to_owned()
+}
+
 fn line(row: &[String], widths: &[usize]) -> String {
     let padded = row.iter().zip(widths).map(|(cell, &width)| format!("{cell:<width$}"));
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()

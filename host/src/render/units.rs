@@ -18,6 +18,26 @@ pub fn micros(number: u64) -> String {
     scaled(number, 1_000.0, &[" us", " ms", " s"])
 }
 
+/// `$1.25`, and `$0.0031` where cents say too little.
+#[must_use]
+pub fn dollars(amount: f64) -> String {
+    if amount < 0.1 {
+        format!("${amount:.4}")
+    } else {
+        format!("${amount:.2}")
+    }
+}
+
+/// `3 s` for 3 000 and `1.2 s` for 1 234.
+#[must_use]
+pub fn seconds(millis: u64) -> String {
+    let tenths = millis.saturating_add(50) / 100;
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole} s"),
+        (whole, tenth) => format!("{whole}.{tenth} s"),
+    }
+}
+
 /// `5 min ago` for a time in milliseconds since the epoch.
 #[must_use]
 pub fn ago(timestamp: art_core::Timestamp) -> String {
@@ -59,6 +79,11 @@ mod tests {
             (count(999), bytes(1_023), micros(0)),
             ("999".into(), "1023 B".into(), "0 us".into())
         );
+    }
+
+    #[test]
+    fn seconds_have_a_decimal_where_it_says_something() {
+        assert_eq!([seconds(0), seconds(3_000), seconds(1_234)], ["0 s", "3 s", "1.2 s"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use art_sdk::{args, output, serde_json};
 #[derive(Clone, Default)]
 pub(crate) struct CalculatorInput {
     /// The arithmetic expression to calculate, for example `1284 / 6 + 19`, `17.5% of 2340`, `sqrt(2)^3` or `2 * x + ans`.
+    /// Lists go to a function: `sum(4, 8, 15)`, `mean(4, 8, 15)`, `median(..)`, `max(..)`, `min(..)`.
     pub(crate) expression: String,
     /// Variables that the expression may name, for example `{"x": 3, "rate": 0.19}`.
     pub(crate) scope: Option<BTreeMap<String, f64>>,

@@ -1,6 +1,8 @@
-//! Attachments by name: prompts show their beginnings, and calls get the whole text in place of `attachment:NAME`.
+//! Attachments by name: prompts show their beginnings, and calls get the whole of one in place of `attachment:NAME`, as
+//! text or, when it is none, in base64. Models that can look at files get those that are no text beside the prompt.
 
 use art_core::agent::QueryAttachment;
+use art_core::provider::Media;
 use serde_json::Value;
 
 const PREFIX: &str = "attachment:";
@@ -9,7 +11,7 @@ const PREFIX: &str = "attachment:";
 pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
     match arguments {
         Value::String(text) => match text.strip_prefix(PREFIX).and_then(|name| find(name, attachments)) {
-            Some(attachment) => Value::from(attachment.text.as_str()),
+            Some(attachment) => Value::from(attachment.base64.as_ref().unwrap_or(&attachment.text).as_str()),
             None => arguments.clone(),
         },
         Value::Array(values) => values.iter().map(|value| expand(value, attachments)).collect(),
@@ -18,6 +20,27 @@ pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Valu
             Value::Object(entries.collect())
         }
         other => other.clone(),
+    }
+}
+
+/// The attachments that are no text, when the model can look at them.
+pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media> {
+    let seen = if vision { attachments } else { &[] };
+    let media = seen.iter().filter_map(|attachment| {
+        Some(Media {
+            name: attachment.name.clone(),
+            media_type: attachment.media_type.clone(),
+            base64: attachment.base64.clone()?,
+        })
+    });
+    media.collect()
+}
+
+/// Bytes of the file itself.
+pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
+    match &attachment.base64 {
+        None => attachment.text.len(),
+        Some(base64) => base64.trim_end_matches('=').len() * 3 / 4,
     }
 }
 
@@ -59,7 +82,38 @@ mod tests {
             name: "sales.csv".to_owned(),
             media_type: "text/csv".to_owned(),
             text: "a,b\n1,2".to_owned(),
+            base64: None,
         }]
+    }
+
+    fn picture() -> QueryAttachment {
+        QueryAttachment {
+            name: "a.png".to_owned(),
+            media_type: "image/png".to_owned(),
+            base64: Some("iVBORw==".to_owned()),
+            ..QueryAttachment::default()
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_that_is_no_text_becomes_its_base64() {
+        assert_eq!(
+            expand(&json!({"image": "attachment:a.png"}), &[picture()]),
+            json!({"image": "iVBORw=="})
+        );
+    }
+
+    #[test]
+    fn only_files_that_are_no_text_are_looked_at() {
+        let all = [sales(), vec![picture()]].concat();
+        let names: Vec<_> = media(&all, true).into_iter().map(|media| media.name).collect();
+        assert_eq!(names, ["a.png"]);
+        assert_eq!(media(&all, false), []);
+    }
+
+    #[test]
+    fn the_size_of_a_file_is_that_before_its_encoding() {
+        assert_eq!((bytes(&picture()), bytes(&sales()[0])), (4, 7));
     }
 
     #[test]

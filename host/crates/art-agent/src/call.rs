@@ -131,6 +131,7 @@ mod tests {
         RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
     }
 
+    // A20
     #[test]
     fn a_missing_call_id_is_the_next_of_the_run() {
         let mut ids = CallIds::default();

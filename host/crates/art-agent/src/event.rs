@@ -1,11 +1,13 @@
 //! What happened to a run, in the form that the journal keeps.
 
+use std::collections::BTreeMap;
+
 use art_core::Timestamp;
 use art_core::agent::{AgentProps, ExecutionConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::error::ModelError;
 use art_core::pes::PesAgentStateData;
-use art_core::prompt::{AgentPersona, SystemPromptOverride};
+use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::ModelReply;
 use art_core::tool::{ToolResult, ToolSchema};
@@ -18,6 +20,7 @@ use crate::step::StepId;
 /// One thing that happened. The journal of a run is a list of these, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[expect(clippy::large_enum_variant, reason = "one at a time is made, journaled and applied")]
 pub enum RunEvent {
     /// The run began.
     Started {
@@ -95,17 +98,38 @@ pub struct RunStart {
     /// Who the agent is (C30).
     #[serde(default)]
     pub persona: AgentPersona,
-    /// Joined to the persona's guidance one after the other: the thread's, then the call's (P6).
+    /// Instruction texts of the operator, by the names of [`crate::PromptManager`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fragments: BTreeMap<String, String>,
+    /// Templates that system prompts may name (C29).
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub system_prompts_registry: SystemPromptsRegistry,
+    /// Joined to the persona's guidance one after the other: the instance's, the thread's, then the call's (P6, M28).
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
     /// The model in use; the run only records it.
     pub model: RuntimeProviderConfig,
+    /// Tokens that the model reads and writes in one call; absent when reading costs nothing and has no bound, as with the
+    /// embedded model. With it, prompts list the nearest tools only, and every request is made to fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// The model looks at pictures and other files. Without it they are not part of any request, and the prompts say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vision: bool,
+    /// The model reads the schemas of tools beside the prompt and calls them in its provider's form. With it, the prompt of a
+    /// step lists the tools by name only, so that no schema is sent twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub native_tools: bool,
     /// Parameters for the provider (C45).
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
     /// What earlier runs of the thread left (P13, P14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<PesAgentStateData>,
+}
+
+fn is_empty(registry: &SystemPromptsRegistry) -> bool {
+    *registry == SystemPromptsRegistry::default()
 }
 
 impl RunStart {
@@ -119,8 +143,13 @@ impl RunStart {
             history: Vec::new(),
             config: ExecutionConfig::default(),
             persona: AgentPersona::default(),
+            fragments: BTreeMap::new(),
+            system_prompts_registry: SystemPromptsRegistry::default(),
             system_prompts: Vec::new(),
             model,
+            context_tokens: None,
+            vision: false,
+            native_tools: false,
             params: JsonObject::new(),
             prior: None,
         }

@@ -92,7 +92,7 @@ impl ItemRun {
         if reply.decision == Some(Decision::FailItem) && reply.calls.is_empty() {
             return Next::Fail(self.reason_to_fail());
         }
-        if self.enforce(item, reply, echo, gate.config) {
+        if !reply.cut && self.enforce(item, reply, echo, gate.config) {
             return self.ask_again(gate.config);
         }
         if !reply.calls.is_empty() {
@@ -116,7 +116,7 @@ impl ItemRun {
         config: ExecutionConfig,
     ) -> Next {
         let batch = std::mem::take(&mut self.batch);
-        let share = config.tool_result_max_length / batch.calls.len().max(1);
+        let share = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
             let all = || results.iter().chain(&batch.refused);
             let Some(result) = all().find(|result| result.call_id == call.call_id) else {

@@ -5,15 +5,17 @@ mod answer;
 mod execution;
 mod json;
 mod planning;
+mod stream;
 mod think;
 
 pub(crate) use answer::answer;
 pub(crate) use execution::{Decision, ExecutionReply, PlanUpdate, execution, is_blank};
 pub(crate) use json::{MARKER_END, MARKER_START};
 pub(crate) use planning::{DraftItem, PlanDraft, planning};
+pub use stream::AnswerStream;
 pub(crate) use think::split_thoughts;
 
-use art_core::stream::ModelReply;
+use art_core::stream::{ModelReply, StopReason};
 use art_core::text::byte_prefix;
 
 /// Part of a reply that is looked at, so that an endless reply cannot keep the host busy.
@@ -22,8 +24,18 @@ const MAX_REPLY_BYTES: usize = 1 << 20;
 /// Items that a plan may have.
 pub(crate) const MAX_TODO_ITEMS: usize = 50;
 
-/// Calls that one reply may make.
-pub(crate) const MAX_CALLS_PER_REPLY: usize = 32;
+/// Calls of one reply that are looked at.
+pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
+
+/// Calls of one reply that are answered, if only with a refusal; the others are dropped and counted.
+pub(crate) const MAX_CALLS_ANSWERED: usize = 512;
+
+/// What a model is told of a reply that has no end (M10).
+pub(crate) const CUT: &str = "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with \
+                              fewer calls at a time";
+
+/// Why a reply without content ends what it was for (M10).
+pub(crate) const HELD_BACK: &str = "the provider held the reply back";
 
 /// Problems that are reported at a time; a model that made fifty mistakes learns nothing from the rest.
 pub(crate) const MAX_PROBLEMS: usize = 20;
@@ -35,15 +47,30 @@ pub(crate) struct Texts {
     pub(crate) content: String,
 }
 
-/// Thoughts in the provider's own field and in think tags together; the rest is the answer.
+/// Thoughts in the provider's own field, or else in think tags; the rest is the answer. With thoughts of its own, think
+/// tags in a reply are part of what it says.
 pub(crate) fn texts(reply: &ModelReply) -> Texts {
-    let (tagged, content) = split_thoughts(byte_prefix(&reply.text, MAX_REPLY_BYTES));
+    let text = byte_prefix(&reply.text, MAX_REPLY_BYTES);
     let own = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
-    let thoughts = [own, tagged.as_str()].into_iter().filter(|text| !text.is_empty());
-    Texts {
-        thoughts: thoughts.collect::<Vec<_>>().join("\n\n"),
-        content,
-    }
+    let (thoughts, content) = if own.is_empty() {
+        split_thoughts(text)
+    } else {
+        (own.to_owned(), text.trim().to_owned())
+    };
+    Texts { thoughts, content }
+}
+
+/// Whether the reply stops before its end, so that a call in it may not be whole.
+pub(crate) fn is_cut(reply: &ModelReply) -> bool {
+    matches!(
+        reply.metadata.stop_reason,
+        Some(StopReason::Length | StopReason::ContentFilter)
+    )
+}
+
+/// Whether the provider held back all that could be read.
+pub(crate) fn is_held_back(reply: &ModelReply) -> bool {
+    reply.metadata.stop_reason == Some(StopReason::ContentFilter) && texts(reply).content.is_empty()
 }
 
 #[cfg(test)]
@@ -77,6 +104,20 @@ mod tests {
         fn no_text_that_looks_like_a_reply_makes_the_parser_panic(text in PIECES) {
             read_every_way(&text);
         }
+    }
+
+    #[test]
+    fn think_tags_are_thoughts_only_where_the_reply_has_none_of_its_own() {
+        let read = |thinking: &str| {
+            let texts = texts(&ModelReply {
+                text: "<think>a</think>b".to_owned(),
+                thinking: thinking.to_owned(),
+                ..ModelReply::default()
+            });
+            (texts.thoughts, texts.content)
+        };
+        assert_eq!(read(" "), ("a".to_owned(), "b".to_owned()));
+        assert_eq!(read("hm"), ("hm".to_owned(), "<think>a</think>b".to_owned()));
     }
 
     #[test]

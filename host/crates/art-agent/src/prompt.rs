@@ -2,12 +2,20 @@
 //! with `## ` is always ours (B25); nothing in here can be forged by a question, a tool or an earlier reply.
 
 mod execution;
+mod fit;
+mod fragment;
 mod guidance;
+mod manager;
 mod planning;
 mod quote;
 mod synthesis;
+mod system;
+mod template;
 
 pub(crate) use execution::{begin_step, complaint, enforcement, execution_mode, go_on, tool_message};
+pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
+pub use manager::PromptManager;
 pub(crate) use planning::{planning, repair};
 pub(crate) use quote::defuse;
 pub(crate) use synthesis::{result_listing, synthesis};
+pub use system::resolve_system_prompt;

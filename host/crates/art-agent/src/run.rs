@@ -1,5 +1,6 @@
 //! A run: the fold of its events.
 
+mod ask;
 mod check;
 mod finish;
 mod items;
@@ -13,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
-use art_core::pes::{PesAgentStateData, TodoItem};
+use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
+use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
 use art_core::usage::{TokenUsage, Usage};
 
@@ -39,10 +41,14 @@ pub struct Run {
     state: PesAgentStateData,
     live: BTreeMap<String, ItemRun>,
     open: BTreeMap<StepId, OpenStep>,
+    /// Tokens that a request may have whose first form was too long for the provider.
+    shortened: BTreeMap<StepId, u64>,
     steps_made: u64,
     items_begun: u32,
     /// Items that this run began; earlier runs of the thread had their own status.
     begun: BTreeSet<String>,
+    /// Items that had ended before this run and were not begun again: they belong to earlier questions.
+    earlier: BTreeSet<String>,
     call_ids: CallIds,
     spent: Spent,
     limits_hit: Vec<String>,
@@ -51,7 +57,7 @@ pub struct Run {
 /// Where a run stands, with what only that stage needs.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
-    Planning { messages: Vec<Message>, repaired: bool },
+    Planning { messages: Vec<Message>, repairs: u32 },
     Execution,
     Synthesis { messages: Vec<Message> },
     Finished(Box<RunReport>),
@@ -67,15 +73,28 @@ enum OpenStep {
 }
 
 /// What the run has used.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Spent {
     llm_calls: u32,
+    /// Model calls that were handed out.
+    llm_asked: u32,
+    /// Counts, times and known costs of all replies.
+    llm: LlmMetadata,
+    /// A reply came without a price.
+    unpriced: bool,
     /// Calls that came back.
     tool_calls: u32,
     /// Calls that were handed out.
     calls_made: u32,
     tokens: TokenUsage,
     usage: Usage,
+}
+
+impl Spent {
+    /// The cost of all calls, when it is known of each.
+    fn llm_cost(&self) -> Option<f64> {
+        self.llm.cost_usd.filter(|_| !self.unpriced)
+    }
 }
 
 impl Run {
@@ -169,6 +188,8 @@ impl Run {
     fn new(start: &RunStart, trace_id: String, at: Timestamp) -> Self {
         let mut state = start.prior.clone().unwrap_or_default();
         state.thread_id.clone_from(&start.props.thread_id);
+        let earlier = state.todo_list.iter().filter(|item| has_ended(item.status));
+        let earlier = earlier.map(|item| item.id.clone()).collect();
         Self {
             start: start.clone(),
             trace_id,
@@ -178,9 +199,11 @@ impl Run {
             state,
             live: BTreeMap::new(),
             open: BTreeMap::new(),
+            shortened: BTreeMap::new(),
             steps_made: 0,
             items_begun: 0,
             begun: BTreeSet::new(),
+            earlier,
             call_ids: CallIds::default(),
             spent: Spent::default(),
             limits_hit: Vec::new(),
@@ -201,9 +224,11 @@ impl Run {
         }
     }
 
-    fn open_step(&mut self, step: OpenStep) {
+    fn open_step(&mut self, step: OpenStep) -> StepId {
         self.steps_made += 1;
-        self.open.insert(StepId(self.steps_made), step);
+        let id = StepId(self.steps_made);
+        self.open.insert(id, step);
+        id
     }
 
     fn item(&self, id: &str) -> Option<&TodoItem> {
@@ -219,4 +244,9 @@ impl Run {
             self.limits_hit.push(limit);
         }
     }
+}
+
+const fn has_ended(status: TodoItemStatus) -> bool {
+    use TodoItemStatus::{Cancelled, Completed, Failed};
+    matches!(status, Completed | Failed | Cancelled)
 }

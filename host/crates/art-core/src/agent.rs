@@ -1,14 +1,18 @@
 //! What goes into a run and what comes out (C44 to C50).
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+mod execution;
+
+use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 use crate::conversation::ConversationMessage;
 use crate::error::ArtError;
 use crate::prompt::{AgentPersona, SystemPromptOverride};
 use crate::provider::RuntimeProviderConfig;
+use crate::stream::LlmMetadata;
 use crate::usage::{TokenUsage, Usage};
+
+pub use execution::{ExecutionConfig, ExecutionOverrides};
 
 /// A query and where it comes from (C44).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,65 +31,26 @@ pub struct AgentProps {
     /// Person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Texts that come with the question.
+    /// Files that come with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<QueryAttachment>,
 }
 
-/// A text that comes with a question. The model sees its name and its beginning; a tool can be given the whole of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A file that comes with a question. Of a text the model sees the name and the beginning; of anything else it sees the
+/// name, and the whole when it can look at such files. A tool can be given the whole of either.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryAttachment {
     /// File name, unique among the attachments of a question.
     pub name: String,
     /// For example `text/csv`.
     pub media_type: String,
-    /// The whole text.
+    /// The whole text; empty when `base64` holds the file.
+    #[serde(default)]
     pub text: String,
-}
-
-/// How hard a run may try (C48, X11).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ExecutionConfig {
-    /// Model calls for one item.
-    pub max_iterations: u32,
-    /// Times that a model is told to call a required tool.
-    pub taef_max_retries: u32,
-    /// Characters of tool results in one prompt.
-    pub tool_result_max_length: usize,
-    /// Items worked on in one run (P34).
-    pub max_items: u32,
-    /// Items worked on at the same time.
-    pub max_parallel_items: u32,
-    /// Tool calls of one run.
-    pub max_tool_calls: u32,
-    /// Steps may go to other agents. There are none here: asking for it is an error.
-    #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
-    pub enable_a2a_delegation: bool,
-}
-
-impl Default for ExecutionConfig {
-    fn default() -> Self {
-        Self {
-            max_iterations: 5,
-            taef_max_retries: 2,
-            tool_result_max_length: 60_000,
-            max_items: 20,
-            max_parallel_items: 4,
-            max_tool_calls: 64,
-            enable_a2a_delegation: false,
-        }
-    }
-}
-
-fn no_delegation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    if bool::deserialize(deserializer)? {
-        return Err(D::Error::custom(
-            "there is nobody to delegate to: `enableA2ADelegation` can only be `false`",
-        ));
-    }
-    Ok(false)
+    /// The whole of a file that is not text, such as a picture or a PDF, in base64 (RFC 4648, with padding).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
 }
 
 /// Settings of a conversation (C49).
@@ -105,9 +70,9 @@ pub struct ThreadConfig {
     /// Who the agent is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<AgentPersona>,
-    /// How hard a run may try; `execution` is an older name (X5).
+    /// How hard a run may try, where the thread says so; `execution` is an older name (X5).
     #[serde(alias = "execution", skip_serializing_if = "Option::is_none")]
-    pub execution_config: Option<ExecutionConfig>,
+    pub execution_config: Option<ExecutionOverrides>,
 }
 
 /// What an agent keeps of a thread, with the version that compare-and-set checks (C50).
@@ -158,6 +123,13 @@ pub struct ExecutionMetadata {
     pub tool_calls: u32,
     /// Tokens of all model calls together (B20).
     pub tokens: TokenUsage,
+    /// US dollars of all model calls together; absent when there was none, or when one of them had no price, since a sum
+    /// without it would be too low.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm_cost: Option<f64>,
+    /// Counts and times of all model calls together, those of items that failed among them (B20).
+    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
+    pub llm_metadata: LlmMetadata,
     /// What all tool calls used together.
     pub usage: Usage,
     /// Why there is no answer.

@@ -1,6 +1,10 @@
 //! Codes for everything that can go wrong, as programs read them (C71 to C84).
 
+mod message;
+
 use serde::{Deserialize, Serialize};
+
+pub use message::ErrorContext;
 
 /// Why a tool call failed. The first nine are C79; the others are endings that only a sandbox knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,6 +86,22 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
 }
 
+/// A retry that is about to be made (C88).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryContext {
+    /// Which retry it is, from 1.
+    pub attempt: u32,
+    /// Retries that a call may have.
+    pub max_retries: u32,
+    /// Milliseconds until it is made.
+    pub delay_ms: u64,
+    /// Why the attempt before it failed.
+    pub error: ModelErrorCode,
+    /// The same in words, without secrets.
+    pub message: String,
+}
+
 /// Why a run failed as a whole (the part of C72 that a run can end with).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -91,6 +111,11 @@ pub enum ErrorCode {
     StorageError,
     ThreadNotFound,
     LlmProviderError,
+    PromptGenerationFailed,
+    PromptAssemblyFailed,
+    PromptFragmentNotFound,
+    PromptValidationFailed,
+    PromptTranslationFailed,
     OutputParsingFailed,
     PlanningFailed,
     ToolExecutionFailed,

@@ -14,6 +14,25 @@ pub fn ordered() -> String {
     Uuid::now_v7().to_string()
 }
 
+/// A random identifier of a trace: 32 lower-case hexadecimal digits (C75).
+pub(crate) fn trace_id() -> String {
+    Uuid::new_v4().simple().to_string()
+}
+
+/// The identifier of a trace for a run: the digits of a run whose identifier is a UUID, and digits that follow from it
+/// for every other.
+pub(crate) fn trace_id_of(run: &str) -> String {
+    let id = Uuid::parse_str(run).unwrap_or_else(|_| Uuid::new_v5(&Uuid::NAMESPACE_OID, run.as_bytes()));
+    id.simple().to_string()
+}
+
+/// A random identifier of a span: 16 lower-case hexadecimal digits (C75). Never all zeros, which would mean no span,
+/// because the variant of the UUID is among them.
+pub(crate) fn span_id() -> String {
+    let (_, low) = Uuid::new_v4().as_u64_pair();
+    format!("{low:016x}")
+}
+
 /// A random identifier of a tool call: `call_` and nine base-36 digits (C4).
 #[must_use]
 pub fn call_id() -> String {

@@ -14,6 +14,7 @@ pub mod outcome;
 pub mod pes;
 pub mod prompt;
 pub mod provider;
+pub mod span;
 pub mod stream;
 pub mod text;
 pub mod tool;

@@ -1,8 +1,18 @@
 //! The one prompt form that every model adapter reads (C23 to C30, S003).
 
+mod fault;
+mod persona;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::stream::ProviderState;
+
+pub use fault::{PromptFault, PromptFaultKind};
+pub use persona::{
+    AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec, SystemPromptsRegistry,
+};
 
 /// Who speaks (C23). `tool` is accepted as another name of `tool_result` (X16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +29,13 @@ pub enum Role {
     /// What a call returned.
     #[serde(alias = "tool")]
     ToolResult,
+}
+
+impl Role {
+    /// The role of that name.
+    fn from_name(name: &Value) -> Option<Self> {
+        Self::deserialize(name).ok()
+    }
 }
 
 /// One turn (C24). Reading one checks the rules of C25 and C27; see [`Message::check`].
@@ -38,6 +55,9 @@ pub struct Message {
     /// The call that a result answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// Of an assistant turn: what its provider wants back with it. An addition to C24 that only adapters read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_state: Option<ProviderState>,
 }
 
 /// A call inside an assistant turn (C24).
@@ -121,26 +141,15 @@ impl Message {
         }
     }
 
-    /// Whether the content and the identifier fit the role (C25, C27).
-    ///
-    /// # Errors
-    /// When an instruction or a question is not text, an assistant turn is neither text nor null, or a result does not name
-    /// the call that it answers.
-    pub fn check(&self) -> Result<(), InvalidMessage> {
-        match self.role {
-            Role::System | Role::User if !self.content.is_string() => Err(InvalidMessage::NotText),
-            Role::Assistant if !self.content.is_string() && !self.content.is_null() => {
-                Err(InvalidMessage::NeitherTextNorNull)
-            }
-            Role::ToolResult if self.tool_call_id.is_none() => Err(InvalidMessage::NoCall),
-            _ => Ok(()),
-        }
-    }
-
     /// The content when it is text, else the empty string.
     #[must_use]
     pub fn content_text(&self) -> &str {
         self.content.as_str().unwrap_or_default()
+    }
+
+    /// Reads a message without its rules.
+    fn read(message: &Value) -> serde_json::Result<Self> {
+        Self::deserialize(message)
     }
 
     fn text(role: Role, text: impl Into<String>) -> Self {
@@ -150,6 +159,7 @@ impl Message {
             name: None,
             tool_calls: Vec::new(),
             tool_call_id: None,
+            provider_state: None,
         }
     }
 }
@@ -166,70 +176,4 @@ impl<'de> Deserialize<'de> for Message {
         message.check().map_err(D::Error::custom)?;
         Ok(message)
     }
-}
-
-/// A turn whose content or identifier does not fit its role (C27).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidMessage {
-    /// Of the system or the user.
-    #[error("the content of a `system` or `user` message is not text")]
-    NotText,
-    /// Of the assistant.
-    #[error("the content of an `assistant` message is neither text nor null")]
-    NeitherTextNorNull,
-    /// A result without its call.
-    #[error("a `tool_result` message has no `tool_call_id`")]
-    NoCall,
-}
-
-/// How a system prompt joins the one below it (C29).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MergeStrategy {
-    /// After it.
-    #[default]
-    Append,
-    /// Before it.
-    Prepend,
-}
-
-/// A system prompt of a thread or of a call (C29). A plain string is appended content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum SystemPromptOverride {
-    /// Content to append.
-    Text(String),
-    /// Content with a strategy.
-    Detailed {
-        /// Text.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        content: Option<String>,
-        /// How it joins.
-        #[serde(default)]
-        strategy: MergeStrategy,
-    },
-}
-
-/// Who the agent is (C30).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentPersona {
-    /// Name; empty when a thread sets only the guidance (C49).
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// Guidance by stage.
-    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
-    pub prompts: StagePrompts,
-}
-
-/// Guidance by stage (C30).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct StagePrompts {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub planning: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execution: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub synthesis: Option<String>,
 }

@@ -21,12 +21,59 @@ pub struct ModelRequest {
     /// Step of the plan, in the execution phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepContext>,
+    /// Pictures and other files that come with the question; a model that cannot see leaves them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Media>,
+    /// Form of the reply, where the provider can be told.
+    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
+    pub reply_format: ReplyFormat,
     /// What the model must be able to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_capabilities: Vec<ModelCapability>,
-    /// Parameters for the provider, such as `temperature`.
+    /// Parameters for the provider: `temperature`, `topP`, `maxTokens`, `seed`, `stop`, `reasoningEffort`, and any of its
+    /// own.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
+}
+
+impl ModelRequest {
+    /// A prompt and nothing else.
+    #[must_use]
+    pub fn new(prompt: ArtStandardPrompt, phase: Phase) -> Self {
+        Self {
+            prompt,
+            tools: Vec::new(),
+            phase,
+            step: None,
+            media: Vec::new(),
+            reply_format: ReplyFormat::Text,
+            required_capabilities: Vec::new(),
+            params: JsonObject::new(),
+        }
+    }
+}
+
+/// Form of a reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplyFormat {
+    /// Any text.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// A file that a model looks at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Media {
+    /// File name.
+    pub name: String,
+    /// For example `image/png`.
+    pub media_type: String,
+    /// The content in base64 (RFC 4648, with padding).
+    pub base64: String,
 }
 
 /// Step of the plan that a model call belongs to (C42).
@@ -54,11 +101,32 @@ pub enum ModelCapability {
 }
 
 /// The model in use (C68). Secrets are never part of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeProviderConfig {
     /// For example `embedded`.
     pub provider_name: String,
     /// Model of that provider.
     pub model_id: String,
+    /// What else tells one connection from another, such as `baseUrl`; never a secret (M23).
+    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    pub adapter_options: JsonObject,
+}
+
+impl RuntimeProviderConfig {
+    /// That model of that provider, without options.
+    pub fn new(provider_name: impl Into<String>, model_id: impl Into<String>) -> Self {
+        Self {
+            provider_name: provider_name.into(),
+            model_id: model_id.into(),
+            adapter_options: JsonObject::new(),
+        }
+    }
+}
+
+impl std::fmt::Display for RuntimeProviderConfig {
+    /// `PROVIDER:MODEL`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.provider_name, self.model_id)
+    }
 }

@@ -1,11 +1,15 @@
 //! What a model streams (C38 to C43).
 
+mod envelope;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::ModelError;
+use crate::error::{ModelError, RetryContext};
 use crate::prompt::ToolCallRequest;
 use crate::usage::TokenUsage;
+
+pub use envelope::{StreamContext, StreamEnvelope, StreamEventType, TokenType};
 
 /// Phase of a run that a model call belongs to (C40).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,8 +29,12 @@ pub enum StreamEvent {
     Token(String),
     /// Text of the model's thoughts.
     Thinking(String),
-    /// A whole tool call.
+    /// A whole tool call. The identifier is empty when the provider gave none.
     ToolCall(ToolCallRequest),
+    /// What the provider wants back with this turn.
+    State(ProviderState),
+    /// The call failed before its first token and is made again.
+    Retry(RetryContext),
     /// Counts and timings.
     Metadata(LlmMetadata),
     /// The stream ends here, without an answer.
@@ -35,14 +43,22 @@ pub enum StreamEvent {
     End,
 }
 
-/// Counts and timings of a model call (C41).
+/// Counts and timings of a model call (C41). What the provider does not say is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LlmMetadata {
-    /// Tokens.
-    pub usage: TokenUsage,
-    /// Tokens of thought, also counted in `usage`.
-    pub thinking_tokens: u64,
+    /// Tokens read, those from a cache among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written, thoughts among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens of thought, also counted in `output_tokens`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_tokens: Option<u64>,
+    /// Tokens read from the provider's cache, also counted in `input_tokens`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_input_tokens: Option<u64>,
     /// Milliseconds to the first token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_to_first_token_ms: Option<u64>,
@@ -51,10 +67,104 @@ pub struct LlmMetadata {
     pub total_generation_time_ms: Option<u64>,
     /// Why it stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<String>,
+    pub stop_reason: Option<StopReason>,
     /// Usage as the provider gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_raw_usage: Option<Value>,
+    /// The run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+    /// US dollars as the provider counts them or, where it does not, by the host's price table; none without a price.
+    #[serde(rename = "llmCost", skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// The counts are the host's estimate, because the provider gave none.
+    #[serde(skip_serializing_if = "crate::wire::is_default")]
+    pub estimated: bool,
+}
+
+impl LlmMetadata {
+    /// The tokens in one form (C85); what is missing counts as 0.
+    #[must_use]
+    pub fn usage(&self) -> TokenUsage {
+        let (input, output) = (
+            self.input_tokens.unwrap_or_default(),
+            self.output_tokens.unwrap_or_default(),
+        );
+        TokenUsage {
+            prompt_tokens: input,
+            completion_tokens: output,
+            total_tokens: input.saturating_add(output),
+        }
+    }
+
+    /// Adds the counts, times and cost of another call; what neither call says stays absent (B20). What belongs to one
+    /// call only, such as its stop reason, is left as it is.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        self.input_tokens = sum(self.input_tokens, other.input_tokens);
+        self.output_tokens = sum(self.output_tokens, other.output_tokens);
+        self.thinking_tokens = sum(self.thinking_tokens, other.thinking_tokens);
+        self.cached_input_tokens = sum(self.cached_input_tokens, other.cached_input_tokens);
+        self.total_generation_time_ms = sum(self.total_generation_time_ms, other.total_generation_time_ms);
+        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+        self.estimated |= other.estimated;
+    }
+}
+
+/// Why a model stopped (C41), in the words of one provider for all; a reason that none of them has stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum StopReason {
+    /// It was done.
+    Stop,
+    /// It had no tokens left: the reply is incomplete, and a call at its end is not whole.
+    Length,
+    /// It calls tools.
+    ToolCalls,
+    /// It refused, or the provider held the reply back.
+    ContentFilter,
+    /// Anything else, as the provider says it.
+    Other(String),
+}
+
+impl From<String> for StopReason {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "stop" => Self::Stop,
+            "length" => Self::Length,
+            "tool_calls" => Self::ToolCalls,
+            "content_filter" => Self::ContentFilter,
+            _ => Self::Other(text),
+        }
+    }
+}
+
+impl From<StopReason> for String {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::Stop => "stop".to_owned(),
+            StopReason::Length => "length".to_owned(),
+            StopReason::ToolCalls => "tool_calls".to_owned(),
+            StopReason::ContentFilter => "content_filter".to_owned(),
+            StopReason::Other(text) => text,
+        }
+    }
+}
+
+/// What a provider wants back with the turn it belongs to, such as signed thoughts. Only the dialect that made it reads
+/// it; every other one leaves it out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProviderState {
+    /// The dialect that made it.
+    pub wire: String,
+    /// As that dialect needs it.
+    pub content: Value,
 }
 
 /// A whole reply: the fold of its events.
@@ -69,6 +179,9 @@ pub struct ModelReply {
     /// Calls in the provider's own form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
+    /// What the provider wants back with this turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<ProviderState>,
     /// Counts and timings.
     pub metadata: LlmMetadata,
 }
@@ -83,9 +196,10 @@ impl ModelReply {
             StreamEvent::Token(text) => self.text.push_str(&text),
             StreamEvent::Thinking(text) => self.thinking.push_str(&text),
             StreamEvent::ToolCall(call) => self.tool_calls.push(call),
+            StreamEvent::State(state) => self.state = Some(state),
             StreamEvent::Metadata(metadata) => self.metadata = metadata,
             StreamEvent::Error(error) => return Err(error),
-            StreamEvent::End => {}
+            StreamEvent::Retry(_) | StreamEvent::End => {}
         }
         Ok(())
     }
@@ -110,7 +224,7 @@ mod tests {
 
     fn stopped_by(reason: &str) -> LlmMetadata {
         LlmMetadata {
-            stop_reason: Some(reason.to_owned()),
+            stop_reason: Some(reason.to_owned().into()),
             ..LlmMetadata::default()
         }
     }
@@ -135,6 +249,7 @@ mod tests {
             text: "42".to_owned(),
             thinking: "hmm".to_owned(),
             tool_calls: vec![call("a"), call("b")],
+            state: None,
             metadata: stopped_by("tool_use"),
         };
         assert_eq!(reply, expected);
@@ -147,6 +262,28 @@ mod tests {
             assert_eq!(reply.push(StreamEvent::Metadata(stopped_by(reason))), Ok(()));
         }
         assert_eq!(reply.metadata, stopped_by("stop"));
+    }
+
+    #[test]
+    fn counts_of_several_calls_add_up_and_what_none_says_stays_absent() {
+        let call = LlmMetadata {
+            input_tokens: Some(10),
+            cached_input_tokens: Some(4),
+            cost_usd: Some(0.5),
+            stop_reason: Some(StopReason::Stop),
+            ..LlmMetadata::default()
+        };
+        let mut sum = LlmMetadata::default();
+        for call in [&call, &LlmMetadata::default(), &call] {
+            sum.add(call);
+        }
+        let expected = LlmMetadata {
+            input_tokens: Some(20),
+            cached_input_tokens: Some(8),
+            cost_usd: Some(1.0),
+            ..LlmMetadata::default()
+        };
+        assert_eq!(sum, expected);
     }
 
     #[test]

@@ -145,17 +145,23 @@ fn prompts_and_models() -> Vec<Contract> {
     let message = &["messageId", "threadId", "role", "content", "timestamp"];
     let observation = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
     let answer = &["role", "content", "tool_call_id"];
-    let append = json!({"strategy": "append"});
     vec![
         contract::<Message>(golden!("message_assistant"), &["role", "content"], json!({})).strict(),
         contract::<Message>(golden!("message_tool_result"), answer, json!({})).strict(),
         contract::<ToolCallRequest>(golden!("tool_call_request"), &["id", "type", "function"], json!({})).strict(),
         contract::<FunctionCall>(golden!("function_call"), &["name", "arguments"], json!({})).strict(),
-        contract::<SystemPromptOverride>(golden!("system_prompt_override"), &[], append),
+        contract::<SystemPromptOverride>(golden!("system_prompt_override"), &[], json!({})),
+        contract::<SystemPromptSpec>(golden!("system_prompt_spec"), &["template"], json!({})),
+        contract::<SystemPromptsRegistry>(golden!("system_prompts_registry"), &[], json!({"specs": {}})),
         contract::<AgentPersona>(golden!("agent_persona"), &[], json!({})),
         contract::<ConversationMessage>(golden!("conversation_message"), message, json!({})),
         contract::<Observation>(golden!("observation"), observation, json!({})),
         contract::<ModelRequest>(golden!("model_request"), &["prompt", "phase"], json!({})),
+        contract::<StreamEnvelope>(
+            golden!("stream_envelope"),
+            &["type", "data", "threadId", "traceId"],
+            json!({}),
+        ),
         contract::<RuntimeProviderConfig>(
             golden!("runtime_provider_config"),
             &["providerName", "modelId"],
@@ -178,12 +184,14 @@ fn runs() -> Vec<Contract> {
     ];
     let numbers = json!({
         "maxIterations": 5, "taefMaxRetries": 2, "toolResultMaxLength": 60000, "enableA2ADelegation": false,
-        "maxItems": 20, "maxParallelItems": 4, "maxToolCalls": 64,
+        "maxItems": 20, "maxParallelItems": 4, "maxToolCalls": 64, "maxModelCalls": 120, "planRepairs": 2,
+        "maxShownTools": 16,
     });
     let nothing_enabled = json!({"enabledTools": [], "historyLimit": 0});
     vec![
         contract::<AgentProps>(golden!("agent_props"), &["query", "threadId"], json!({})),
         contract::<ExecutionConfig>(golden!("execution_config"), &[], numbers).strict(),
+        contract::<ExecutionOverrides>(golden!("execution_overrides"), &[], json!({})).strict(),
         contract::<ThreadConfig>(golden!("thread_config"), &[], nothing_enabled),
         contract::<AgentState>(golden!("agent_state"), &["data", "version", "modified"], json!({})),
         contract::<AgentFinalResponse>(golden!("agent_final_response"), &["response", "metadata"], json!({})),
@@ -369,8 +377,9 @@ fn errors_have_the_codes_of_the_contract() {
          CONTEXT_LENGTH_EXCEEDED NETWORK_ERROR TIMEOUT INVALID_RESPONSE UNKNOWN",
     );
     names::<ErrorCode>(
-        "INVALID_CONFIG STORAGE_ERROR THREAD_NOT_FOUND LLM_PROVIDER_ERROR OUTPUT_PARSING_FAILED PLANNING_FAILED \
-         TOOL_EXECUTION_FAILED SYNTHESIS_FAILED AGENT_PROCESSING_ERROR NOT_IMPLEMENTED UNKNOWN_ERROR",
+        "INVALID_CONFIG STORAGE_ERROR THREAD_NOT_FOUND LLM_PROVIDER_ERROR PROMPT_GENERATION_FAILED \
+         PROMPT_ASSEMBLY_FAILED PROMPT_FRAGMENT_NOT_FOUND PROMPT_VALIDATION_FAILED PROMPT_TRANSLATION_FAILED \
+         OUTPUT_PARSING_FAILED PLANNING_FAILED TOOL_EXECUTION_FAILED SYNTHESIS_FAILED AGENT_PROCESSING_ERROR NOT_IMPLEMENTED UNKNOWN_ERROR",
     );
 }
 
@@ -405,7 +414,7 @@ fn immediate_is_an_older_name_of_functional() {
 #[test]
 fn execution_is_an_older_name_of_execution_config() {
     let config: ThreadConfig = read(json!({"execution": {"maxIterations": 9}})).unwrap();
-    assert_eq!(config.execution_config.unwrap().max_iterations, 9);
+    assert_eq!(config.execution_config.unwrap().max_iterations, Some(9));
 }
 
 #[test]

@@ -5,7 +5,9 @@ mod class;
 mod execute;
 mod expression;
 mod fill;
+mod follow;
 mod lexicon;
+mod measure;
 mod plan;
 mod prompt;
 mod reading;
@@ -16,11 +18,11 @@ mod schema;
 mod split;
 mod synthesize;
 mod token;
+mod typo;
 mod words;
 
 use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
-use art_core::stream::{LlmMetadata, Phase, StreamEvent};
-use art_core::usage::TokenUsage;
+use art_core::stream::{LlmMetadata, Phase, StopReason, StreamEvent};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
@@ -58,14 +60,16 @@ impl Model for EmbeddedModel {
     }
 
     fn capabilities(&self) -> &[ModelCapability] {
+        // Planning and steps ask for reasoning; it takes these calls, in its own way.
         &[
             ModelCapability::Text,
             ModelCapability::Streaming,
             ModelCapability::ToolUse,
+            ModelCapability::Reasoning,
         ]
     }
 
-    fn stream(&self, request: ModelRequest) -> BoxStream<'_, StreamEvent> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         let text = match request.phase {
             Phase::Planning => plan::reply(&request),
             Phase::Execution => execute::reply(&request),
@@ -83,21 +87,16 @@ impl Model for EmbeddedModel {
 /// What a call cost. The model has no tokens of its own, so words stand for them.
 fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
     let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
-    let prompt_tokens = request
+    let read = request
         .prompt
         .0
         .iter()
         .map(|message| words(message.content_text()))
         .sum();
-    let completion_tokens = words(text);
-    let usage = TokenUsage {
-        prompt_tokens,
-        completion_tokens,
-        total_tokens: prompt_tokens + completion_tokens,
-    };
     LlmMetadata {
-        usage,
-        stop_reason: Some("stop".to_owned()),
+        input_tokens: Some(read),
+        output_tokens: Some(words(text)),
+        stop_reason: Some(StopReason::Stop),
         ..LlmMetadata::default()
     }
 }

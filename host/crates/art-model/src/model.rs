@@ -1,12 +1,14 @@
-//! What every model is (C43, C68, C70).
+//! What every model is (C43, C68, C70), and how its stream becomes a reply.
 
 use std::fmt::Debug;
 
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, StreamEvent};
-use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{BoxStream, Stream};
+use futures_util::{StreamExt, pin_mut};
+
+use crate::fault::error;
 
 /// A model: it reads a prompt and streams a reply (C38, C70).
 ///
@@ -24,31 +26,41 @@ pub trait Model: Send + Sync + Debug {
     /// What the model can do (C43).
     fn capabilities(&self) -> &[ModelCapability];
 
-    /// Answers `request`, piece by piece.
-    fn stream(&self, request: ModelRequest) -> BoxStream<'_, StreamEvent>;
+    /// Tokens that a prompt and its reply may have together; none when it is not known or does not matter.
+    fn context_tokens(&self) -> Option<u64> {
+        None
+    }
+
+    /// Answers `request`, piece by piece. The stream is its own: it may outlive the model.
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent>;
+
+    /// The model is not used again (C70).
+    fn shutdown(&self) {}
 }
 
 /// The whole reply of `model` to `request`: the fold of its stream.
 ///
 /// # Errors
-/// The error that the stream ends with; [`ModelErrorCode::InvalidResponse`] when it stops before its end.
+/// As [`collect`].
 pub async fn reply(model: &dyn Model, request: ModelRequest) -> Result<ModelReply, ModelError> {
+    collect(model.stream(request)).await
+}
+
+/// The whole reply that a stream of events is.
+///
+/// # Errors
+/// The error that the stream ends with; [`ModelErrorCode::InvalidResponse`] when it stops before its end.
+pub async fn collect(events: impl Stream<Item = StreamEvent>) -> Result<ModelReply, ModelError> {
+    pin_mut!(events);
     let mut reply = ModelReply::default();
-    let mut events = model.stream(request);
     while let Some(event) = events.next().await {
         if event == StreamEvent::End {
             return Ok(reply);
         }
         reply.push(event)?;
     }
-    Err(ModelError {
-        code: ModelErrorCode::InvalidResponse,
-        message: format!(
-            "the stream of model `{}` stopped before its end",
-            model.config().model_id
-        ),
-        retry_after_ms: None,
-    })
+    let message = "the model's stream stopped before its end";
+    Err(error(ModelErrorCode::InvalidResponse, message))
 }
 
 #[cfg(test)]
@@ -61,10 +73,7 @@ mod tests {
 
     impl Scripted {
         fn new(events: Vec<StreamEvent>) -> Self {
-            let config = RuntimeProviderConfig {
-                provider_name: "scripted".into(),
-                model_id: "m".into(),
-            };
+            let config = RuntimeProviderConfig::new("scripted", "m");
             Self(config, events)
         }
     }
@@ -78,20 +87,14 @@ mod tests {
             &[]
         }
 
-        fn stream(&self, _: ModelRequest) -> BoxStream<'_, StreamEvent> {
+        fn stream(&self, _: ModelRequest) -> BoxStream<'static, StreamEvent> {
             stream::iter(self.1.clone()).boxed()
         }
     }
 
     fn fold(events: Vec<StreamEvent>) -> Result<ModelReply, ModelError> {
-        let request = ModelRequest {
-            prompt: art_core::prompt::ArtStandardPrompt::default(),
-            tools: Vec::new(),
-            phase: art_core::stream::Phase::Planning,
-            step: None,
-            required_capabilities: Vec::new(),
-            params: art_core::JsonObject::new(),
-        };
+        let prompt = art_core::prompt::ArtStandardPrompt::default();
+        let request = ModelRequest::new(prompt, art_core::stream::Phase::Planning);
         futures_util::FutureExt::now_or_never(reply(&Scripted::new(events), request)).unwrap()
     }
 

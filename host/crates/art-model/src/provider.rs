@@ -1,111 +1,216 @@
-//! Lookup of a model by the text `PROVIDER:MODEL` (C68 to C70).
+//! A provider as it is used: the catalog, changed by the settings, with its key.
 
+mod connect;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use art_core::error::{ModelError, ModelErrorCode};
-use art_core::provider::RuntimeProviderConfig;
+use art_core::provider::{ModelCapability, RuntimeProviderConfig};
+use reqwest::Url;
+use reqwest::header::HeaderMap;
 
+use crate::catalog::{CATALOG, Known, known};
 use crate::embedded::EmbeddedModel;
+use crate::fault::{Redactor, error, not_configured};
+use crate::key::Key;
 use crate::model::Model;
+use crate::settings::{ModelSettings, ProviderSettings};
+use crate::wire::{Api, Wire};
 
-/// Every model that [`open`] can give, as provider and model; the first of a provider is its default.
-const MODELS: [(&str, &str); 1] = [(EmbeddedModel::PROVIDER, EmbeddedModel::MODEL)];
+pub(crate) use connect::{host, is_loopback};
 
-/// Every model that [`open`] can give; the first of a provider is its default (C70).
-#[must_use]
-pub fn available() -> Vec<RuntimeProviderConfig> {
-    MODELS.iter().map(|(provider, model)| config(provider, model)).collect()
+/// Calls at a time when the settings do not say (C69).
+const MAX_PARALLEL: usize = 5;
+/// The same of a local provider: its machine has one model's work to do.
+const MAX_PARALLEL_LOCAL: usize = 1;
+/// Calls at a time of a model in this process, which has its own bounds.
+const MAX_PARALLEL_FIXED: usize = 1024;
+
+/// A provider as it is used.
+#[derive(Clone, Debug)]
+pub(crate) struct Provider {
+    pub(crate) name: String,
+    pub(crate) default_model: Option<String>,
+    pub(crate) max_parallel: usize,
+    /// Takes part in the rule that one local model is in use at a time (M25).
+    pub(crate) local: bool,
+    pub(crate) kind: Kind,
 }
 
-/// Reads `PROVIDER` or `PROVIDER:MODEL`; without a model it is the provider's default (C68).
-///
-/// # Errors
-/// [`ModelErrorCode::ProviderNotSupported`] for an unknown provider, [`ModelErrorCode::ModelNotFound`] for an unknown model
-/// of a known one. Both name what exists.
-pub fn parse(name: &str) -> Result<RuntimeProviderConfig, ModelError> {
-    let (provider, model) = name
-        .split_once(':')
-        .map_or((name, None), |(provider, model)| (provider, Some(model)));
-    let mut models = MODELS.iter().filter(|(known, _)| *known == provider.trim()).peekable();
-    if models.peek().is_none() {
-        let message = format!(
-            "model provider `{}` is not supported; there is {}",
-            provider.trim(),
-            names()
-        );
-        return Err(error(ModelErrorCode::ProviderNotSupported, message));
-    }
-    match models.find(|(_, known)| model.is_none_or(|model| model.trim() == *known)) {
-        Some((provider, model)) => Ok(config(provider, model)),
-        None => {
-            let model = model.unwrap_or_default().trim();
-            let message = format!(
-                "provider `{}` has no model `{model}`; there is {}",
-                provider.trim(),
-                names()
-            );
-            Err(error(ModelErrorCode::ModelNotFound, message))
+/// What answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// A model in this process.
+    Fixed(Arc<dyn Model>),
+    /// A service.
+    Remote(Arc<Remote>),
+}
+
+/// A service that answers over HTTP.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    pub(crate) name: String,
+    pub(crate) api: Api,
+    pub(crate) base_url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) key: Key,
+    /// Why it cannot be called as it is set; none when it can.
+    pub(crate) problem: Option<ModelError>,
+    pub(crate) capabilities: Vec<ModelCapability>,
+    pub(crate) context_tokens: u64,
+    pub(crate) max_output_tokens: Option<u64>,
+    pub(crate) stream: bool,
+    pub(crate) wire: Arc<dyn Wire>,
+    /// Knows the key, and what the headers of the settings say.
+    pub(crate) redactor: Redactor,
+}
+
+impl Provider {
+    /// A provider that has one model, `model`.
+    pub(crate) fn fixed(model: Arc<dyn Model>) -> Self {
+        let config = model.config();
+        Self {
+            name: config.provider_name.clone(),
+            default_model: Some(config.model_id.clone()),
+            max_parallel: MAX_PARALLEL_FIXED,
+            local: false,
+            kind: Kind::Fixed(model),
         }
     }
+
+    fn remote(known: &Known, remote: Remote, settings: &ProviderSettings) -> Self {
+        let default_model = settings.default_model.clone();
+        let local = settings.local.unwrap_or(known.local);
+        let max_parallel = if local { MAX_PARALLEL_LOCAL } else { MAX_PARALLEL };
+        Self {
+            name: remote.name.clone(),
+            default_model: default_model.or_else(|| known.default_model.map(str::to_owned)),
+            max_parallel: settings.max_parallel.unwrap_or(max_parallel).max(1),
+            local,
+            kind: Kind::Remote(Arc::new(remote)),
+        }
+    }
+
+    /// The service behind it; none for a model in this process.
+    pub(crate) fn service(&self) -> Option<&Arc<Remote>> {
+        match &self.kind {
+            Kind::Fixed(_) => None,
+            Kind::Remote(remote) => Some(remote),
+        }
+    }
+
+    /// What its models can do (C43).
+    pub(crate) fn capabilities(&self) -> &[ModelCapability] {
+        match &self.kind {
+            Kind::Fixed(model) => model.capabilities(),
+            Kind::Remote(remote) => &remote.capabilities,
+        }
+    }
+
+    /// What tells one adapter from another (M23): the provider, the model, the options, and where the key comes from.
+    pub(crate) fn signature(&self, config: &RuntimeProviderConfig) -> String {
+        let mut options: Vec<_> = config.adapter_options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        options.sort_unstable();
+        let key = self.service().map(|remote| remote.key.source.to_string());
+        format!("{config} {options:?} {}", key.unwrap_or_default())
+    }
 }
 
-/// The model named `PROVIDER` or `PROVIDER:MODEL`.
+/// Every provider that can be named: the embedded one, those of the catalog that have an address, and those of the settings.
+pub(crate) fn registry(
+    settings: &ModelSettings,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<BTreeMap<String, Provider>, ModelError> {
+    let embedded = embedded();
+    let mut all = BTreeMap::from([(embedded.name.clone(), embedded)]);
+    if settings.providers.contains_key(EmbeddedModel::PROVIDER) {
+        return Err(not_configured(
+            "provider `embedded` has nothing to set; remove `[providers.embedded]`",
+        ));
+    }
+    let unset = ProviderSettings::default();
+    let known_names = CATALOG
+        .iter()
+        .filter(|known| known.base_url.is_some())
+        .map(|known| known.name);
+    for name in known_names.chain(settings.providers.keys().map(String::as_str)) {
+        let settings = settings.providers.get(name).unwrap_or(&unset);
+        all.insert(name.to_owned(), connect::connect(name, settings, environment)?);
+    }
+    Ok(all)
+}
+
+/// The model of that name among those that need no settings, as [`crate::ReasoningEngine::resolve`] reads names.
 ///
 /// # Errors
-/// As [`parse`].
+/// As there.
 pub fn open(name: &str) -> Result<Arc<dyn Model>, ModelError> {
-    parse(name).map(|config| Arc::new(EmbeddedModel::new(config)) as Arc<dyn Model>)
+    let embedded = embedded();
+    let all = BTreeMap::from([(embedded.name.clone(), embedded)]);
+    let config = resolve(&all, name)?;
+    Ok(Arc::new(EmbeddedModel::new(config)))
 }
 
-fn names() -> String {
-    let names: Vec<_> = MODELS
-        .iter()
-        .map(|(provider, model)| format!("`{provider}:{model}`"))
-        .collect();
-    names.join(", ")
+fn embedded() -> Provider {
+    let lexical = RuntimeProviderConfig::new(EmbeddedModel::PROVIDER, EmbeddedModel::MODEL);
+    Provider::fixed(Arc::new(EmbeddedModel::new(lexical)))
 }
 
-fn config(provider: &str, model: &str) -> RuntimeProviderConfig {
-    RuntimeProviderConfig {
-        provider_name: provider.to_owned(),
-        model_id: model.to_owned(),
+/// Reads `PROVIDER` or `PROVIDER:MODEL`; without a model it is the provider's default (C68). A model may have `:` and `/`.
+pub(crate) fn resolve(all: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
+    let (name, model) = match text.trim().split_once(':') {
+        Some((name, model)) => (name.trim(), Some(model.trim()).filter(|model| !model.is_empty())),
+        None => (text.trim(), None),
+    };
+    let provider = lookup(all, name)?;
+    let model = model.or(provider.default_model.as_deref()).ok_or_else(|| {
+        not_configured(format!(
+            "provider `{name}` has no default model; name one as `{name}:MODEL`, or set `default_model` in `[providers.{name}]`"
+        ))
+    })?;
+    if let Kind::Fixed(fixed) = &provider.kind
+        && fixed.config().model_id != model
+    {
+        let message = format!(
+            "provider `{name}` has no model `{}`; there is `{}`",
+            Redactor::default().clean(model),
+            fixed.config()
+        );
+        return Err(error(ModelErrorCode::ModelNotFound, message));
     }
+    check_model(model)?;
+    Ok(RuntimeProviderConfig::new(name, model))
 }
 
-fn error(code: ModelErrorCode, message: String) -> ModelError {
-    ModelError {
-        code,
-        message,
-        retry_after_ms: None,
+fn check_model(model: &str) -> Result<(), ModelError> {
+    if model.len() <= 256 && model.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
     }
+    let message = format!(
+        "`{}` cannot be the name of a model: it has a blank or a letter that is not ASCII, or more than 256 characters",
+        Redactor::default().clean(model)
+    );
+    Err(error(ModelErrorCode::ModelNotFound, message))
+}
+
+/// The provider of that name.
+pub(crate) fn lookup<'a>(all: &'a BTreeMap<String, Provider>, name: &str) -> Result<&'a Provider, ModelError> {
+    all.get(name).ok_or_else(|| {
+        if known(name).is_some_and(|known| known.base_url.is_none()) {
+            return not_configured(format!(
+                "provider `{name}` has no address; say where it answers as `base_url` of `[providers.{name}]`"
+            ));
+        }
+        let name = Redactor::default().clean(name);
+        let names: Vec<_> = all.keys().map(|name| format!("`{name}`")).collect();
+        let message = format!(
+            "model provider `{name}` is not known; there is {}, and any other that `[providers.{name}]` gives an `api` and a `base_url`",
+            names.join(", ")
+        );
+        error(ModelErrorCode::ProviderNotSupported, message)
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_provider_alone_means_its_default_model() {
-        assert_eq!(parse("embedded").unwrap(), parse("embedded:lexical").unwrap());
-    }
-
-    #[test]
-    fn an_unknown_provider_is_refused_with_what_exists() {
-        let error = parse("openai:gpt").unwrap_err();
-        assert_eq!(error.code, ModelErrorCode::ProviderNotSupported);
-        assert_eq!(
-            error.message,
-            "model provider `openai` is not supported; there is `embedded:lexical`"
-        );
-    }
-
-    #[test]
-    fn an_unknown_model_is_refused_with_what_exists() {
-        let error = open("embedded:huge").unwrap_err();
-        assert_eq!(error.code, ModelErrorCode::ModelNotFound);
-        assert_eq!(
-            error.message,
-            "provider `embedded` has no model `huge`; there is `embedded:lexical`"
-        );
-    }
-}
+mod tests;

@@ -17,6 +17,7 @@ pub mod violation;
 
 pub mod config;
 pub mod direct;
+pub mod progress;
 pub mod report;
 pub mod scope;
 pub mod system;
@@ -38,6 +39,7 @@ pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
 pub use observe::MAX_OBSERVED_BYTES;
 pub use output::{FEEDBACK_SCHEMA, FOR_DISPLAY, TOOL_SUSPENSION_ID};
+pub use progress::CallProgress;
 pub use refusal::RegisterError;
 pub use registry::ToolRegistry;
 pub use report::{CallEnding, ToolReport};

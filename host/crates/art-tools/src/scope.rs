@@ -2,7 +2,10 @@
 
 use art_core::hitl::HitlContext;
 use art_core::tool::ExecutionContext;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
+
+use crate::progress::CallProgress;
 
 /// What the calls of one batch have in common. The host makes every identifier (X1).
 #[derive(Clone, Debug, Default)]
@@ -23,9 +26,19 @@ pub struct CallScope {
     pub hitl_context: Option<HitlContext>,
     /// Cancels every call of the batch.
     pub cancel: CancellationToken,
+    /// Is told of each call of the batch that runs, at most twice a call. What is sent to a receiver that is gone is lost.
+    pub progress: Option<UnboundedSender<CallProgress>>,
 }
 
 impl CallScope {
+    /// Says how far a call is to whoever listens; `progress` is made only then.
+    pub(crate) fn tell(&self, progress: impl FnOnce() -> CallProgress) {
+        if let Some(listener) = &self.progress {
+            // Who does not listen any more misses nothing that is not stored.
+            drop(listener.send(progress()));
+        }
+    }
+
     pub(crate) fn is_enabled(&self, tool: &str) -> bool {
         self.enabled_tools.iter().any(|enabled| enabled == tool)
     }

@@ -18,6 +18,7 @@ use crate::config::SystemConfig;
 use crate::executor::Admitted;
 use crate::observe::{observation, withheld};
 use crate::output::{Answer, about, answer, ended};
+use crate::progress::CallProgress;
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
 use crate::report::{CallEnding, ToolReport};
@@ -42,6 +43,8 @@ struct Done {
     answer: Answer,
     usage: Usage,
     log: CallLog,
+    /// Its executor was started.
+    ran: bool,
 }
 
 impl ToolSystem {
@@ -109,13 +112,18 @@ impl ToolSystem {
     async fn execute(&self, call: ParsedToolCall, scope: &CallScope) -> ToolReport {
         let start = Instant::now();
         let done = match check(&self.registry, call, scope) {
-            Ok((tool, admitted)) => self.run(&tool, admitted).await,
+            Ok((tool, admitted)) => self.run(&tool, admitted, scope).await,
             Err(refused) => Done::without_running(refused.call, refused.answer),
         };
-        self.record(done, start, scope).await
+        let ran = done.ran;
+        let report = self.record(done, start, scope).await;
+        if ran {
+            scope.tell(|| CallProgress::Ended(Box::new(report.clone())));
+        }
+        report
     }
 
-    async fn run(&self, tool: &Tool, admitted: Admitted) -> Done {
+    async fn run(&self, tool: &Tool, admitted: Admitted, scope: &CallScope) -> Done {
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
             Err(ending) => {
@@ -123,6 +131,7 @@ impl ToolSystem {
                 return Done::without_running(admitted.into_call(), answer);
             }
         };
+        scope.tell(|| CallProgress::Started(admitted.call().clone()));
         let Outcome { ending, usage, log } = run(&*tool.executor, &admitted, self.config.grace).await;
         drop(permit);
         Done {
@@ -130,6 +139,7 @@ impl ToolSystem {
             call: admitted.into_call(),
             usage,
             log,
+            ran: true,
         }
     }
 
@@ -176,6 +186,7 @@ impl Done {
             answer,
             usage: Usage::default(),
             log: CallLog::default(),
+            ran: false,
         }
     }
 }

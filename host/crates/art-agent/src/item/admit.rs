@@ -41,7 +41,10 @@ impl ItemRun {
             .as_str()
             .map_or_else(String::new, |text| prompt::defuse(&bounded(text)));
         let requests = self.batch.calls.iter().map(as_request).collect();
-        self.messages.push(Message::assistant_calls(&text, requests));
+        self.messages.push(Message {
+            provider_state: reply.state.clone(),
+            ..Message::assistant_calls(&text, requests)
+        });
         if accepted.is_empty() {
             return self.returned(&[], |_| ExecutionMode::default(), gate.config);
         }

@@ -17,14 +17,27 @@ pub(crate) struct Answer {
 /// Reads `reply`: the two tags first, then a JSON fence at the end, else all of it is the answer.
 pub(crate) fn answer(reply: &ModelReply) -> Answer {
     let texts = texts(reply);
-    let (content, ui_metadata) = tagged(&texts.content)
-        .or_else(|| trailing_fence(&texts.content))
-        .unwrap_or((texts.content.as_str(), None));
+    let (content, ui_metadata) = parts(&texts.content);
     Answer {
         content: content.trim().to_owned(),
         ui_metadata,
         thoughts: texts.thoughts,
     }
+}
+
+/// What of `text`, a reply without thoughts, is to be shown.
+pub(super) fn visible(text: &str) -> &str {
+    parts(text).0
+}
+
+/// What stands before the JSON fence that `text` ends with; none when it ends otherwise.
+pub(super) fn without_trailing_fence(text: &str) -> Option<&str> {
+    trailing_fence(text).map(|(before, _)| before)
+}
+
+fn parts(text: &str) -> (&str, Option<Value>) {
+    let marked = tagged(text).or_else(|| trailing_fence(text));
+    marked.unwrap_or((text, None))
 }
 
 fn tagged(text: &str) -> Option<(&str, Option<Value>)> {
@@ -97,11 +110,13 @@ mod tests {
         assert_eq!(read(text), (text.to_owned(), None));
     }
 
+    // A29
     #[test]
     fn text_without_tags_is_the_answer_trimmed() {
         assert_eq!(read("  42\n"), ("42".to_owned(), None));
     }
 
+    // A29
     #[test]
     fn empty_stays_empty() {
         assert_eq!(read(" <mainContent> </mainContent>"), (String::new(), None));

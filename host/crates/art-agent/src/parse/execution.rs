@@ -2,14 +2,17 @@
 
 use art_core::JsonObject;
 use art_core::prompt::ToolCallRequest;
-use art_core::stream::ModelReply;
+use art_core::stream::{ModelReply, ProviderState};
 use art_core::text::prefix;
 use serde_json::Value;
 
 use super::json::{fault, find_array, find_object};
 use super::planning::{PlanDraft, draft};
-use super::{MAX_CALLS_PER_REPLY, texts};
+use super::{CUT, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, texts};
 use crate::call::RawCall;
+
+/// Bytes of what a provider wants back with a turn. What is larger is left out whole: a part of it would be worth nothing.
+const MAX_STATE_BYTES: usize = 256 << 10;
 
 /// What a model says about the step after a reply (C59).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +39,10 @@ pub(crate) struct ExecutionReply {
     pub(crate) updated_plan: Option<PlanUpdate>,
     /// What could not be used, in words for the model.
     pub(crate) problems: Vec<String>,
+    /// It has no end, and none of its calls is carried out (M10).
+    pub(crate) cut: bool,
+    /// What the provider wants back with the turn of its own calls.
+    pub(crate) state: Option<ProviderState>,
 }
 
 impl ExecutionReply {
@@ -66,10 +73,12 @@ pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
         }
     }
     if !reply.tool_calls.is_empty() {
-        parsed.calls = reply.tool_calls.iter().map(native_call).collect();
-        parsed.problems.clear();
+        read_native(reply, &mut parsed);
     }
     limit_calls(&mut parsed);
+    if is_cut(reply) {
+        cut(&mut parsed);
+    }
     let own = [texts.thoughts, std::mem::take(&mut parsed.thoughts)];
     parsed.thoughts = own
         .into_iter()
@@ -79,14 +88,59 @@ pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
     parsed
 }
 
+fn is_small(state: &ProviderState) -> bool {
+    serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
+}
+
+/// Calls beyond the limit are answered and not looked at; far beyond it they are only counted (M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
-    if count > MAX_CALLS_PER_REPLY {
-        parsed.calls.truncate(MAX_CALLS_PER_REPLY);
-        parsed.problems.push(format!(
-            "the reply made {count} tool calls; only the first {MAX_CALLS_PER_REPLY} were carried out"
+    for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
+        call.arguments = Value::Object(JsonObject::new());
+        call.problem = Some(format!(
+            "not called: only the first {MAX_CALLS_PER_REPLY} of the {count} calls of the reply were looked at"
         ));
     }
+    if count > MAX_CALLS_ANSWERED {
+        parsed.calls.truncate(MAX_CALLS_ANSWERED);
+        parsed.problems.push(format!(
+            "the reply made {count} tool calls; make at most {MAX_CALLS_PER_REPLY} at a time"
+        ));
+    }
+}
+
+/// Takes back what a reply without an end asks for. Text that was meant as JSON is no content either.
+fn cut(parsed: &mut ExecutionReply) {
+    parsed.cut = true;
+    parsed.decision = None;
+    parsed.updated_plan = None;
+    for call in &mut parsed.calls {
+        call.problem = Some(CUT.to_owned());
+    }
+    if parsed.calls.is_empty() {
+        if !parsed.problems.is_empty() {
+            parsed.content = Value::Null;
+        }
+        parsed.problems = vec![CUT.to_owned()];
+    }
+}
+
+/// Calls in the provider's own form. One without a name that a tool may have cannot stand in the turn, and what a provider
+/// wants back with its turn holds for the whole of it only.
+fn read_native(reply: &ModelReply, parsed: &mut ExecutionReply) {
+    let (calls, other): (Vec<_>, Vec<_>) = reply
+        .tool_calls
+        .iter()
+        .partition(|call| can_be_named(&call.function.name));
+    parsed.calls = calls.into_iter().map(native_call).collect();
+    let problems = other.iter().take(MAX_PROBLEMS).map(|call| {
+        let name = prefix(&call.function.name, 64);
+        format!(
+            "the call of `{name}` was not carried out: no tool has such a name; call the tools by the names they have"
+        )
+    });
+    parsed.problems = problems.collect();
+    parsed.state = reply.state.clone().filter(|state| other.is_empty() && is_small(state));
 }
 
 fn native_call(request: &ToolCallRequest) -> RawCall {
@@ -206,7 +260,7 @@ fn with_calls(calls: &[Value]) -> ExecutionReply {
             )),
         }
     }
-    reply.problems.truncate(super::MAX_PROBLEMS);
+    reply.problems.truncate(MAX_PROBLEMS);
     reply
 }
 
@@ -227,7 +281,7 @@ fn text_call(call: &Value) -> Option<RawCall> {
 
 /// Names of another form are no tool's, and providers refuse a turn that repeats them.
 fn can_be_named(name: &str) -> bool {
-    name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 fn call_name(map: &JsonObject) -> Option<&str> {

@@ -119,12 +119,14 @@ mod tests {
         find_object(text, |_| true).map(Value::Object)
     }
 
+    // A25
     #[test]
     fn markers_win_over_stray_braces() {
         let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
         assert_eq!(object(&text), Some(json!({"a": 1})));
     }
 
+    // A25
     #[test]
     fn a_fence_wins_over_stray_braces() {
         assert_eq!(object("{\"a\":0}\n```json\n{\"a\":1}\n```"), Some(json!({"a": 1})));
@@ -147,6 +149,7 @@ mod tests {
         assert_eq!(object(text), Some(json!({"a": "} ``` {"})));
     }
 
+    // A25
     #[test]
     fn prose_with_braces_is_skipped() {
         assert_eq!(object("use {x} or {y}: {\"a\":1} and more}"), Some(json!({"a": 1})));

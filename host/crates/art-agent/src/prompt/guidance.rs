@@ -1,12 +1,18 @@
-//! Persona and system prompts joined (P6, M28): the persona's guidance for the stage, then the thread's, then the call's.
+//! Persona and system prompts joined (P6): the persona's guidance for the stage, then what the instance, the thread and the
+//! call say.
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
-use art_core::prompt::{MergeStrategy, Message, SystemPromptOverride};
+use art_core::prompt::Message;
 use art_core::stream::Phase;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+use serde_json::Value;
 
+use super::fragment::Fragment;
+use super::manager::PromptManager;
 use super::quote::{defuse, quote};
+use super::system::resolve_system_prompt;
+use super::template::{Missing, render};
 use crate::event::RunStart;
 
 /// The guidance of the operator for a phase, quoted between its markers; nothing when there is none.
@@ -17,35 +23,22 @@ pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
         Phase::Execution => &prompts.execution,
         Phase::Synthesis => &prompts.synthesis,
     };
-    let joined = start
-        .system_prompts
-        .iter()
-        .fold(base.clone().unwrap_or_default(), |base, next| join(&base, next));
-    let text = joined.trim();
-    (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(text)))
-}
-
-fn join(base: &str, next: &SystemPromptOverride) -> String {
-    let (content, strategy) = match next {
-        SystemPromptOverride::Text(content) => (content.as_str(), MergeStrategy::Append),
-        SystemPromptOverride::Detailed { content, strategy } => (content.as_deref().unwrap_or_default(), *strategy),
-    };
-    let parts = match strategy {
-        MergeStrategy::Append => [base, content],
-        MergeStrategy::Prepend => [content, base],
-    };
-    let parts: Vec<_> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    parts.join("\n\n")
+    let base = base.as_deref().unwrap_or_default();
+    let text = resolve_system_prompt(base, &start.system_prompts_registry, &start.system_prompts);
+    (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(&text)))
 }
 
 /// Who the agent is, in one sentence.
 pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     match start.persona.name.trim() {
         "" => role.to_owned(),
-        name => format!(
-            "You are {}. {role}",
-            quote(name).trim_start_matches("> ").replace('\n', " ")
-        ),
+        name => {
+            let name = quote(name).trim_start_matches("> ").replace('\n', " ");
+            let variables = [("name", name.as_str()), ("role", role)];
+            let variables = variables.map(|(key, value)| (key.to_owned(), Value::from(value)));
+            let text = PromptManager::new(&start.fragments).text(Fragment::SystemDefault);
+            render(text, &variables.into_iter().collect(), Missing::Kept)
+        }
     }
 }
 
@@ -70,31 +63,5 @@ fn turn(message: &ConversationMessage) -> Option<Message> {
         MessageRole::User => Some(Message::user(text)),
         MessageRole::Ai => Some(Message::assistant(text)),
         MessageRole::System | MessageRole::Tool => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn detailed(content: &str, strategy: MergeStrategy) -> SystemPromptOverride {
-        SystemPromptOverride::Detailed {
-            content: Some(content.to_owned()),
-            strategy,
-        }
-    }
-
-    #[test]
-    fn an_override_is_appended_or_prepended() {
-        assert_eq!(
-            join("base", &SystemPromptOverride::Text("more".to_owned())),
-            "base\n\nmore"
-        );
-        assert_eq!(join("base", &detailed("more", MergeStrategy::Prepend)), "more\n\nbase");
-    }
-
-    #[test]
-    fn an_empty_override_changes_nothing() {
-        assert_eq!(join("base", &detailed(" ", MergeStrategy::Append)), "base");
     }
 }

@@ -1,14 +1,30 @@
 //! The two forms in which text from outside enters a prompt.
 
-use art_core::agent::QueryAttachment;
 use art_core::text::{prefix, truncate};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::attachment;
+use crate::event::RunStart;
 use crate::parse::{MARKER_END, MARKER_START};
+
+/// Heading of the section on attachments.
+pub(crate) const ATTACHMENTS: &str = "Attachments";
+
+/// Heading of what earlier steps brought, in the prompt of a step.
+pub(crate) const EARLIER_RESULTS: &str = "Results of earlier steps";
+
+/// Heading of what all steps brought, in the prompt for the answer.
+pub(crate) const COMPLETED_STEPS: &str = "Completed steps";
+
+/// Heading of what earlier questions of the conversation brought, in the synthesis prompt.
+pub(crate) const EARLIER_QUESTIONS: &str = "Results of earlier questions";
 
 /// Characters of an attachment that a model sees.
 const PREVIEW_CHARS: usize = 1_000;
+
+/// What a model is told of a file that it cannot look at.
+const UNSEEN: &str = "not shown: you cannot look at this file; only a tool can read it";
 
 /// Characters of one problem in a list.
 const MAX_PROBLEM_CHARS: usize = 500;
@@ -60,19 +76,29 @@ pub(crate) fn section(heading: &str, body: &str) -> String {
 }
 
 /// The section on attachments, when there are any.
-pub(crate) fn attachments(attachments: &[QueryAttachment]) -> Option<String> {
-    let shown: Vec<_> = attachments
+pub(crate) fn attachments(start: &RunStart) -> Option<String> {
+    let shown: Vec<_> = start
+        .props
+        .attachments
         .iter()
         .map(|attachment| {
-            json!({
+            let mut shown = json!({
                 "name": attachment.name,
                 "mediaType": attachment.media_type,
-                "bytes": attachment.text.len(),
-                "preview": prefix(&attachment.text, PREVIEW_CHARS),
-            })
+                "bytes": attachment::bytes(attachment),
+            });
+            let more = match &attachment.base64 {
+                None => Some(("preview", prefix(&attachment.text, PREVIEW_CHARS))),
+                Some(_) if start.vision => None,
+                Some(_) => Some(("note", UNSEEN)),
+            };
+            if let Some(map) = shown.as_object_mut() {
+                map.extend(more.map(|(key, text)| (key.to_owned(), json!(text))));
+            }
+            shown
         })
         .collect();
-    (!shown.is_empty()).then(|| section("Attachments", &one_line(&shown)))
+    (!shown.is_empty()).then(|| section(ATTACHMENTS, &one_line(&shown)))
 }
 
 fn without_markers(text: &str) -> String {

@@ -9,6 +9,7 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use serde_json::{Value, json};
 
+use super::ask::Refusal;
 use super::{OpenStep, Run, Stage};
 use crate::effect::Outbox;
 use crate::parse;
@@ -45,20 +46,33 @@ impl Ending {
 
 impl Run {
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
-        let messages = prompt::synthesis(&self.start, &self.state, &self.limits_hit);
+        let messages = prompt::synthesis(&self.start, &self.state, &self.earlier, &self.limits_hit);
         self.stage = Stage::Synthesis { messages };
         if self.state.current_step_id.take().is_some() {
             out.save();
         }
         out.observe(ObservationType::Synthesis, None, self.overview());
-        self.ask(OpenStep::Answer, out);
+        match self.ask(OpenStep::Answer, out) {
+            Ok(()) => {}
+            Err(Refusal::TooLong(reason)) => self.answer_failed(&reason, out),
+            Err(Refusal::Spent) => self.finish_spent(out),
+        }
     }
 
     pub(super) fn answer_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let answer = parse::answer(reply);
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
-            return self.answer_failed("the model gave an empty answer", out);
+            let held_back = parse::is_held_back(reply);
+            let reason = if held_back {
+                parse::HELD_BACK
+            } else {
+                "the model gave an empty answer"
+            };
+            return self.answer_failed(reason, out);
+        }
+        if parse::is_cut(reply) {
+            self.note_limit("the answer was cut off before its end".to_owned());
         }
         let status = if self.is_complete() {
             RunStatus::Success
@@ -119,6 +133,7 @@ impl Run {
     /// Items that are still being worked on go back into the queue for a later run.
     fn drop_work(&mut self, out: &mut Outbox) {
         self.open.clear();
+        self.shortened.clear();
         for id in std::mem::take(&mut self.live).into_keys() {
             self.set_status(&id, TodoItemStatus::Pending, None, out);
         }
@@ -153,6 +168,8 @@ impl Run {
             llm_calls: self.spent.llm_calls,
             tool_calls: self.spent.tool_calls,
             tokens: self.spent.tokens,
+            llm_cost: self.spent.llm_cost(),
+            llm_metadata: self.spent.llm.clone(),
             usage: self.spent.usage,
             error: ending.error.clone(),
             limits_hit: self.limits_hit.clone(),
@@ -175,7 +192,12 @@ impl Run {
             TodoItemStatus::Cancelled => item.error.is_some(),
             _ => true,
         };
-        self.limits_hit.is_empty() && !self.state.todo_list.iter().any(undone)
+        let mut own = self
+            .state
+            .todo_list
+            .iter()
+            .filter(|item| !self.earlier.contains(&item.id));
+        self.limits_hit.is_empty() && !own.any(undone)
     }
 
     pub(super) fn with_listing(&self, text: &str) -> String {

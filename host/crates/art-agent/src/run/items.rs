@@ -8,6 +8,7 @@ use art_core::tool::ToolResult;
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 
+use super::ask::Refusal;
 use super::{OpenStep, Run, Stage};
 use crate::effect::Outbox;
 use crate::item::{Gate, ItemRun, Next};
@@ -27,6 +28,9 @@ impl Run {
             let Some(item) = plan::next_ready(&self.state.todo_list).cloned() else {
                 break;
             };
+            if self.is_spent() {
+                break;
+            }
             if self.items_begun >= self.config().max_items {
                 self.note_limit(format!(
                     "the run worked on its maximum of {} items",
@@ -37,11 +41,16 @@ impl Run {
             self.begin_item(&item, out);
         }
         if self.live.is_empty() {
+            // An item may have failed before it was asked about.
+            self.cancel_blocked(out);
             self.begin_synthesis(out);
         }
     }
 
     pub(super) fn item_replied(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
+        if parse::is_held_back(reply) {
+            return self.item_failed(id, parse::HELD_BACK, out);
+        }
         let mut parsed = parse::execution(reply);
         self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
         if let Some(item) = self.item_mut(id).filter(|_| !parsed.thoughts.is_empty()) {
@@ -95,11 +104,16 @@ impl Run {
 
     fn go_on(&mut self, id: &str, next: Next, out: &mut Outbox) {
         match next {
-            Next::Ask => self.ask(OpenStep::Item(id.to_owned()), out),
-            Next::Call(calls) => self.open_step(OpenStep::Tools {
-                item: id.to_owned(),
-                calls,
-            }),
+            Next::Ask => {
+                if let Err(refusal) = self.ask(OpenStep::Item(id.to_owned()), out) {
+                    self.item_refused(id, refusal, out);
+                    self.advance(out);
+                }
+            }
+            Next::Call(calls) => {
+                let item = id.to_owned();
+                self.open_step(OpenStep::Tools { item, calls });
+            }
             Next::Fail(reason) => self.item_failed(id, &reason, out),
             Next::Complete(result) => {
                 self.end_item(id, Ok(result), out);
@@ -113,10 +127,21 @@ impl Run {
         let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools);
         self.items_begun += 1;
         self.begun.insert(item.id.clone());
+        self.earlier.remove(&item.id);
         self.live.insert(item.id.clone(), ItemRun::new(item, messages));
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
-        self.ask(OpenStep::Item(item.id.clone()), out);
+        if let Err(refusal) = self.ask(OpenStep::Item(item.id.clone()), out) {
+            self.item_refused(&item.id, refusal, out);
+        }
+    }
+
+    /// An item cannot ask: it fails when its request is too long, and waits for another run when the budget is used up.
+    fn item_refused(&mut self, id: &str, refusal: Refusal, out: &mut Outbox) {
+        match refusal {
+            Refusal::TooLong(reason) => self.end_item(id, Err(reason), out),
+            Refusal::Spent => self.put_back(id, out),
+        }
     }
 
     /// Writes what came of an item into the plan, by id: the list may have been replaced meanwhile (B1).

@@ -1,4 +1,4 @@
-//! Planning and its one repair (P13 to P31).
+//! Planning and its repairs (P13 to P31).
 
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType;
@@ -6,6 +6,7 @@ use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::json;
 
+use super::ask::Refusal;
 use super::{OpenStep, Run, Stage};
 use crate::effect::Outbox;
 use crate::parse::{self, PlanDraft};
@@ -23,28 +24,39 @@ impl Run {
             return;
         }
         let messages = prompt::planning(&self.start, &self.state);
-        self.stage = Stage::Planning {
-            messages,
-            repaired: false,
-        };
+        self.stage = Stage::Planning { messages, repairs: 0 };
         let message = if self.state.todo_list.is_empty() {
             "Generating plan"
         } else {
             "Refining plan"
         };
         out.observe(ObservationType::Plan, None, json!({"message": message}));
-        self.ask(OpenStep::Plan, out);
+        self.ask_for_plan(out);
+    }
+
+    fn ask_for_plan(&mut self, out: &mut Outbox) {
+        match self.ask(OpenStep::Plan, out) {
+            Ok(()) => {}
+            Err(Refusal::TooLong(reason)) => self.plan_failed(&reason, out),
+            Err(Refusal::Spent) => self.finish_spent(out),
+        }
     }
 
     pub(super) fn plan_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let texts = parse::texts(reply);
         self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);
         match self.read_plan(&texts) {
+            Err(_) if parse::is_held_back(reply) => self.plan_failed(parse::HELD_BACK, out),
             Ok(draft) => {
                 self.adopt(draft, &reply.text, out);
                 self.advance(out);
             }
-            Err(problems) => self.repair(&texts.content, &problems, out),
+            Err(mut problems) => {
+                if parse::is_cut(reply) {
+                    problems.insert(0, parse::CUT.to_owned());
+                }
+                self.repair(&texts.content, &problems, out);
+            }
         }
     }
 
@@ -73,17 +85,22 @@ impl Run {
         }
     }
 
-    /// The plan goes back to the model once, with every reason.
+    /// The plan goes back to the model with every reason, as often as the configuration allows.
     fn repair(&mut self, reply: &str, problems: &[String], out: &mut Outbox) {
+        let allowed = self.config().plan_repairs;
         match &mut self.stage {
-            Stage::Planning { messages, repaired } if !*repaired => {
+            Stage::Planning { messages, repairs } if *repairs < allowed => {
                 messages.extend(prompt::repair(reply, problems));
-                *repaired = true;
-                self.ask(OpenStep::Plan, out);
+                *repairs += 1;
+                self.ask_for_plan(out);
             }
             _ => {
                 let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
-                self.plan_failed(&format!("the model gave no usable plan, twice: {reasons}"), out);
+                let times = match allowed {
+                    0 => String::new(),
+                    repairs => format!(" in {} attempts", u64::from(repairs) + 1),
+                };
+                self.plan_failed(&format!("the model gave no usable plan{times}: {reasons}"), out);
             }
         }
     }

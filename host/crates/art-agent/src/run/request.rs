@@ -2,7 +2,7 @@
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
-use art_core::provider::{ModelCapability, ModelRequest, StepContext};
+use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat, StepContext};
 use art_core::stream::Phase;
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
@@ -10,6 +10,7 @@ use super::{OpenStep, Run, Stage};
 use crate::attachment;
 use crate::step::{Step, StepId};
 use crate::taef::is_tool_step;
+use crate::{prompt, shortlist};
 
 impl Run {
     /// One open step.
@@ -22,7 +23,7 @@ impl Run {
                 calls: calls.iter().map(|call| self.expanded(call)).collect(),
             },
             model => {
-                let (item_id, iteration, request) = self.request(model)?;
+                let (item_id, iteration, request) = self.request(model, self.budget_of(id))?;
                 Step::CallModel {
                     id,
                     item_id,
@@ -41,28 +42,60 @@ impl Run {
         }
     }
 
-    /// The full schemas a step sees: those of its required tools only, or all when it names none (P44).
+    /// The full schemas a step sees: those of its required tools only; when it names none, those nearest to what it does,
+    /// or all where reading costs nothing (P44).
     pub(super) fn tools_of(&self, item: &TodoItem) -> Vec<ToolSchema> {
         if !is_tool_step(item) {
             return Vec::new();
         }
-        let wanted = |tool: &&ToolSchema| item.required_tools.is_empty() || item.required_tools.contains(&tool.name);
-        self.start.tools.iter().filter(wanted).cloned().collect()
+        let required = |tool: &&ToolSchema| item.required_tools.contains(&tool.name);
+        if !item.required_tools.is_empty() {
+            return self.start.tools.iter().filter(required).cloned().collect();
+        }
+        if self.start.context_tokens.is_none() {
+            return self.start.tools.clone();
+        }
+        shortlist::for_step(&self.start, item)
+            .tools
+            .into_iter()
+            .cloned()
+            .collect()
     }
 
-    fn request(&self, step: &OpenStep) -> Option<(Option<String>, u32, ModelRequest)> {
+    /// What `step` asks, in at most `budget` tokens where that is possible, with its item and the number of the call.
+    pub(super) fn request(&self, step: &OpenStep, budget: Option<u64>) -> Option<(Option<String>, u32, ModelRequest)> {
+        let (item_id, iteration, mut request) = self.whole_request(step)?;
+        if let Some(budget) = budget {
+            prompt::fit(&mut request, self.task_place(step), budget);
+        }
+        debug_assert_eq!(prompt::PromptManager::validate_prompt(&request.prompt), Ok(()));
+        Some((item_id, iteration, request))
+    }
+
+    /// Where the message stands that says what is to be done: behind the conversation, before what was said about it.
+    fn task_place(&self, step: &OpenStep) -> usize {
+        match (step, &self.stage) {
+            (OpenStep::Plan, Stage::Planning { messages, repairs }) => {
+                let said_since = usize::try_from(*repairs).unwrap_or(usize::MAX).saturating_mul(2);
+                messages.len().saturating_sub(said_since.saturating_add(1))
+            }
+            (OpenStep::Answer, Stage::Synthesis { messages }) => messages.len().saturating_sub(1),
+            _ => 1,
+        }
+    }
+
+    fn whole_request(&self, step: &OpenStep) -> Option<(Option<String>, u32, ModelRequest)> {
         let request = |messages: &[Message], phase, capability| ModelRequest {
-            prompt: ArtStandardPrompt(messages.to_vec()),
-            tools: Vec::new(),
-            phase,
-            step: None,
             required_capabilities: vec![capability],
+            media: attachment::media(&self.start.props.attachments, self.start.vision),
             params: self.start.params.clone(),
+            ..ModelRequest::new(ArtStandardPrompt(messages.to_vec()), phase)
         };
         match (step, &self.stage) {
-            (OpenStep::Plan, Stage::Planning { messages, repaired }) => {
-                let made = request(messages, Phase::Planning, ModelCapability::Reasoning);
-                Some((None, 1 + u32::from(*repaired), made))
+            (OpenStep::Plan, Stage::Planning { messages, repairs }) => {
+                let mut made = request(messages, Phase::Planning, ModelCapability::Reasoning);
+                made.reply_format = ReplyFormat::Json;
+                Some((None, repairs.saturating_add(1), made))
             }
             (OpenStep::Answer, Stage::Synthesis { messages }) => {
                 Some((None, 1, request(messages, Phase::Synthesis, ModelCapability::Text)))

@@ -41,7 +41,7 @@ impl Run {
     }
 
     /// What the other calls of the step brought is not lost (P66).
-    fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
+    pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
         let Some(mut live) = self.live.remove(id) else {
             return;
         };

@@ -1,9 +1,9 @@
 //! What is counted and observed of every model call, whichever phase makes it (C35, C37, P28, P29).
 
 use art_core::JsonObject;
-use art_core::error::ModelError;
+use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
-use art_core::stream::{ModelReply, Phase};
+use art_core::stream::{ModelReply, Phase, TokenType};
 use serde_json::json;
 
 use super::{OpenStep, Run, Stage};
@@ -15,8 +15,8 @@ impl Run {
         let Some(open) = self.open.remove(&step) else {
             return;
         };
-        self.spent.llm_calls += 1;
-        self.spent.tokens += reply.metadata.usage;
+        self.count(step, &open, reply);
+        self.shortened.remove(&step);
         let (phase, parent) = (self.stream_phase(&open), parent(&open));
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
@@ -35,6 +35,9 @@ impl Run {
         self.spent.llm_calls += 1;
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent(&open), content);
+        if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(step, &open, out) {
+            return;
+        }
         match open {
             OpenStep::Plan => self.plan_failed(&format!("the model could not be asked: {error}"), out),
             OpenStep::Item(id) => self.item_failed(&id, &format!("the model could not be asked: {error}"), out),
@@ -43,23 +46,12 @@ impl Run {
         }
     }
 
-    /// Opens a model call and says so (C36).
-    pub(super) fn ask(&mut self, step: OpenStep, out: &mut Outbox) {
-        let content = json!({"phase": self.stream_phase(&step)});
-        out.observe(ObservationType::LlmStreamStart, parent(&step), content);
-        self.open_step(step);
-    }
-
     /// One observation for all the thoughts of a reply (B12).
     pub(super) fn observe_thoughts(&self, phase: Phase, item: Option<&str>, thoughts: &str, out: &mut Outbox) {
         if thoughts.trim().is_empty() {
             return;
         }
-        let token_type = match phase {
-            Phase::Planning => "PLANNING_LLM_THINKING",
-            Phase::Execution => "EXECUTION_LLM_THINKING",
-            Phase::Synthesis => "SYNTHESIS_LLM_THINKING",
-        };
+        let token_type = TokenType::of(Some(phase), true);
         let mut metadata = JsonObject::new();
         metadata.insert("phase".to_owned(), json!(phase));
         metadata.insert("tokenType".to_owned(), json!(token_type));
@@ -71,7 +63,7 @@ impl Run {
         out.observe_with(ObservationType::Thoughts, item, json!({"text": thoughts}), metadata);
     }
 
-    fn stream_phase(&self, step: &OpenStep) -> String {
+    pub(super) fn stream_phase(&self, step: &OpenStep) -> String {
         match step {
             OpenStep::Plan => "planning".to_owned(),
             OpenStep::Answer => "synthesis".to_owned(),
@@ -94,7 +86,7 @@ impl Run {
     }
 }
 
-fn parent(step: &OpenStep) -> Option<&str> {
+pub(super) fn parent(step: &OpenStep) -> Option<&str> {
     match step {
         OpenStep::Plan | OpenStep::Answer => None,
         OpenStep::Item(id) | OpenStep::Tools { item: id, .. } => Some(id),

@@ -1,5 +1,7 @@
 //! A run as it can be drawn while it goes on.
 
+use std::collections::BTreeSet;
+
 use art_core::pes::TodoItem;
 use art_core::usage::{TokenUsage, Usage};
 use serde::Serialize;
@@ -34,6 +36,8 @@ pub struct RunView<'a> {
     pub plan: &'a str,
     /// The plan as items with their status.
     pub items: &'a [TodoItem],
+    /// Identifiers of the items that had ended before this run: they belong to earlier questions.
+    pub earlier: &'a BTreeSet<String>,
     /// Model calls answered so far.
     pub llm_calls: u32,
     /// Tool calls answered so far.
@@ -46,6 +50,13 @@ pub struct RunView<'a> {
     pub limits_hit: &'a [String],
 }
 
+impl RunView<'_> {
+    /// The items of this question.
+    pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
+        self.items.iter().filter(|item| !self.earlier.contains(&item.id))
+    }
+}
+
 impl Run {
     /// The run as it can be drawn.
     #[must_use]
@@ -56,6 +67,7 @@ impl Run {
             intent: &self.state.intent,
             plan: &self.state.plan,
             items: &self.state.todo_list,
+            earlier: &self.earlier,
             llm_calls: self.spent.llm_calls,
             tool_calls: self.spent.tool_calls,
             tokens: self.spent.tokens,

@@ -2,6 +2,7 @@ use art_agent::Effect;
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;
+use art_core::stream::StopReason;
 use serde_json::json;
 
 use crate::harness::*;
@@ -10,6 +11,7 @@ fn one_result() -> Driver {
     with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), done("")])
 }
 
+// A46
 #[test]
 fn the_answer_is_said_before_it_is_observed() {
     let text = "<mainContent>It is 42.</mainContent><uiMetadata>{\"suggestedQuestions\":[]}</uiMetadata>";
@@ -23,6 +25,7 @@ fn the_answer_is_said_before_it_is_observed() {
     assert_eq!(last.content["message"]["messageId"], json!("trace:answer"));
 }
 
+// A50
 #[test]
 fn a_failed_synthesis_lists_the_results_and_says_what_happened() {
     let mut driver = one_result().script("answer", [breaks()]);
@@ -57,11 +60,56 @@ fn an_empty_answer_is_a_failed_synthesis() {
 }
 
 #[test]
+fn an_answer_that_was_cut_off_is_given_and_said_to_be_cut() {
+    let mut driver = one_result().script("answer", [stopped_by(says("It is"), StopReason::Length)]);
+    let report = driver.drive();
+    assert_eq!(report.response.response.content, "It is");
+    assert_eq!(
+        report.response.metadata.limits_hit,
+        ["the answer was cut off before its end"]
+    );
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+#[test]
+fn an_answer_that_the_provider_held_back_is_a_failed_synthesis() {
+    let mut driver = one_result().script("answer", [stopped_by(says(""), StopReason::ContentFilter)]);
+    let text = driver.drive().response.response.content;
+    assert!(text.contains("the provider held the reply back."), "{text}");
+}
+
+#[test]
+fn the_cost_of_a_run_is_known_when_that_of_every_call_is() {
+    let priced = |reply: Reply| {
+        reply.map(|mut reply| {
+            reply.metadata.cost_usd = Some(0.25);
+            reply.metadata.thinking_tokens = Some(1);
+            reply
+        })
+    };
+    let run = |last: Reply| {
+        let mut driver = Driver::new(start("q"))
+            .script("plan", [priced(plan(&json!([thought_item("a", &[])])))])
+            .script("a", [priced(gives_up("no"))])
+            .script("answer", [last]);
+        driver.drive().response.metadata
+    };
+    let known = run(priced(says("ok")));
+    assert_eq!(
+        (known.llm_cost, known.llm_metadata.thinking_tokens),
+        (Some(0.75), Some(3))
+    );
+    assert_eq!(run(says("ok")).llm_cost, None);
+}
+
+// A46
+#[test]
 fn costs_are_summed_over_all_calls() {
     let mut driver = one_result().script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
     assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
     assert_eq!(metadata.tokens.total_tokens, 48);
+    assert_eq!(metadata.llm_metadata.input_tokens, Some(40));
     assert_eq!(metadata.usage.fuel, 5);
     assert_eq!(metadata.total_duration_ms, 50);
 }

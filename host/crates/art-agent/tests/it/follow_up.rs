@@ -81,6 +81,7 @@ fn an_item_that_a_crash_left_in_progress_is_run_again() {
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
+// A45
 #[test]
 fn two_follow_ups_in_a_row_work() {
     let mut second = follow_up("And half of it?", prior())
@@ -115,6 +116,46 @@ fn a_reservation_of_an_earlier_run_does_not_count_again() {
     let mut first = with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("fail"), done("about 40")])
         .script("answer", [says("about 40")]);
+    assert_eq!(status(&first.drive()), RunStatus::Partial);
+    let mut second = follow_up("Thanks.", first.saved().clone())
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("You are welcome.")]);
+    assert_eq!(status(&second.drive()), RunStatus::Success);
+}
+
+#[test]
+fn the_answer_is_asked_for_with_earlier_results_apart() {
+    let mut driver = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
+        .script("b", [done("21")])
+        .script("answer", [says("21")]);
+    driver.drive();
+    let prompt = driver.last_message("answer", 0);
+    let section = |heading: &str| {
+        let rest = prompt.split(&format!("## {heading}\n")).nth(1).unwrap();
+        let steps: Vec<Value> = serde_json::from_str(rest.lines().next().unwrap()).unwrap();
+        steps.iter().map(|step| step["stepId"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(section("Completed steps"), ["b"]);
+    assert_eq!(section("Results of earlier questions"), ["a"]);
+}
+
+#[test]
+fn a_view_tells_the_steps_of_this_question_from_earlier_ones() {
+    let mut driver = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
+        .script("b", [done("21")])
+        .script("answer", [says("21")]);
+    driver.drive();
+    let ids: Vec<_> = driver.run.view().own_items().map(|item| item.id.clone()).collect();
+    assert_eq!(ids, ["b"]);
+}
+
+#[test]
+fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
+    let mut first = with_plan(&json!([tool_item("a", &[])]))
+        .script("a", [says(r#"{"content":"no","nextStepDecision":"fail_item"}"#)])
+        .script("answer", [says("It failed.")]);
     assert_eq!(status(&first.drive()), RunStatus::Partial);
     let mut second = follow_up("Thanks.", first.saved().clone())
         .script("plan", [plan(&json!([]))])

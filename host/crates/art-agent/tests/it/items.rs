@@ -133,6 +133,7 @@ fn a_tool_error_is_a_result_that_the_model_reads() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
+// A49
 #[test]
 fn a_required_tool_that_only_failed_is_reported() {
     let mut driver = one_tool_item().script("a", [calculate("fail"), done("about 40")]);
@@ -195,6 +196,7 @@ fn with_attachment(argument: &str, then: &[Reply]) -> Driver {
         name: "sales.csv".to_owned(),
         media_type: "text/csv".to_owned(),
         text: "a\n1\n2".to_owned(),
+        base64: None,
     }];
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
@@ -218,6 +220,31 @@ fn a_tool_gets_the_whole_attachment_and_the_prompts_keep_its_name() {
         report.items[0].actual_tool_calls[0].arguments,
         json!({"csv": "attachment:sales.csv"})
     );
+}
+
+#[test]
+fn a_picture_is_listed_by_name_and_looked_at_in_every_phase() {
+    let mut start = start("What is on the picture?");
+    start.vision = true;
+    start.props.attachments = vec![QueryAttachment {
+        name: "a.png".to_owned(),
+        media_type: "image/png".to_owned(),
+        base64: Some("iVBORw==".to_owned()),
+        ..QueryAttachment::default()
+    }];
+    let call = calls(&[("calculator", json!({"image": "attachment:a.png"}))]);
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [call, done("a cat")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    for (who, request) in &driver.asked {
+        assert_eq!(request.media[0].base64, "iVBORw==", "{who}");
+        let texts: String = request.prompt.0.iter().map(|message| message.content_text()).collect();
+        let listed = "[{\"name\":\"a.png\",\"mediaType\":\"image/png\",\"bytes\":4}]";
+        assert!(texts.contains(listed) && !texts.contains("iVBORw"), "{texts}");
+    }
+    assert_eq!(driver.called[0].arguments, json!({"image": "iVBORw=="}));
 }
 
 #[test]

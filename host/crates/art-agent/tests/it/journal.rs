@@ -78,6 +78,25 @@ fn the_wire_form_of_events_is_stable() {
     insta::assert_json_snapshot!(wire);
 }
 
+#[test]
+fn a_start_that_an_older_host_wrote_is_read() {
+    let older = json!({
+        "type": "started", "at": 1, "start": {
+            "props": {
+                "query": "q", "threadId": "t", "traceId": "r",
+                "attachments": [{"name": "a.txt", "mediaType": "text/plain", "text": "x"}],
+            },
+            "config": {"maxIterations": 3, "maxItems": 2, "maxToolCalls": 8},
+            "systemPrompts": ["Be brief.", {"content": "x", "strategy": "prepend"}],
+            "model": {"providerName": "embedded", "modelId": "rules-1"},
+        },
+    });
+    let event: RunEvent = serde_json::from_value(older).unwrap();
+    let (run, _) = Run::start(&event).unwrap();
+    assert_eq!(run.started_with().config.max_model_calls, 120);
+    assert_eq!(run.started_with().context_tokens, None);
+}
+
 /// Texts that look like replies of every phase.
 const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{\"todoList\":\\[\\]\\}|\
                      \\{\"toolCalls\":\\[\\{\"toolName\":\"calculator\"\\}\\]\\}|\\{\"todoList\":\\[\\{\"id\":1,\"description\":\"d\"\\}\\]\\}|\
@@ -129,6 +148,59 @@ proptest! {
     fn a_journaled_number_is_the_same_to_the_last_bit(number in prop::num::f64::NORMAL) {
         let text = serde_json::to_string(&number).unwrap();
         prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), number.to_bits());
+    }
+
+    /// Whatever the budgets and the context, and however replies end: the journal tells of the same run, which makes no
+    /// call too many and ends once, with an answer.
+    #[test]
+    fn any_budget_ends_in_one_answer(
+        replies in prop::collection::vec((0u8..9, REPLY), 60),
+        context in prop::option::of(100u64..6_000),
+        calls in 0u32..12,
+        tokens in prop::option::of(0u64..150),
+        pick in 0usize..4,
+    ) {
+        let mut start = start("q");
+        start.context_tokens = context;
+        start.config.max_model_calls = calls;
+        start.config.max_tokens = tokens;
+        let mut driver = Driver::new(start);
+        let mut replies = replies.into_iter();
+        while driver.run.finished().is_none() {
+            let mut steps = driver.run.next_steps();
+            let step = steps.remove(pick % steps.len());
+            if let art_agent::Step::CallModel { item_id, request, .. } = &step {
+                let who = match request.phase {
+                    art_core::stream::Phase::Planning => "plan",
+                    art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
+                    art_core::stream::Phase::Synthesis => "answer",
+                };
+                let (kind, text) = replies.next().unwrap();
+                let reply = match (kind, who) {
+                    (0, _) => stopped_by(says(text), art_core::stream::StopReason::Length),
+                    (1, _) => stopped_by(says(text), art_core::stream::StopReason::ContentFilter),
+                    (2, _) => too_long(),
+                    (3, _) => says(text),
+                    (_, "plan") => plan(&json!([
+                        tool_item("a", &[]), thought_item("b", &[]), thought_item("c", &["a"]), tool_item("d", &["b"]),
+                    ])),
+                    (4, _) => calculate("1"),
+                    (5, _) => natives([native("x", "calculator", "{}"), native("x", "clock", "{")]),
+                    (6, _) => breaks(),
+                    _ => done("x"),
+                };
+                driver = driver.script(who, [reply]);
+            }
+            let event = driver.answer(step);
+            driver.apply(&event);
+        }
+        let report = driver.run.finished().unwrap();
+        prop_assert!(!report.response.response.content.is_empty());
+        prop_assert!(report.response.metadata.llm_calls <= calls);
+        prop_assert_eq!(driver.observations(art_core::observation::ObservationType::FinalResponse).len(), 1);
+        prop_assert!(driver.observations(art_core::observation::ObservationType::Synthesis).len() <= 1);
+        let open = driver.statuses().iter().filter(|(_, status)| *status == art_core::pes::TodoItemStatus::InProgress).count();
+        prop_assert_eq!(open, 0);
     }
 
     /// Whatever a model writes, the run ends with an answer, and its journal tells of it.

@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     unreachable_pub,
     reason = "tests"
 )]
@@ -10,12 +11,15 @@
 mod harness;
 
 mod answers;
+mod budget;
 mod ending;
 mod follow_up;
 mod items;
 mod journal;
+mod manifest;
 mod planning;
 mod prompts;
+mod replies;
 mod schedule;
 mod taef;
 mod update;

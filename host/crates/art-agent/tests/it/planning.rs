@@ -1,10 +1,12 @@
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;
+use art_core::stream::StopReason;
 use serde_json::json;
 
 use crate::harness::*;
 
+// A51
 #[test]
 fn a_query_without_steps_goes_straight_to_its_answer() {
     let mut driver = with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
@@ -32,6 +34,7 @@ fn a_plan_is_observed_after_it_was_saved() {
     assert_eq!(added[0]["itemId"], json!("a"));
 }
 
+// A23
 #[test]
 fn every_item_gets_both_timestamps() {
     let mut driver = with_plan(&json!([thought_item("a", &[])]));
@@ -43,7 +46,7 @@ fn every_item_gets_both_timestamps() {
 }
 
 #[test]
-fn an_unusable_plan_goes_back_once_with_the_reasons() {
+fn an_unusable_plan_goes_back_with_the_reasons() {
     let mut driver = with_plan(&json!([thought_item("a", &["z"])]))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
@@ -57,8 +60,61 @@ fn an_unusable_plan_goes_back_once_with_the_reasons() {
 }
 
 #[test]
-fn a_second_unusable_plan_ends_the_run_with_an_answer() {
-    let mut driver = Driver::new(start("q")).script("plan", [says("hello"), says("")]);
+fn a_plan_is_repaired_as_often_as_the_configuration_says() {
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [says("hello"), says(""), plan(&json!([]))])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+    let mut never = start("q");
+    never.config.plan_repairs = 0;
+    let report = Driver::new(never).script("plan", [says("hello")]).drive();
+    assert!(
+        report
+            .response
+            .response
+            .content
+            .contains("the model gave no usable plan: there is no JSON")
+    );
+}
+
+#[test]
+fn the_request_for_a_plan_asks_for_json_and_no_other_does() {
+    use art_core::provider::ReplyFormat;
+    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+        .script("a", [done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let formats: Vec<_> = driver.asked.iter().map(|(_, request)| request.reply_format).collect();
+    assert_eq!(formats, [ReplyFormat::Json, ReplyFormat::Text, ReplyFormat::Text]);
+}
+
+#[test]
+fn a_plan_that_was_cut_off_goes_back_with_that_reason() {
+    let cut = stopped_by(says("{\"title\": \"x\", \"todoList\": [{\"id\""), StopReason::Length);
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [cut, plan(&json!([]))])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert!(
+        driver
+            .last_message("plan", 1)
+            .contains("> - the reply was cut off before its end")
+    );
+}
+
+#[test]
+fn a_plan_that_the_provider_held_back_ends_the_run() {
+    let mut driver = Driver::new(start("q")).script("plan", [stopped_by(says(""), StopReason::ContentFilter)]);
+    let report = driver.drive();
+    assert_eq!(
+        report.response.response.content,
+        "The query could not be answered: planning failed: the provider held the reply back."
+    );
+}
+
+#[test]
+fn a_third_unusable_plan_ends_the_run_with_an_answer() {
+    let mut driver = Driver::new(start("q")).script("plan", [says("hello"), says("hm"), says("")]);
     let report = driver.drive();
     let error = report.response.metadata.error.unwrap();
     assert_eq!(
@@ -67,8 +123,8 @@ fn a_second_unusable_plan_ends_the_run_with_an_answer() {
     );
     assert_eq!(
         report.response.response.content,
-        "The query could not be answered: planning failed: the model gave no usable plan, twice: there is no JSON with \
-         a plan in the reply."
+        "The query could not be answered: planning failed: the model gave no usable plan in 3 attempts: there is \
+         no JSON with a plan in the reply."
     );
     assert_eq!(report.response.response.metadata["error"], json!(true));
     assert_eq!(driver.observations(Kind::Error).len(), 1);
@@ -88,6 +144,7 @@ fn a_required_tool_that_is_not_offered_is_refused_by_name() {
     );
 }
 
+// A48
 #[test]
 fn a_model_error_while_planning_is_an_answer_too() {
     let mut driver = Driver::new(start("q")).script("plan", [breaks()]);

@@ -9,6 +9,8 @@ pub(super) enum Class {
     Person,
     Date,
     Time,
+    /// A length of time in ISO 8601, such as `P3D`.
+    Duration,
     Url,
     Email,
     Path,
@@ -148,6 +150,9 @@ pub(super) fn of(name: &str, description: &str, format: &str) -> Class {
     if let Some(class) = by_format(format) {
         return class;
     }
+    if takes_duration(description) {
+        return Class::Duration;
+    }
     let name = words::split(name);
     let by_word = |word: &String| {
         CLASSES
@@ -155,6 +160,9 @@ pub(super) fn of(name: &str, description: &str, format: &str) -> Class {
             .find(|(_, words)| words.contains(&word.as_str()))
             .map(|(class, _)| *class)
     };
+    if name.last().is_some_and(|word| word == "address") && description.to_lowercase().contains("mail") {
+        return Class::Email;
+    }
     if let Some(class) = name.iter().rev().find_map(by_word) {
         return class;
     }
@@ -185,10 +193,26 @@ pub(super) fn of(name: &str, description: &str, format: &str) -> Class {
         .unwrap_or(Class::Other)
 }
 
+/// "an ISO 8601 duration", or an example of one.
+fn takes_duration(description: &str) -> bool {
+    let example = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let body = word.strip_prefix('P').unwrap_or_default();
+        let unit = body.ends_with(['Y', 'M', 'W', 'D', 'H', 'S']);
+        let clock = body.trim_start_matches('T');
+        unit && clock.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let lower = description.to_lowercase();
+    lower.contains("iso 8601 duration")
+        || lower.contains("iso-8601 duration")
+        || description.split_whitespace().any(example)
+}
+
 fn by_format(format: &str) -> Option<Class> {
     Some(match format {
         "date" | "date-time" => Class::Date,
         "time" => Class::Time,
+        "duration" => Class::Duration,
         "uri" | "url" | "uri-reference" => Class::Url,
         "email" => Class::Email,
         _ => return None,

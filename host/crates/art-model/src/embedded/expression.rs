@@ -1,5 +1,15 @@
 //! Arithmetic in words and signs, written as one expression: "1284 divided by 6 plus 19" is `1284 / 6 + 19`.
 
+mod aggregate;
+mod follow;
+mod fraction;
+mod written;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use written::written;
+
 use serde_json::Value;
 
 use super::reading::{Candidate, Reading, Shape};
@@ -24,7 +34,7 @@ pub(super) fn all(reading: &Reading) -> Vec<Candidate> {
             Some(text) if parser.operators > 0 => {
                 found.push(Candidate {
                     shape: Shape::Expression,
-                    value: Value::from(text),
+                    value: Value::from(written::unwrapped(&text)),
                     from: index,
                     to: parser.at,
                 });
@@ -53,12 +63,20 @@ fn formula(reading: &Reading, from: usize, found: &mut Vec<Candidate>) -> usize 
     if length >= 2 && letters && (signs > 0) {
         found.push(Candidate {
             shape: Shape::Expression,
-            value: Value::from(reading.slice(from, from + length).trim_start_matches("= ")),
+            value: Value::from(right_side(reading.slice(from, from + length))),
             from,
             to: from + length,
         });
     }
     from + length
+}
+
+/// What a formula is equal to: the rest of `f(x) = 3x^2` and `y = 3x + 2`.
+fn right_side(formula: &str) -> &str {
+    match formula.split_once('=') {
+        Some((left, right)) if ["", "y", "f", "f(x)", "g(x)", "y(x)"].contains(&left.trim()) => right.trim(),
+        _ => formula,
+    }
 }
 
 const FUNCTIONS: &[&str] = &[
@@ -92,11 +110,13 @@ impl Parser<'_> {
     /// A request such as "divide 8 by 2", or an expression.
     fn start(&mut self) -> Option<String> {
         let begin = self.at;
-        if let Some(text) = self.request() {
-            self.operators += 1;
-            return Some(self.tail(text, DEPTH));
+        for opening in [Self::request, Self::listed_request, Self::follow_up] {
+            if let Some(text) = opening(self) {
+                self.operators += 1;
+                return Some(self.tail(text, DEPTH));
+            }
+            (self.at, self.operators) = (begin, 0);
         }
-        self.at = begin;
         self.chain(DEPTH)
     }
 
@@ -136,16 +156,19 @@ impl Parser<'_> {
         loop {
             let before = self.at;
             self.take(&[","]);
-            let Some(sign) = self.operator() else {
-                self.at = before;
-                return text;
-            };
-            let Some(next) = self.operand(depth) else {
+            // "12 plus 3, and divided by 3" divides all that stands before.
+            let all = self.take_any(&[&["and", "then"], &["and"], &["then"]]);
+            let next = self.operator().and_then(|sign| Some((sign, self.operand(depth)?)));
+            let Some((sign, next)) = next else {
                 self.at = before;
                 return text;
             };
             self.operators += 1;
-            text = format!("{text} {sign} {next}");
+            text = if all && text.contains(' ') {
+                format!("({text}) {sign} {next}")
+            } else {
+                format!("{text} {sign} {next}")
+            };
         }
     }
 
@@ -176,6 +199,9 @@ impl Parser<'_> {
         if self.after_percent() && self.take(&["of"]) {
             return Some("of");
         }
+        if self.after_quotient() && self.take(&["of"]) {
+            return Some("*");
+        }
         WORDS
             .iter()
             .find(|(_, choices)| self.take_any(choices))
@@ -198,7 +224,7 @@ impl Parser<'_> {
         if self.take_any(&[&["the", "cube", "root", "of"], &["cube", "root", "of"]]) {
             return self.function("cbrt", depth);
         }
-        if let Some(text) = self.named_pair(depth) {
+        if let Some(text) = self.aggregate(depth).or_else(|| self.fraction(depth)) {
             return Some(text);
         }
         let base = self.simple(depth)?;
@@ -208,39 +234,18 @@ impl Parser<'_> {
     fn function(&mut self, name: &str, depth: usize) -> Option<String> {
         let inner = self.operand(depth)?;
         self.operators += 1;
-        Some(format!(
-            "{name}({})",
-            inner.trim_start_matches('(').trim_end_matches(')')
-        ))
-    }
-
-    /// "the sum of 3 and 4".
-    fn named_pair(&mut self, depth: usize) -> Option<String> {
-        const NAMES: &[(&str, &str)] = &[("sum", "+"), ("product", "*"), ("quotient", "/"), ("difference", "-")];
-        let begin = self.at;
-        self.take(&["the"]);
-        let sign = NAMES.iter().find(|(name, _)| self.take(&[name])).map(|(_, sign)| *sign);
-        let text = sign
-            .filter(|_| self.take_any(&[&["of"], &["between"]]))
-            .and_then(|sign| {
-                let first = self.operand(depth)?;
-                let second = self.take_any(&[&["and"], &[","]]).then(|| self.operand(depth))??;
-                self.operators += 1;
-                Some(format!("({first} {sign} {second})"))
-            });
-        if text.is_none() {
-            self.at = begin;
-        }
-        text
+        Some(format!("{name}({})", written::unwrapped(&inner)))
     }
 
     fn simple(&mut self, depth: usize) -> Option<String> {
         let token = self.reading.token(self.at)?;
         if let Kind::Number(number) = &token.kind {
             self.at += 1;
-            let percent = number.percent || self.take(&["percent"]) || self.take(&["per", "cent"]);
-            let plain = super::reading::number_value(number.value);
-            return Some(format!("{plain}{}", if percent { "%" } else { "" }));
+            return Some(self.number(number.value, number.percent));
+        }
+        if let Some((value, end)) = self.reading.spelled_number(self.at) {
+            self.at = end;
+            return Some(self.number(value, false));
         }
         if token.is_word() && FUNCTIONS.contains(&token.lower().as_str()) && self.is(1, "(") {
             let name = token.lower();
@@ -254,6 +259,12 @@ impl Parser<'_> {
         let length = self.reading.reference_at(self.at)?;
         self.at += length;
         Some(REFERENCE.to_owned())
+    }
+
+    fn number(&mut self, value: f64, percent: bool) -> String {
+        let percent = percent || self.take(&["percent"]) || self.take(&["per", "cent"]);
+        let plain = super::reading::number_value(value);
+        format!("{plain}{}", if percent { "%" } else { "" })
     }
 
     fn bracket(&mut self, depth: usize) -> Option<String> {
@@ -286,51 +297,5 @@ impl Parser<'_> {
             .and_then(|at| self.reading.token(at))
             .map(|token| token.end);
         self.reading.token(self.at).map(|token| token.start) == end
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expressions(text: &str) -> Vec<String> {
-        let reading = Reading::new(text);
-        let all = reading
-            .candidates
-            .into_iter()
-            .filter(|candidate| candidate.shape == Shape::Expression);
-        all.map(|candidate| super::super::schema::text_of(&candidate.value))
-            .collect()
-    }
-
-    #[test]
-    fn words_become_signs() {
-        assert_eq!(expressions("What is 1284 divided by 6 plus 19?"), ["1284 / 6 + 19"]);
-        assert_eq!(expressions("How much is 17.5% of 2340"), ["17.5% of 2340"]);
-        assert_eq!(expressions("what's the square root of 2"), ["sqrt(2)"]);
-        assert_eq!(expressions("2 to the power of 10"), ["2 ^ 10"]);
-        assert_eq!(expressions("subtract 3 from 10"), ["10 - 3"]);
-        assert_eq!(expressions("the sum of 3 and 4 times 2"), ["(3 + 4) * 2"]);
-    }
-
-    #[test]
-    fn signs_stay_signs() {
-        assert_eq!(expressions("compute (3 + 4) * 2^3 please"), ["(3 + 4) * 2 ^ 3"]);
-        assert_eq!(expressions("8-3"), ["8 - 3"]);
-    }
-
-    #[test]
-    fn a_reference_is_an_operand() {
-        assert_eq!(expressions("what is that divided by 7"), [format!("{REFERENCE} / 7")]);
-    }
-
-    #[test]
-    fn formulas_stay_as_they_are() {
-        assert_eq!(expressions("the derivative of 3x^2 + 2x at 5"), ["3x^2 + 2x"]);
-    }
-
-    #[test]
-    fn numbers_without_an_operator_are_no_expression() {
-        assert!(expressions("between 5 and 7 people, 3 tables").is_empty());
     }
 }

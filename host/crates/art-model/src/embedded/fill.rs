@@ -2,9 +2,13 @@
 
 mod choice;
 mod column;
+mod condition;
 mod cue;
 mod list;
+mod place;
 mod rank;
+mod rows;
+mod shift;
 mod value;
 
 pub(super) use value::{names_currency, refers};
@@ -45,6 +49,8 @@ pub(super) struct Filled {
     pub(super) sureness: f32,
     /// An argument is the value of an earlier part.
     pub(super) refers: bool,
+    /// An argument stands in another part of the query.
+    pub(super) borrows: bool,
     /// Which tokens of the part became arguments.
     pub(super) used: Vec<bool>,
 }
@@ -54,6 +60,7 @@ pub(super) fn fill(tool: &Tool, context: Context<'_>) -> Filled {
     let mut filling = Filling::new(tool, &tool.params, context);
     filling.fixed();
     filling.scalars();
+    shift::fill_today(&mut filling);
     filling.lists();
     filling.objects();
     filling.elsewhere();
@@ -74,6 +81,9 @@ struct Filling<'a> {
     context: Context<'a>,
     used: Vec<bool>,
     found: Vec<Option<Found>>,
+    /// Parameters that the tool takes but not with what is asked for.
+    refused: Vec<usize>,
+    borrows: bool,
 }
 
 impl<'a> Filling<'a> {
@@ -85,11 +95,13 @@ impl<'a> Filling<'a> {
             context,
             used,
             found: vec![None; params.len()],
+            refused: Vec::new(),
+            borrows: false,
         }
     }
 
     fn is_open(&self, index: usize) -> bool {
-        self.found.get(index).is_some_and(Option::is_none)
+        self.found.get(index).is_some_and(Option::is_none) && !self.refused.contains(&index)
     }
 
     fn is_free(&self, from: usize, to: usize) -> bool {
@@ -108,6 +120,11 @@ impl<'a> Filling<'a> {
         }
     }
 
+    /// Leaves a parameter open for good: what is asked for cannot be said with it.
+    fn refuse(&mut self, index: usize) {
+        self.refused.push(index);
+    }
+
     /// Files, columns, values of a set, and flags: what does not compete for a candidate.
     fn fixed(&mut self) {
         let mut files = 0;
@@ -122,6 +139,7 @@ impl<'a> Filling<'a> {
             }
         }
         column::fill(self);
+        shift::fill(self);
         choice::fill(self);
     }
 
@@ -181,18 +199,6 @@ impl<'a> Filling<'a> {
                 self.set(index, value, (score / 2.0).min(1.0));
             }
         }
-    }
-
-    /// Whether the values chosen so far leave a use for `param`: one that is described as "for `difference`" has none when
-    /// the operation is another one, nor has one that is "for every operation except `difference`" when it is that.
-    fn applies(&self, param: &Param) -> bool {
-        let chosen = self.params.iter().zip(&self.found).filter_map(|(other, found)| {
-            let value = found.as_ref()?.value.as_str()?;
-            (!other.choices.is_empty()).then_some((other, value))
-        });
-        chosen
-            .into_iter()
-            .all(|(other, value)| fits_choice(param, other, value))
     }
 
     fn lists(&mut self) {
@@ -273,6 +279,7 @@ impl<'a> Filling<'a> {
             let taken = |value: &Value| self.found.iter().flatten().any(|found| found.value == *value);
             if let Some((value, _, _)) = value.filter(|(value, _, _)| !taken(value)) {
                 self.set(index, value, 0.5);
+                self.borrows = true;
             }
         }
     }
@@ -293,13 +300,15 @@ impl<'a> Filling<'a> {
     }
 
     fn finish(self) -> Filled {
+        let needed = self.needed();
         let mut filled = Filled {
             used: self.used,
+            borrows: self.borrows,
             ..Filled::default()
         };
         let mut sum = 0.0;
         let mut count = 0.0;
-        for (param, found) in self.params.iter().zip(self.found) {
+        for (index, (param, found)) in self.params.iter().zip(self.found).enumerate() {
             sum += if param.required {
                 found.as_ref().map_or(0.0, |found| found.sureness)
             } else {
@@ -311,21 +320,13 @@ impl<'a> Filling<'a> {
                     filled.refers |= value::refers(&found.value);
                     filled.arguments.insert(param.name.clone(), found.value);
                 }
-                None if param.required && !param.has_default => filled.missing.push(param.name.clone()),
+                None if needed.contains(&index) || param.required && !param.has_default => {
+                    filled.missing.push(param.name.clone())
+                }
                 None => {}
             }
         }
         filled.sureness = if count > 0.0 { sum / count } else { 1.0 };
         filled
     }
-}
-
-/// Whether the description of `param` allows `value` for `other`. A description that names none of its values allows all.
-fn fits_choice(param: &Param, other: &Param, value: &str) -> bool {
-    let named = |value: &str| param.description.contains(&format!("`{value}`"));
-    let is_named = |value: &Value| value.as_str().is_some_and(named);
-    if !other.choices.iter().any(|choice| is_named(&choice.value)) {
-        return true;
-    }
-    named(value) != param.description.contains("except")
 }

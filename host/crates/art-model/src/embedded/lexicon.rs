@@ -3,29 +3,33 @@
 /// Words that say nothing about what is wanted.
 #[rustfmt::skip]
 pub(super) const EMPTY: &[&str] = &[
-    "a", "able", "about", "after", "all", "also", "am", "an", "and", "another", "any", "are", "as", "at", "based",
-    "be", "been", "before", "being", "between", "both", "but", "by", "can", "certain", "could", "default", "did",
-    "do", "does", "during", "e.g", "each", "eg", "etc", "following", "for", "from", "given", "had", "has", "have",
-    "he", "hello", "her", "here", "hers", "hey", "hi", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "i.e",
-    "if", "in", "into", "is", "it", "it's", "its", "just", "kindly", "let", "let's", "like", "many", "may", "me",
-    "might", "mine", "more", "most", "much", "must", "my", "need", "no", "not", "now", "of", "off", "ok", "on", "one",
-    "only", "optional", "or", "other", "our", "out", "over", "particular", "per", "please", "required", "shall",
-    "she", "should", "so", "some", "specific", "specified", "such", "than", "thank", "thanks", "that", "that's",
-    "the", "their", "them", "then", "there", "there's", "these", "they", "this", "those", "to", "too", "under", "up",
-    "upon", "us", "use", "used", "using", "very", "via", "wanna", "want", "was", "we", "well", "were", "what",
+    "a", "able", "about", "actually", "after", "all", "also", "am", "an", "and", "another", "any", "anyway",
+    "appreciate", "are", "as", "assuming", "at", "based", "basically", "be", "been", "before", "being", "between",
+    "both", "bother", "bothering", "btw", "but", "by", "can", "certain", "cheers", "concerning", "considering",
+    "containing", "contains", "could", "curious", "dear", "default", "did", "do", "does", "during", "e.g", "each",
+    "eg", "etc", "folks", "following", "for", "from", "gimme", "given", "gonna", "gotta", "greetings", "guys", "had",
+    "happen", "has", "have", "he", "hello", "her", "here", "hers", "hey", "hi", "him", "his", "hmm", "honestly",
+    "hopefully", "how", "i", "i'd", "i'll", "i'm", "i've", "i.e", "if", "in", "includes", "including", "into", "is",
+    "it", "it's", "its", "just", "kindly", "let", "let's", "like", "many", "may", "maybe", "me", "might", "mine",
+    "more", "most", "much", "must", "my", "need", "no", "not", "now", "of", "off", "ok", "on", "one", "only",
+    "optional", "or", "other", "our", "out", "over", "particular", "per", "perhaps", "please", "pls", "plz",
+    "possibly", "really", "regarding", "required", "shall", "she", "should", "simply", "so", "some", "sorry",
+    "specific", "specified", "such", "sure", "than", "thank", "thanks", "that", "that's", "the", "their", "them",
+    "then", "there", "there's", "these", "they", "this", "those", "thx", "to", "too", "uh", "um", "under", "up",
+    "upon", "us", "use", "used", "uses", "using", "very", "via", "wanna", "want", "was", "we", "well", "were", "what",
     "what's", "when", "where", "which", "while", "who", "who's", "whose", "why", "will", "with", "within", "without",
-    "would", "yes", "you", "your", "yours",
+    "wonder", "wondering", "would", "yes", "you", "your", "yours",
 ];
 
 /// Verbs of wanting and getting: every tool gets, finds or makes something.
 #[rustfmt::skip]
 pub(super) const GENERIC: &[&str] = &[
     "allow", "anything", "boolean", "calculate", "check", "come", "compute", "data", "detail", "details", "determine",
-    "display", "do", "enable", "fetch", "find", "float", "format", "function", "get", "give", "go", "good", "help",
-    "identify", "info", "information", "input", "integer", "know", "list", "look", "make", "name", "new", "number",
-    "obtain", "output", "parameter", "perform", "provide", "put", "result", "retrieve", "return", "run", "say", "see",
-    "set", "show", "something", "string", "support", "take", "tell", "thing", "think", "tool", "turn", "type", "user",
-    "value", "work", "write",
+    "display", "do", "enable", "favor", "favour", "fetch", "find", "float", "format", "function", "get", "give", "go",
+    "good", "help", "idea", "identify", "info", "information", "input", "integer", "know", "list", "look", "make",
+    "moment", "name", "new", "number", "obtain", "output", "parameter", "perform", "provide", "put", "question",
+    "quick", "result", "retrieve", "return", "run", "say", "see", "set", "show", "something", "string", "support",
+    "take", "tell", "thing", "think", "tool", "turn", "type", "user", "value", "wonder", "work", "write",
 ];
 
 /// Sets of words that mean much the same, as stems.
@@ -80,7 +84,7 @@ pub(super) const ALIKE: &[&[&str]] = &[
     &["fast", "speed", "veloc", "quick"],
     &["rout", "direct", "navig", "travel", "drive"],
     &["trip", "travel", "journey"],
-    &["lawyer", "attorney", "legal"],
+    &["lawyer", "attorney", "legal", "law"],
     &["compani", "busi", "corpor", "firm"],
     &["job", "employ", "career", "occup"],
     &["articl", "news", "headlin"],
@@ -107,7 +111,7 @@ pub(super) const ALIKE: &[&[&str]] = &[
     &["currenc", "money", "exchang"],
     &["captur", "take"],
     &["sort", "order", "rank", "arrang"],
-    &["messag", "text", "sms"],
+    &["messag", "text", "sms", "bodi"],
     &["period", "durat", "long"],
     &["solv", "solut"],
     &["match", "game", "fixtur"],
@@ -130,6 +134,29 @@ pub(super) const ALIKE: &[&[&str]] = &[
     &["birthday", "birth", "born"],
     &["lawsuit", "case", "court", "trial"],
     &["sculptur", "statu"],
+];
+
+/// Words that are one letter off a word that many tools use, and no typo of it.
+#[rustfmt::skip]
+pub(super) const CONFUSED: &[&str] = &[
+    "angel", "avenge", "bother", "broke", "cable", "causal", "cello", "censor", "chance", "charge", "cheek", "chick",
+    "clack", "clerk", "click", "cloak", "coffer", "colon", "concert", "confirm", "convent", "corner", "couch",
+    "cough", "count", "country", "county", "court", "cover", "curt", "dairy", "dater", "desert", "device", "diner",
+    "dinner", "dived", "diver", "divine", "driver", "evens", "fight", "filer", "finder", "finer", "first", "flight",
+    "float", "flour", "forest", "found", "freight", "fright", "gender", "greed", "group", "house", "housing", "hovel",
+    "irate", "lever", "library", "likes", "liner", "liver", "mange", "marker", "market", "matter", "meant", "metal",
+    "meteor", "middle", "minister", "model", "money", "month", "motel", "mother", "mouse", "mouth", "moved", "movers",
+    "needle", "novel", "numb", "paced", "paint", "palace", "parole", "party", "patient", "peace", "pearl", "petal",
+    "phase", "piece", "plain", "plane", "plant", "plate", "point", "posts", "power", "pride", "priest", "prince",
+    "print", "prize", "quiet", "quite", "quota", "rather", "reader", "recent", "recite", "relay", "resort", "reword",
+    "roman", "rooms", "route", "saint", "scare", "score", "sender", "sense", "shard", "sharp", "sheep", "sheet",
+    "shirt", "shore", "short", "shout", "skill", "slack", "slate", "sleep", "slight", "smart", "sport", "spread",
+    "squire", "stack", "stage", "stake", "stare", "start", "statue", "steal", "steel", "stick", "stork", "storm",
+    "story", "strange", "strict", "stroke", "studio", "style", "tablet", "taste", "tiger", "tiles", "timed", "tired",
+    "title", "torch", "total", "tough", "tower", "trace", "trade", "trail", "train", "treat", "trick", "truck",
+    "trunk", "trust", "truth", "turns", "twist", "union", "unite", "unity", "voice", "wagon", "waiter", "waste",
+    "watch", "water", "weaker", "wealth", "weight", "whale", "wheel", "whether", "while", "white", "whole", "winter",
+    "women", "wonder", "words", "world", "worse", "worst", "worth", "wound", "wright", "wrong", "yearn", "yeast",
 ];
 
 /// Verbs that open a request.

@@ -1,14 +1,21 @@
 //! Writes a planning reply: one step for each part of the query that a tool fits.
 
+mod lack;
+
+use std::cell::OnceCell;
+
 use art_core::provider::ModelRequest;
 use serde_json::{Value, json};
 
 use super::attachment::{self, Attachment};
+use super::follow::{self, Earlier};
 use super::prompt::{self, Sections};
 use super::reading::{Reading, Shape};
 use super::route::{Match, Router};
 use super::schema::Tool;
 use super::split::{self, Part};
+use super::typo::Spelling;
+use super::words;
 
 /// Opens a sentence of the plan that says what cannot be done; the synthesis repeats such sentences.
 pub(super) const CANNOT: &str = "No tool fits";
@@ -20,7 +27,8 @@ pub(super) fn reply(request: &ModelRequest) -> String {
     let tools = sections.tools("available tools", request);
     let attachments = sections.attachments();
     let mut plan = Plan::after(&sections.json("current plan"));
-    plan.add_query(&query, &tools, &attachments);
+    let earlier = Earlier::of(request, &plan.items);
+    plan.add_query(&query, &tools, &attachments, &earlier);
     let output = json!({
         "title": title(&query),
         "intent": first_line(&query, 200),
@@ -80,13 +88,15 @@ impl Plan {
         }
     }
 
-    fn add_query(&mut self, query: &str, tools: &[Tool], attachments: &[Attachment]) {
+    fn add_query(&mut self, query: &str, tools: &[Tool], attachments: &[Attachment], earlier: &Earlier) {
         let query = unquoted(query);
         let router = Router::new(tools);
         let planner = Planner {
             tools,
             router: &router,
+            spelling: OnceCell::new(),
             attachments,
+            earlier,
             whole: Reading::new(query),
         };
         for (part, found) in planner.parts(&without_table(query), self.last.is_some()) {
@@ -135,7 +145,10 @@ fn without_table(query: &str) -> String {
 struct Planner<'a> {
     tools: &'a [Tool],
     router: &'a Router<'a>,
+    /// Made when a part fits no tool as it is written.
+    spelling: OnceCell<Spelling>,
     attachments: &'a [Attachment],
+    earlier: &'a Earlier,
     whole: Reading,
 }
 
@@ -149,7 +162,10 @@ impl Planner<'_> {
                 part.text = joined(&std::mem::take(&mut context), &part.text);
             }
             let can_refer = earlier || done.iter().any(|(_, found)| found.is_some());
-            let found = self.find(&part.text, can_refer);
+            let found = self
+                .find(&part.text, can_refer)
+                .or_else(|| self.go_on(&mut part, &done, can_refer))
+                .or_else(|| self.put_right(&mut part, can_refer));
             if found.is_none() && !part.request {
                 context = part.text;
             } else if !self.merge(&mut done, &part, found.as_ref(), can_refer) {
@@ -162,6 +178,9 @@ impl Planner<'_> {
 
     fn find(&self, text: &str, can_refer: bool) -> Option<Match> {
         let mut part = Reading::new(text);
+        if split::is_small_talk(&part) {
+            return None;
+        }
         if !can_refer {
             part.forget_references();
         }
@@ -170,6 +189,36 @@ impl Planner<'_> {
             .into_iter()
             .next()
             .filter(|best| best.features.fits())
+    }
+
+    /// What `part` asks for as words that go on from what was asked or answered before it; it then says so in full.
+    fn go_on(&self, part: &mut Part, done: &[(Part, Option<Match>)], can_refer: bool) -> Option<Match> {
+        let asked = done
+            .last()
+            .map(|(before, _)| &before.text)
+            .or(self.earlier.asked.as_ref());
+        let again = asked.and_then(|asked| follow::again(asked, &part.text));
+        let text = again.or_else(|| self.earlier.with_answer(&part.text).filter(|_| !can_refer))?;
+        let found = self.find(&text, can_refer)?;
+        (part.text, part.request) = (text, true);
+        Some(found)
+    }
+
+    /// The tool for `part` with its typos put right, when a word that was put right is one that the tool goes by or no
+    /// word of content.
+    fn put_right(&self, part: &mut Part, can_refer: bool) -> Option<Match> {
+        let spelling = self.spelling.get_or_init(|| Spelling::new(self.tools));
+        let corrected = spelling.corrected(&Reading::new(&part.text))?;
+        let found = self.find(&corrected.text, can_refer)?;
+        if !corrected
+            .stems
+            .iter()
+            .any(|stem| words::is_empty(stem) || self.router.goes_by(found.tool, stem))
+        {
+            return None;
+        }
+        part.text = corrected.text;
+        Some(found)
     }
 
     /// Statements around the requests belong to the one before them.
@@ -210,6 +259,11 @@ impl Planner<'_> {
             }
             return belongs;
         };
+        // The same call again, with arguments of the part before or asked for by no request of its own, adds nothing.
+        let repeats = !part.request || found.filled.borrows;
+        if found.tool == earlier.tool && repeats && found.filled.arguments == earlier.filled.arguments {
+            return true;
+        }
         let says_more = !part.request || self.adds_nothing(earlier, found);
         if found.tool != earlier.tool || found.filled.refers || !says_more {
             return false;
@@ -248,31 +302,6 @@ impl Planner<'_> {
             }
             None => done,
         }
-    }
-
-    /// Says that no tool fits, which is closest, and what that would need.
-    fn cannot(&self, part: &Part) -> String {
-        let quoted = art_core::text::truncate(part.text.trim(), 200);
-        let ranked = self
-            .router
-            .rank(&Reading::new(&part.text), &self.whole, self.attachments);
-        let closest = ranked.first().filter(|closest| closest.features.evidence() > -0.6);
-        let Some((closest, tool)) = closest.and_then(|closest| Some((closest, self.tools.get(closest.tool)?))) else {
-            return format!("{CANNOT} \"{quoted}\".");
-        };
-        let needs: Vec<String> = if closest.filled.missing.is_empty() {
-            tool.required().map(|param| format!("`{}`", param.name)).collect()
-        } else {
-            closest.filled.missing.iter().map(|name| format!("`{name}`")).collect()
-        };
-        if needs.is_empty() {
-            return format!("{CANNOT} \"{quoted}\"; the closest is `{}`.", tool.name);
-        }
-        format!(
-            "{CANNOT} \"{quoted}\"; the closest is `{}`, which needs {}.",
-            tool.name,
-            needs.join(", ")
-        )
     }
 }
 

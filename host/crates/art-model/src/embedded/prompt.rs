@@ -102,6 +102,13 @@ fn append(body: &mut String, line: &str) {
     body.push_str(quoted.unwrap_or(line));
 }
 
+/// The turns of the conversation before the message that has the sections.
+pub(super) fn turns(messages: &[Message]) -> &[Message] {
+    let asks = |message: &Message| message.role == Role::User && message.content_text().contains("## ");
+    let end = messages.iter().rposition(asks).unwrap_or(0);
+    messages.get(..end).unwrap_or_default()
+}
+
 /// The query of a planning prompt; a prompt without sections is the query itself.
 pub(super) fn query(sections: &Sections, request: &ModelRequest) -> String {
     if sections.0.contains_key("query") {

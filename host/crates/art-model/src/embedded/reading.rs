@@ -4,6 +4,9 @@ mod count;
 mod date;
 mod name;
 mod reference;
+mod span;
+
+pub(super) use span::{Shift, Span, iso};
 
 use serde_json::{Value, json};
 
@@ -24,6 +27,8 @@ pub(super) enum Shape {
     Date,
     /// `tomorrow`, `next Friday`: a day that only a calendar can tell.
     RelativeDate,
+    /// `3 weeks`; the value is an ISO 8601 duration.
+    Span(Span),
     Time,
     Url,
     Email,
@@ -77,11 +82,14 @@ impl Reading {
             candidates: Vec::new(),
         };
         let mut candidates = reading.literals();
+        // Behind the figures: beside these, a number in words more often counts what is listed than being one of them.
         candidates.extend(reading.number_words());
         candidates.extend(expression::all(&reading));
         candidates.extend(reading.relative_dates());
+        candidates.extend(reading.spans());
         candidates.extend(reading.references());
         candidates.extend(reading.codes());
+        candidates.extend(reading.addresses());
         candidates.extend(reading.names());
         candidates.extend(reading.rest());
         candidates.extend(reading.phrases());
@@ -169,6 +177,7 @@ impl Reading {
         let mut found = Vec::new();
         let mut from = 0;
         while from < self.tokens.len() {
+            from = self.behind_amount(from);
             let to = self.phrase_end(from);
             if to > from
                 && self
@@ -183,11 +192,23 @@ impl Reading {
         found
     }
 
+    /// "Five hundred yen" is an amount of yen, while "three little birds" may be a title.
+    fn behind_amount(&self, from: usize) -> usize {
+        let Some((_, end)) = self.spelled_number(from) else {
+            return from;
+        };
+        let money = self
+            .token(end)
+            .is_some_and(|token| super::fill::names_currency(&token.text));
+        let amount = end > from + 1 || money || self.unit_after(end).is_some();
+        if amount { end } else { from }
+    }
+
     fn phrase_end(&self, from: usize) -> usize {
         let mut to = from;
         while let Some(token) = self.token(to) {
             let inner = to > from && token.is_any(&["per", "of", "-", "&"]) && self.starts_phrase(to + 1);
-            if !(self.starts_phrase(to) || inner) || to - from >= PHRASE {
+            if !(self.starts_phrase(to) || inner) || to - from >= PHRASE || self.behind_amount(to) > to {
                 break;
             }
             to += 1;

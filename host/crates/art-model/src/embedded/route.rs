@@ -1,5 +1,8 @@
 //! Ranks tools for a part of a query and says whether the best one fits.
 
+mod hint;
+mod vocabulary;
+
 use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 
 use super::attachment::{self, Attachment};
@@ -7,6 +10,8 @@ use super::fill::{Context, Filled, fill};
 use super::reading::{Candidate, Reading, Shape};
 use super::schema::Tool;
 use super::words;
+use hint::{hints, kinds};
+use vocabulary::Vocabulary;
 
 /// Tools for which arguments are tried, best first.
 const TRIED: usize = 6;
@@ -24,62 +29,6 @@ impl Tokenizer for Stems {
             .filter(|word| !word.is_empty())
             .map(ToOwned::to_owned)
             .collect()
-    }
-}
-
-/// The words of one tool, by how much they say.
-#[derive(Debug)]
-struct Vocabulary {
-    name: Vec<String>,
-    first_sentence: Vec<String>,
-    description: Vec<String>,
-    parameters: Vec<String>,
-    examples: Vec<String>,
-}
-
-impl Vocabulary {
-    fn new(tool: &Tool) -> Self {
-        let first = tool.description.split(". ").next().unwrap_or_default();
-        let mut parameters = Vec::new();
-        for param in &tool.params {
-            parameters.extend(param.name_stems.iter().cloned());
-            parameters.extend(param.description_stems.iter().cloned());
-            parameters.extend(
-                param
-                    .choices
-                    .iter()
-                    .flat_map(|choice| words::stems(&super::schema::text_of(&choice.value))),
-            );
-        }
-        Self {
-            name: words::stems(&tool.name),
-            first_sentence: words::stems(art_core::text::prefix(first, 600)),
-            description: words::stems(art_core::text::prefix(&tool.description, 2_000)),
-            parameters,
-            examples: tool.examples.iter().flat_map(|example| words::stems(example)).collect(),
-        }
-    }
-
-    /// Words that say more are repeated, which is how BM25 knows that they do.
-    fn document(&self) -> String {
-        let fields = [
-            (&self.name, 4),
-            (&self.first_sentence, 2),
-            (&self.description, 1),
-            (&self.parameters, 1),
-            (&self.examples, 1),
-        ];
-        let words = fields
-            .into_iter()
-            .flat_map(|(words, times)| std::iter::repeat_n(words, times).flatten());
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
-    }
-
-    /// How well the tool knows `stem`, from 0 to 1.
-    fn knows(&self, stem: &str) -> f32 {
-        let strong = words::best_likeness(stem, self.name.iter().chain(&self.description));
-        let weak = words::best_likeness(stem, self.parameters.iter().chain(&self.examples)) * 0.6;
-        strong.max(weak)
     }
 }
 
@@ -113,6 +62,10 @@ pub(super) struct Features {
     pub(super) said: f32,
     /// How sure the required arguments are.
     pub(super) sure: f32,
+    /// Share of the dates, numbers, quoted texts and addresses of the part that became arguments.
+    pub(super) used: f32,
+    /// The tool knows every word, and all that is given became sure arguments, of which there are several.
+    pub(super) complete: f32,
     /// Required arguments are missing.
     pub(super) missing: f32,
 }
@@ -120,7 +73,17 @@ pub(super) struct Features {
 impl Features {
     /// One number to compare tools by.
     fn total(&self) -> f32 {
-        self.rank + self.known + 1.2 * self.name + self.said + 0.8 * self.sure - 1.0 * self.missing
+        self.rank + self.known + 1.2 * self.name + self.said + 0.8 * self.sure + 1.0 * self.used - 1.0 * self.missing
+    }
+
+    /// With the share of what is given that became one of the `arguments`.
+    fn with_use(self, used: f32, arguments: usize) -> Self {
+        let complete = used >= 1.0 && self.known >= 1.0 && self.sure >= 0.8 && arguments > 1;
+        Self {
+            used,
+            complete: if complete { 1.0 } else { 0.0 },
+            ..self
+        }
     }
 
     /// Whether the tool is what is asked for, and not only the nearest one.
@@ -133,7 +96,7 @@ impl Features {
     /// The weights are those of a logistic regression over questions with and without a fitting tool, rounded; what the
     /// tool says of itself in its first sentence tells the two apart best.
     pub(super) fn evidence(&self) -> f32 {
-        0.5 * self.known + self.name + 1.5 * self.said + 0.8 * self.sure - THRESHOLD
+        0.5 * self.known + self.name + 1.5 * self.said + 0.8 * self.sure + 0.3 * self.complete - THRESHOLD
     }
 }
 
@@ -177,7 +140,9 @@ impl<'a> Router<'a> {
                         attachments,
                     },
                 );
-                let features = asked.features(vocabulary, &filled, score_of(&scores, index) / best);
+                let features = asked
+                    .features(vocabulary, &filled, score_of(&scores, index) / best)
+                    .with_use(used(part, &filled), filled.arguments.len());
                 Some(Match {
                     tool: index,
                     filled,
@@ -187,6 +152,12 @@ impl<'a> Router<'a> {
             .collect();
         matches.sort_by(|a, b| b.features.total().total_cmp(&a.features.total()));
         matches
+    }
+
+    /// Whether `stem` is a word of the tool's name or first sentence.
+    pub(super) fn goes_by(&self, tool: usize, stem: &String) -> bool {
+        let vocabulary = self.vocabularies.get(tool);
+        vocabulary.is_some_and(|words| words.name.contains(stem) || words.first_sentence.contains(stem))
     }
 
     fn scores(&self, asked: &Asked) -> Vec<f32> {
@@ -242,6 +213,9 @@ impl Asked {
         if attachment::inline_table(&whole.text).is_some() {
             kinds.extend(["csv", "tabl"].map(ToOwned::to_owned));
         }
+        if part.shift().is_some() {
+            kinds.extend(["date", "day", "add"].map(words::stem));
+        }
         kinds.extend(hints(part).iter().map(|word| words::stem(word)));
         kinds.sort();
         kinds.dedup();
@@ -272,65 +246,26 @@ impl Asked {
             name: share(tool.name.iter().filter(telling).map(has)).unwrap_or(0.5),
             said: said(&tool.first_sentence.iter().filter(telling).map(has).collect::<Vec<_>>()),
             sure: filled.sureness,
+            used: 0.0,
+            complete: 0.0,
             missing: if filled.missing.is_empty() { 0.0 } else { 1.0 },
         }
     }
 }
 
-/// Words for what a phrase as a whole asks for.
-fn hints(part: &Reading) -> Vec<&'static str> {
-    let mut hints = Vec::new();
-    let follows = |first: &str, second: &[&str]| {
-        part.tokens
-            .windows(2)
-            .any(|pair| matches!(pair, [a, b] if a.is(first) && b.is_any(second)))
+/// How much of what is firm in the part became arguments; all of it when there is nothing.
+fn used(part: &Reading, filled: &Filled) -> f32 {
+    let is_firm = |candidate: &&Candidate| {
+        matches!(
+            candidate.shape,
+            Shape::Number(_) | Shape::Date | Shape::Quoted | Shape::Url | Shape::Email | Shape::Path | Shape::Literal
+        )
     };
-    if follows("how", &["far"]) {
-        hints.push("distance");
-    }
-    if follows("you", &["say"]) || follows("to", &["say"]) {
-        hints.extend(["translate", "language"]);
-    }
-    let currencies = part
-        .candidates
-        .iter()
-        .filter(|candidate| is_currency(candidate))
-        .count();
-    if currencies > 0 {
-        hints.extend(["currency", "money"]);
-    }
-    if currencies > 1 {
-        hints.extend(["convert", "exchange", "rate"]);
-    }
-    if part
-        .tokens
-        .iter()
-        .any(|token| token.text.starts_with('#') && token.is_code())
-    {
-        hints.extend(["color", "colour", "hex"]);
-    }
-    hints
-}
-
-fn is_currency(candidate: &Candidate) -> bool {
-    match &candidate.shape {
-        Shape::Phrase | Shape::Name => candidate.value.as_str().is_some_and(super::fill::names_currency),
-        Shape::Number(number) => number.currency.is_some(),
-        _ => false,
-    }
-}
-
-/// Words for what a candidate is, in the way tools describe themselves.
-fn kinds(shape: &Shape) -> &'static [&'static str] {
-    match shape {
-        Shape::Expression => &["arithmetic", "expression", "calculate", "math"],
-        Shape::Date | Shape::RelativeDate => &["date"],
-        Shape::Number(number) if number.looks_like_a_year() => &["year"],
-        Shape::Url => &["url", "web"],
-        Shape::Email => &["email"],
-        Shape::Path => &["file"],
-        _ => &[],
-    }
+    let taken = |candidate: &Candidate| {
+        let tokens = filled.used.get(candidate.from..candidate.to).unwrap_or_default();
+        if tokens.contains(&true) { 1.0 } else { 0.0 }
+    };
+    share(part.candidates.iter().filter(is_firm).map(taken)).unwrap_or(1.0)
 }
 
 /// A long sentence lists much, and a question asks for little of it.

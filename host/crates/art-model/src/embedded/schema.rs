@@ -20,6 +20,8 @@ pub(super) struct Tool {
     pub(super) params: Vec<Param>,
     /// Texts of worked calls.
     pub(super) examples: Vec<String>,
+    /// All that it says of itself, in lower case.
+    pub(super) shown: String,
 }
 
 /// Type of a parameter.
@@ -74,12 +76,22 @@ impl Tool {
             .into_iter()
             .flatten()
             .take(8);
-        Self {
+        let mut tool = Self {
             name: text("name"),
             description: text("description"),
             params: fields(schema, schema, DEPTH),
             examples: examples.map(example_text).collect(),
-        }
+            shown: String::new(),
+        };
+        tool.shown = tool.all_text().to_lowercase();
+        tool
+    }
+
+    fn all_text(&self) -> String {
+        let params = self.params.iter().map(|param| param.description.as_str());
+        let examples = self.examples.iter().map(String::as_str);
+        let texts = std::iter::once(self.description.as_str()).chain(params).chain(examples);
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     /// The parameters that a call must have.

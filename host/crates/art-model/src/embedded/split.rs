@@ -1,5 +1,9 @@
 //! Splits a query into parts that are asked for on their own.
 
+#[cfg(test)]
+mod tests;
+
+use super::measure;
 use super::reading::Reading;
 use super::token::{Kind, Token, tokens};
 use super::words;
@@ -148,7 +152,8 @@ fn is_boundary(query: &str, tokens: &[Token], index: usize) -> bool {
     let Some(before) = tokens.get(index - 1) else {
         return false;
     };
-    if before.is_any(&["?", ";"])
+    if before.is("?")
+        || (before.is(";") && (opens_request(tokens, index) || !ends_row(tokens, index - 1)))
         || (before.is_any(&[".", "!"]) && !is_factorial(tokens, index - 1) && ends_sentence(query, before, token))
     {
         return true;
@@ -165,8 +170,19 @@ fn is_boundary(query: &str, tokens: &[Token], index: usize) -> bool {
     if token.is("then") && (before.is(",") || before.is("and")) {
         return before.is(",") || !tokens.get(index - 2).is_some_and(|token| token.is(","));
     }
+    if token.is("and") && starts_shift(tokens, index + 1) {
+        return true;
+    }
     token.is_any(&["and", "also", "plus", "then"])
         && at(1).is_some_and(|next| next.is("then") || starts_request(tokens, index + 1, before.is(",")))
+}
+
+/// "3 weeks after that": a day on its own.
+fn starts_shift(tokens: &[Token], index: usize) -> bool {
+    matches!(tokens.get(index..index + 4), Some([_, unit, side, base])
+        if measure::named(&unit.text).is_some_and(measure::Unit::is_time)
+            && side.is_any(&["after", "before"])
+            && base.is_any(&["that", "it", "this"]))
 }
 
 /// After "and": a question word, or a verb that is no noun here.
@@ -236,6 +252,12 @@ const NEVER_NOUNS: &[&str] = &[
     "suggest",
 ];
 
+/// "apple 3; pear 5": what stands before the semicolon at `index` is a row of a list, which goes on.
+fn ends_row(tokens: &[Token], index: usize) -> bool {
+    let before = index.checked_sub(1).and_then(|at| tokens.get(at));
+    before.is_some_and(|token| matches!(token.kind, Kind::Number(_)) || token.is(")"))
+}
+
 /// A dot ends a sentence before a capital letter, a digit or a line end, and not inside an abbreviation.
 fn ends_sentence(query: &str, dot: &Token, next: &Token) -> bool {
     let gap = query.get(dot.end..next.start).unwrap_or_default();
@@ -288,6 +310,26 @@ fn is_content(tokens: &[Token], index: usize) -> bool {
     })
 }
 
+/// "How are you today?", which asks for nothing.
+pub(super) fn is_small_talk(reading: &Reading) -> bool {
+    const PHRASES: &[&[&str]] = &[
+        &["how", "are", "you"],
+        &["how", "do", "you", "do"],
+        &["how", "is", "it", "going"],
+        &["how's", "it", "going"],
+        &["what's", "up"],
+        &["nice", "to", "meet", "you"],
+    ];
+    const AROUND: &[&str] = &[
+        "hello", "hi", "hey", "there", "good", "morning", "evening", "today", "doing", "then", "so", "and", "?", "!",
+        ",", ".",
+    ];
+    let rest: Vec<&Token> = reading.tokens.iter().filter(|token| !token.is_any(AROUND)).collect();
+    PHRASES
+        .iter()
+        .any(|phrase| phrase.len() == rest.len() && rest.iter().zip(*phrase).all(|(token, word)| token.is(word)))
+}
+
 /// Whether a part stands on its own words: it points at nothing and opens with no ellipsis.
 pub(super) fn points_back(reading: &Reading) -> bool {
     reading.tokens.iter().any(|token| {
@@ -295,57 +337,4 @@ pub(super) fn points_back(reading: &Reading) -> bool {
             "it", "them", "they", "ones", "there", "those", "these", "its", "their", "that", "this",
         ])
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(query: &str) -> Vec<String> {
-        parts(query).into_iter().map(|part| part.text).collect()
-    }
-
-    #[test]
-    fn then_and_questions_after_and_open_a_part() {
-        assert_eq!(
-            texts("What is 17.5% of 2340, and what is that divided by 7?"),
-            ["What is 17.5% of 2340", "what is that divided by 7?"]
-        );
-        assert_eq!(
-            texts("Convert 5 km to miles, then round it"),
-            ["Convert 5 km to miles", "round it"]
-        );
-    }
-
-    #[test]
-    fn sentences_and_list_items_are_parts() {
-        assert_eq!(
-            texts("Weather in Rome? Time in Oslo?"),
-            ["Weather in Rome?", "Time in Oslo?"]
-        );
-        assert_eq!(
-            texts("1. add 3 and 4\n2. what is 5 times 6"),
-            ["add 3 and 4", "what is 5 times 6"]
-        );
-    }
-
-    #[test]
-    fn quotes_numbers_and_ranges_stay_whole() {
-        assert_eq!(texts("Translate \"Stop. Then go and find it.\" to French").len(), 1);
-        assert_eq!(texts("How many days between 1 May 2024 and 3 June 2024?").len(), 1);
-        assert_eq!(texts("What is 3.5 + 1?").len(), 1);
-    }
-
-    #[test]
-    fn text_behind_a_colon_is_content() {
-        assert_eq!(
-            texts("Count the words of this: The cat sat. Then it slept and found a mouse.").len(),
-            1
-        );
-    }
-
-    #[test]
-    fn a_query_has_at_most_twelve_parts() {
-        assert_eq!(parts(&"What? ".repeat(100)).len(), 12);
-    }
 }

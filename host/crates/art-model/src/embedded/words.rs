@@ -44,6 +44,11 @@ pub(super) fn is_generic(word: &str) -> bool {
     GENERIC.binary_search(&word).is_ok() || GENERIC.binary_search(&word.trim_end_matches('s')).is_ok()
 }
 
+/// Whether the lower-case `word` is one that the model knows by itself.
+pub(super) fn is_known(word: &str) -> bool {
+    is_empty(word) || is_generic(word) || is_imperative(word) || !sets_of(&stem(word)).is_empty()
+}
+
 /// The words of a text or of an identifier (`snake_case`, `camelCase`, `dotted.names`), in lower case.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -127,7 +132,8 @@ mod tests {
 
     #[test]
     fn word_lists_are_sorted_for_the_search() {
-        assert!([EMPTY, GENERIC, VERBS].iter().all(|list| list.is_sorted()));
+        let confused = super::super::lexicon::CONFUSED;
+        assert!([EMPTY, GENERIC, VERBS, confused].iter().all(|list| list.is_sorted()));
     }
 
     #[test]

@@ -5,9 +5,13 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod dates;
+mod follow_ups;
 mod measure;
 mod prompts;
 mod replies;
 mod robust;
+mod rows;
 mod scenarios;
 mod tools;
+mod typos;

@@ -1,6 +1,5 @@
 //! Builds the prompts of the agent, as far as a model reads them.
 
-use art_core::JsonObject;
 use art_core::prompt::{ArtStandardPrompt, FunctionCall, FunctionKind, Message, ToolCallRequest};
 use art_core::provider::{ModelRequest, StepContext};
 use art_core::stream::Phase;
@@ -16,12 +15,8 @@ pub(crate) fn quote(text: &str) -> String {
 
 fn request(phase: Phase, messages: Vec<Message>, tools: &[ToolSchema]) -> ModelRequest {
     ModelRequest {
-        prompt: ArtStandardPrompt(messages),
         tools: tools.to_vec(),
-        phase,
-        step: None,
-        required_capabilities: Vec::new(),
-        params: JsonObject::new(),
+        ..ModelRequest::new(ArtStandardPrompt(messages), phase)
     }
 }
 
@@ -54,7 +49,12 @@ pub(crate) fn planning(
 }
 
 pub(crate) fn plan(model: &dyn Model, query: &str, tools: &[ToolSchema], attachments: &Value) -> Value {
-    let reply = text(model, planning(query, tools, attachments, None));
+    planned(model, planning(query, tools, attachments, None))
+}
+
+/// The JSON of the plan that `model` writes.
+pub(crate) fn planned(model: &dyn Model, request: ModelRequest) -> Value {
+    let reply = text(model, request);
     let json = reply
         .split("---JSON_OUTPUT_START---")
         .nth(1)

@@ -110,7 +110,7 @@ fn a_reply_counts_its_words() {
     let request = prompts::planning("2 + 2", &tools::all(), &json!([]), None);
     assert_eq!(request.phase, Phase::Planning);
     let reply = reply(model.as_ref(), request).now_or_never().unwrap().unwrap();
-    let usage = reply.metadata.usage;
+    let usage = reply.metadata.usage();
     assert!(usage.prompt_tokens > 0 && usage.total_tokens == usage.prompt_tokens + usage.completion_tokens);
 }
 

@@ -1,3 +1,5 @@
+mod progress;
+
 use std::sync::Mutex;
 use std::time::Duration;
 

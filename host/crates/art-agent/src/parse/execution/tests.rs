@@ -23,6 +23,7 @@ fn native(arguments: &str) -> ModelReply {
     }
 }
 
+// A20, A21
 #[test]
 fn calls_with_arguments_are_read_raw_and_fenced() {
     let json = r#"{"toolCalls":[{"callId":"c1","toolName":"t","arguments":{"a":1}}]}"#;
@@ -31,6 +32,7 @@ fn calls_with_arguments_are_read_raw_and_fenced() {
     assert_eq!(read(&format!("Sure:\n```json\n{json}\n```")).calls, expected);
 }
 
+// A20
 #[test]
 fn parameters_are_arguments() {
     let reply = read(r#"{"toolCalls":[{"toolName":"t","parameters":{"a":1}}]}"#);
@@ -51,6 +53,7 @@ fn an_array_is_calls() {
     assert_eq!(read(r#"[{"toolName":"t"}]"#).calls.len(), 1);
 }
 
+// A21
 #[test]
 fn content_without_calls_is_an_answer() {
     let reply = read(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
@@ -59,6 +62,7 @@ fn content_without_calls_is_an_answer() {
     assert_eq!(reply.calls, []);
 }
 
+// A21
 #[test]
 fn prose_is_content() {
     let reply = read("The answer is [1] 42 {roughly}.");
@@ -71,6 +75,7 @@ fn json_that_is_no_reply_is_content_as_it_stands() {
     assert_eq!(read(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
 }
 
+// A26
 #[test]
 fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     let reply = read(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
@@ -81,6 +86,7 @@ fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     );
 }
 
+// A26
 #[test]
 fn calls_that_are_no_array_are_reported() {
     let reply = read(r#"{"toolCalls":{"toolName":"t"}}"#);
@@ -99,6 +105,7 @@ fn arguments_that_are_no_object_are_a_problem_of_the_call() {
     );
 }
 
+// A26
 #[test]
 fn broken_calls_are_reported_and_not_taken_for_an_answer() {
     for text in [r#"{"toolCalls":[{"toolName":}]}"#, "```json\n{\"toolCalls\":[{\n```"] {
@@ -113,13 +120,72 @@ fn broken_calls_are_reported_and_not_taken_for_an_answer() {
 
 #[test]
 fn calls_beyond_the_limit_are_reported() {
-    let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_PER_REPLY + 3]);
+    let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); 66]);
     let reply = read(&json!({ "toolCalls": calls }).to_string());
-    assert_eq!(reply.calls.len(), MAX_CALLS_PER_REPLY);
+    let refused: Vec<_> = reply.calls.iter().filter(|call| call.problem.is_some()).collect();
+    assert_eq!((reply.calls.len(), refused.len()), (66, 2));
+    assert_eq!(refused[0].arguments, json!({}));
+    assert_eq!(
+        refused[0].problem.as_deref(),
+        Some("not called: only the first 64 of the 66 calls of the reply were looked at")
+    );
+    assert_eq!(reply.problems, Vec::<String>::new());
+}
+
+#[test]
+fn calls_far_beyond_the_limit_are_dropped_and_counted() {
+    let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_ANSWERED + 1]);
+    let reply = read(&json!({ "toolCalls": calls }).to_string());
+    assert_eq!(reply.calls.len(), MAX_CALLS_ANSWERED);
     assert_eq!(
         reply.problems,
-        ["the reply made 35 tool calls; only the first 32 were carried out"]
+        ["the reply made 513 tool calls; make at most 64 at a time"]
     );
+}
+
+fn cut_off(mut reply: ModelReply) -> ExecutionReply {
+    reply.metadata.stop_reason = Some(art_core::stream::StopReason::Length);
+    execution(&reply)
+}
+
+#[test]
+fn no_call_of_a_cut_reply_is_sound() {
+    let reply = cut_off(native("{\"a\":1}"));
+    assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT));
+    assert!(reply.cut);
+}
+
+#[test]
+fn a_cut_reply_decides_nothing_and_what_is_left_of_its_json_is_no_content() {
+    let text = |text: &str| ModelReply {
+        text: text.to_owned(),
+        ..ModelReply::default()
+    };
+    let whole = cut_off(text(
+        r#"{"content":"x","nextStepDecision":"complete_item","updatedPlan":{"todoList":[]}}"#,
+    ));
+    assert_eq!((whole.decision, whole.updated_plan.is_none()), (None, true));
+    let broken = cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
+    assert_eq!((broken.content, broken.problems), (Value::Null, vec![CUT.to_owned()]));
+    assert_eq!(cut_off(text("The answer is")).content, json!("The answer is"));
+}
+
+#[test]
+fn the_state_of_a_provider_goes_with_its_own_calls_only_and_has_a_bound() {
+    let state = |size: usize| ProviderState {
+        wire: "w".to_owned(),
+        content: json!("x".repeat(size)),
+    };
+    let with = |reply: ModelReply, size| {
+        execution(&ModelReply {
+            state: Some(state(size)),
+            ..reply
+        })
+        .state
+    };
+    assert_eq!(with(native("{}"), 3), Some(state(3)));
+    assert_eq!(with(native("{}"), MAX_STATE_BYTES), None);
+    assert_eq!(with(ModelReply::default(), 3), None);
 }
 
 #[test]
@@ -142,6 +208,39 @@ fn native_calls_win_over_calls_in_the_text() {
 }
 
 #[test]
+fn a_native_call_with_a_name_that_no_tool_has_is_a_problem_and_no_call() {
+    let long = "x".repeat(65);
+    for name in ["functions.calculator", "", "t\nt", "é", long.as_str()] {
+        let mut reply = native("{}");
+        reply.tool_calls[0].function.name = name.to_owned();
+        let read = execution(&reply);
+        assert_eq!((read.calls.len(), read.problems.len()), (0, 1), "{name}");
+    }
+    let mut reply = native("{}");
+    reply.tool_calls[0].function.name = "functions.t".to_owned();
+    assert_eq!(
+        execution(&reply).problems,
+        [
+            "the call of `functions.t` was not carried out: no tool has such a name; call the tools by the names they have"
+        ]
+    );
+}
+
+#[test]
+fn the_state_of_a_turn_goes_when_one_of_its_calls_does() {
+    let mut reply = native("{}");
+    reply.state = Some(ProviderState {
+        wire: "w".to_owned(),
+        content: json!("s"),
+    });
+    reply.tool_calls.extend(native("{}").tool_calls);
+    assert!(execution(&reply).state.is_some());
+    reply.tool_calls[1].function.name = "functions.t".to_owned();
+    let read = execution(&reply);
+    assert_eq!((read.calls.len(), read.state), (1, None));
+}
+
+#[test]
 fn native_arguments_that_are_no_json_are_a_problem_of_the_call() {
     let call = &execution(&native("{\"a\":")).calls[0];
     assert_eq!(
@@ -155,6 +254,7 @@ fn empty_native_arguments_are_an_empty_object() {
     assert_eq!(execution(&native("")).calls[0].arguments, json!({}));
 }
 
+// A25
 #[test]
 fn thoughts_with_braces_do_not_confuse() {
     let reply = read("<think>maybe {\"content\": 1}</think>{\"content\":\"42\"}");

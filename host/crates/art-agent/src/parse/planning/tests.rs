@@ -13,6 +13,7 @@ fn problems(list: &Value) -> Vec<String> {
     plan(list).unwrap_err()
 }
 
+// A22
 #[test]
 fn every_field_of_an_item_is_kept() {
     let items = items_of(&json!([{
@@ -32,6 +33,7 @@ fn every_field_of_an_item_is_kept() {
     assert_eq!(items, [expected]);
 }
 
+// A22
 #[test]
 fn absent_fields_stay_absent() {
     let items = items_of(&json!([{"id": "a", "description": "do"}]));
@@ -43,6 +45,7 @@ fn absent_fields_stay_absent() {
     assert_eq!(items, [expected]);
 }
 
+// A24
 #[test]
 fn mixed_steps_keep_their_dependencies() {
     let items = items_of(&json!([
@@ -121,6 +124,7 @@ fn braces_in_front_of_the_plan_are_skipped() {
     assert_eq!(draft.plan.as_deref(), Some("p"));
 }
 
+// A27
 #[test]
 fn headings_in_any_case_and_spacing_are_a_plan() {
     let draft = planning("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
@@ -130,11 +134,13 @@ fn headings_in_any_case_and_spacing_are_a_plan() {
     assert_eq!(draft.items, None);
 }
 
+// A27
 #[test]
 fn a_missing_heading_is_tolerated() {
     assert_eq!(planning("Plan: x").unwrap().title, None);
 }
 
+// A26
 #[test]
 fn text_without_structure_is_no_plan() {
     assert_eq!(
@@ -143,6 +149,7 @@ fn text_without_structure_is_no_plan() {
     );
 }
 
+// A26
 #[test]
 fn broken_json_is_named_with_its_fault() {
     let problems = planning("Plan: {\"todoList\": [}").unwrap_err();

@@ -202,6 +202,17 @@ fn listed(description: &str) -> Vec<String> {
             .flat_map(|piece| piece.split(" and "));
         values.extend(pieces.map(|piece| piece.trim_matches(|c: char| !c.is_alphanumeric()).to_owned()));
     }
+    // "(walk, bike, drive)" lists values, "(such as 3)" does not.
+    let brackets = description
+        .split('(')
+        .skip(1)
+        .filter_map(|piece| piece.split(')').next());
+    let lists = brackets.filter(|piece| piece.matches(", ").count() >= 2);
+    values.extend(
+        lists
+            .flat_map(|piece| piece.split(", "))
+            .map(|piece| piece.trim().to_owned()),
+    );
     values.retain(|value| {
         (2..=40).contains(&value.chars().count())
             && value.split_whitespace().count() <= 4

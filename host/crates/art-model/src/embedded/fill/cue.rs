@@ -100,6 +100,11 @@ pub(super) fn cue(tool: &Tool, param: &Param, candidate: &Candidate, reading: &R
             total += described * near * shared * 0.5 + unit(param, &stem) * near * 0.8;
         }
     }
+    best_name += if named_in_full(param, candidate, reading) {
+        0.8
+    } else {
+        0.0
+    };
     let inner = (candidate.from..candidate.to).any(|index| names_param(param, index, reading));
     best_name.max(if inner && candidate.to - candidate.from > 1 {
         1.0
@@ -141,6 +146,23 @@ fn unit(param: &Param, stem: &str) -> f32 {
     };
     let dimensions = UNITS.iter().filter(|(units, _)| units.contains(&stem));
     dimensions.map(|(_, dimension)| measures(dimension)).fold(0.0, f32::max)
+}
+
+/// "initial velocity is 5", "initial velocity of 5": all words of the name right before the value.
+fn named_in_full(param: &Param, candidate: &Candidate, reading: &Reading) -> bool {
+    let mut end = candidate.from;
+    while end > 0
+        && matches!(
+            reading.before(end, 1).as_str(),
+            "is" | "of" | "=" | ":" | "as" | "a" | "an" | "the"
+        )
+    {
+        end -= 1;
+    }
+    let start = end.checked_sub(param.name_stems.len());
+    let said = start.and_then(|start| reading.stems.get(start..end));
+    let said: Vec<&String> = said.into_iter().flatten().flatten().collect();
+    !said.is_empty() && said.into_iter().eq(param.name_stems.iter())
 }
 
 /// `name = 5` or `name: 5`.

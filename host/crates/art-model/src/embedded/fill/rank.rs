@@ -1,11 +1,12 @@
 //! How well a candidate fits a parameter: its shape, the words around it and the role that a preposition gives it.
 
 use super::super::class::Class;
+use super::super::measure;
 use super::super::reading::{Candidate, Reading, Shape};
 use super::super::schema::{Param, Tool, Type};
-use super::super::token::{Kind, Number};
+use super::super::token::Number;
 use super::cue::{counts_params, cue};
-use super::value;
+use super::{place, value};
 
 /// How well `candidate` fits `param`; below zero when it cannot.
 pub(super) fn score(tool: &Tool, param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
@@ -19,6 +20,9 @@ pub(super) fn score(tool: &Tool, param: &Param, candidate: &Candidate, reading: 
             } else {
                 0.0
             };
+            if measure::factor(tool, param, reading, candidate.to).is_none() {
+                return -1.0;
+            }
             numeric(param, number) + cue(tool, param, candidate, reading) + role(param, candidate, reading) - counted
         }
         (Type::Number | Type::Integer, Shape::Reference) => 0.6,
@@ -109,7 +113,11 @@ fn numeric(param: &Param, number: &Number) -> f32 {
         score += if money { 0.6 } else { -0.2 };
     }
     if number.percent {
-        score += if share { 0.8 } else { -0.2 };
+        score += match (share, &param.kind) {
+            (true, _) => 0.8,
+            (false, Type::Integer) => -1.0,
+            (false, _) => -0.2,
+        };
     }
     if year && looks_year {
         score += 0.9;
@@ -137,10 +145,13 @@ fn role(param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
     let lead = lead(candidate, reading);
     let is = |set: &[&str]| param.name_stems.iter().any(|stem| set.contains(&stem.as_str()));
     let numbered = |digit: char| param.name.ends_with(digit);
-    let wants_from = is(FROM) || numbered('1') || param.name.ends_with("_a");
-    let wants_to = is(TO) || numbered('2') || param.name.ends_with("_b");
+    let wants_from = is(FROM) || numbered('1') || param.name == "a" || param.name.ends_with("_a");
+    let wants_to = is(TO) || numbered('2') || param.name == "b" || param.name.ends_with("_b");
+    if wants_from && opens_range(candidate, reading) {
+        return 1.4;
+    }
     match lead.as_str() {
-        "from" | "between" | "number" if wants_from => 1.4,
+        "from" | "between" | NUMBER if wants_from => 1.4,
         "to" | "into" | "until" | "till" | "through" if wants_to => 1.4,
         "in" | "as" if wants_to && matches!(candidate.shape, Shape::Phrase | Shape::Name) => 0.8,
         "from" | "between" if wants_to => -0.8,
@@ -148,6 +159,9 @@ fn role(param: &Param, candidate: &Candidate, reading: &Reading) -> f32 {
         _ => 0.0,
     }
 }
+
+/// What leads a candidate right behind a number, which is no word of the text.
+pub(super) const NUMBER: &str = "#";
 
 /// The function word before a candidate: what follows "between A and" is led by "to".
 pub(super) fn lead(candidate: &Candidate, reading: &Reading) -> String {
@@ -159,13 +173,13 @@ pub(super) fn lead(candidate: &Candidate, reading: &Reading) -> String {
     let word = reading.before(index, 1);
     let earlier = reading.tokens.get(..index.saturating_sub(1)).unwrap_or_default();
     let between = earlier.iter().rev().take(12).any(|token| token.is("between"));
-    let number = index
-        .checked_sub(1)
-        .and_then(|at| reading.token(at))
-        .is_some_and(|token| matches!(token.kind, Kind::Number(_)));
+    let number = reading
+        .candidates
+        .iter()
+        .any(|other| other.to == index && matches!(other.shape, Shape::Number(_)));
     match word.as_str() {
         "and" | "&" if between => "to".to_owned(),
-        _ if number => "number".to_owned(),
+        _ if number => NUMBER.to_owned(),
         _ => word,
     }
 }
@@ -173,19 +187,19 @@ pub(super) fn lead(candidate: &Candidate, reading: &Reading) -> String {
 fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, reading: &Reading) -> f32 {
     let class = param.class;
     let lead = lead(candidate, reading);
-    let place_lead = matches!(
-        lead.as_str(),
-        "in" | "at" | "near" | "from" | "to" | "around" | "for" | "of" | "between" | "within" | "outside"
-    );
     match (class, shape) {
         (Class::Date, Shape::Date) => 1.8,
+        (Class::Date, Shape::RelativeDate) if wants_calendar_date(param) => -1.0,
         (Class::Date, Shape::RelativeDate) => 1.5,
+        (Class::Duration, Shape::Span(_)) => 1.8,
+        (Class::Duration, _) | (_, Shape::Span(_)) => -1.0,
         (Class::Time, Shape::Time) => 1.8,
         (Class::Date, Shape::Time) => 0.2,
         (Class::Url, Shape::Url) | (Class::Email, Shape::Email) => 2.0,
         (Class::Path, Shape::Path) => 1.6,
         (Class::Path | Class::Content | Class::Other | Class::Url, Shape::Path | Shape::Url) => 0.8,
         (Class::Person | Class::Other | Class::Content | Class::Identifier, Shape::Email) => 0.5,
+        (Class::Other, Shape::RelativeDate) if is_month(param, candidate) => 1.5,
         (Class::Time | Class::Content | Class::Other, Shape::Date | Shape::RelativeDate) => {
             if class == Class::Time {
                 0.5
@@ -203,8 +217,14 @@ fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, readin
         (Class::Date | Class::Time | Class::Url | Class::Email, Shape::Quoted) => 0.3,
         (Class::Date | Class::Time | Class::Url | Class::Email, _) => -1.0,
         (_, Shape::Quoted) => 1.0,
+        // A unit that is given changes what the number means, so it is never left out.
         (Class::Unit, Shape::Name | Shape::Phrase)
-            if lead == "number" || matches!(lead.as_str(), "to" | "into" | "in" | "from" | "as") =>
+            if lead == NUMBER && measure::named(&value_text(candidate)).is_some() =>
+        {
+            1.5
+        }
+        (Class::Unit, Shape::Name | Shape::Phrase)
+            if lead == NUMBER || matches!(lead.as_str(), "to" | "into" | "in" | "from" | "as") =>
         {
             0.9
         }
@@ -218,15 +238,9 @@ fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, readin
                 -0.2
             }
         }
-        (Class::Place, Shape::Name) => 0.8 + if place_lead { 0.8 } else { 0.0 },
-        (Class::Place, Shape::Phrase) => {
-            if place_lead {
-                0.8
-            } else {
-                -0.1
-            }
-        }
-        (_, Shape::Name) if elsewhere_placed(tool, class, &lead) => 0.1,
+        (_, Shape::Name) if place::is_own_name(tool, candidate, reading) => -0.1,
+        (Class::Place, Shape::Name | Shape::Phrase) => place::score(param, candidate, &lead),
+        (_, Shape::Name) if place::is_elsewhere(tool, class, &lead) => 0.1,
         (Class::Person, Shape::Name) => person(candidate, reading, &lead),
         (Class::Identifier, Shape::Code) => 1.6,
         (Class::Place | Class::Person | Class::Language | Class::Currency, Shape::Code) => -0.2,
@@ -239,15 +253,52 @@ fn text(tool: &Tool, param: &Param, candidate: &Candidate, shape: &Shape, readin
         (Class::Identifier, Shape::Phrase) => 0.0,
         (Class::Path, Shape::Phrase | Shape::Name) => 0.0,
         (_, Shape::Number(number)) if is_year(param) && number.looks_like_a_year() => 1.5,
+        (Class::Place | Class::Person, Shape::Number(_) | Shape::Time) => -1.0,
         (_, Shape::Number(_) | Shape::Time) => 0.05,
         _ => -1.0,
     }
 }
 
-/// A name after "in" belongs to the parameter that takes places, where there is one.
-fn elsewhere_placed(tool: &Tool, class: Class, lead: &str) -> bool {
-    let place = |param: &Param| param.class == Class::Place;
-    class != Class::Place && matches!(lead, "in" | "near" | "at") && tool.params.iter().any(place)
+/// "December" for a parameter that is called a month.
+fn is_month(param: &Param, candidate: &Candidate) -> bool {
+    let takes = param.name_stems.last().is_some_and(|stem| stem == "month");
+    takes
+        && candidate
+            .value
+            .as_str()
+            .is_some_and(|text| super::super::scan::month(text).is_some())
+}
+
+/// Whether a date has to be written in figures: its form is given and no word for a day is.
+pub(super) fn wants_calendar_date(param: &Param) -> bool {
+    const WORDS: &[&str] = &[
+        "today",
+        "now",
+        "tomorrow",
+        "yesterday",
+        "relative",
+        "natural",
+        "friday",
+        "monday",
+    ];
+    let form = ["YYYY", "ISO", "yyyy"]
+        .iter()
+        .any(|form| param.description.contains(form));
+    let about = super::super::words::split(&param.description);
+    form && !about.iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether the end of a range follows: the 3 of "3 to 5".
+fn opens_range(candidate: &Candidate, reading: &Reading) -> bool {
+    let ends = |other: &Candidate| {
+        other.from == candidate.to + 1
+            && std::mem::discriminant(&other.shape) == std::mem::discriminant(&candidate.shape)
+    };
+    let to = reading
+        .token(candidate.to)
+        .is_some_and(|token| token.is_any(&["to", "-", "–", "through"]));
+    let firm = matches!(candidate.shape, Shape::Number(_) | Shape::Date | Shape::Time);
+    firm && to && reading.candidates.iter().any(ends)
 }
 
 fn person(candidate: &Candidate, reading: &Reading, lead: &str) -> f32 {

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::class::Class;
-use super::super::expression::REFERENCE;
+use super::super::expression::{REFERENCE, written};
+use super::super::measure;
 use super::super::reading::{Candidate, Reading, Shape, number_value};
 use super::super::schema::{Param, Tool, Type, text_of};
 use super::super::token::Number;
@@ -28,16 +29,28 @@ pub(super) fn of(tool: &Tool, param: &Param, candidate: &Candidate, reading: &Re
         return whole(json!(REFERENCE));
     }
     match (&param.kind, &candidate.shape) {
-        (Type::Number | Type::Integer, Shape::Number(number)) => whole(numeric(param, number)),
+        (Type::Number | Type::Integer, Shape::Number(number)) => {
+            let factor = measure::factor(tool, param, reading, candidate.to)?;
+            let number = Number {
+                value: measure::scaled(number.value, factor),
+                ..number.clone()
+            };
+            whole(numeric(param, &number))
+        }
         (Type::Text, Shape::Phrase) => {
             let (from, to) = trimmed(tool, Some(param), candidate, reading)?;
             Some((spelled(param, reading.slice(from, to)), from, to))
         }
+        // The "ID" of "the order ID is 7" names the parameter.
+        (Type::Text, Shape::Name) if names(param, candidate, reading) => None,
         (Type::Text, Shape::Name) => {
             let (from, to) = unnamed(param, candidate, reading);
             Some((spelled(param, reading.slice(from, to)), from, to))
         }
         (Type::Text, Shape::Date) => whole(json!(date(param, &text_of(&candidate.value)))),
+        (Type::Text, Shape::Expression) if param.class == Class::Expression => {
+            whole(json!(written(&text_of(&candidate.value), &tool.shown)?))
+        }
         (Type::Text, Shape::Expression) if param.class != Class::Expression && !refers(&candidate.value) => {
             whole(json!(reading.slice(candidate.from, candidate.to)))
         }
@@ -215,6 +228,16 @@ pub(super) fn trimmed(
         if token.is_function_word() {
             return true;
         }
+        // "Natural History Museum" is a name as a whole.
+        let inside = if edge == 0 { index + 1 } else { index.saturating_sub(1) };
+        let is_name = |at: usize| {
+            reading
+                .token(at)
+                .is_some_and(super::super::token::Token::is_capitalised)
+        };
+        if edge == 1 && inside >= candidate.from && is_name(index) && is_name(inside) {
+            return false;
+        }
         let stem = words::stem(&lower);
         let named = param.is_some_and(|param| param.name_stems.iter().any(|name| words::likeness(name, &stem) >= 1.0));
         let verb = edge == 0 && words::is_imperative(&lower);
@@ -231,6 +254,12 @@ pub(super) fn trimmed(
 
 fn tool_stems(tool: &Tool) -> Vec<String> {
     words::split(&tool.name).iter().map(|word| words::stem(word)).collect()
+}
+
+/// Whether every word of the candidate is one of the parameter's name.
+fn names(param: &Param, candidate: &Candidate, reading: &Reading) -> bool {
+    let stems = reading.stems.get(candidate.from..candidate.to).unwrap_or_default();
+    !stems.is_empty() && stems.iter().flatten().all(|stem| param.name_stems.contains(stem))
 }
 
 /// A name without the parameter's own word before or after it: "Product A" for `product` stays "A".
@@ -266,6 +295,7 @@ pub(super) fn leftover(tool: &Tool, param: &Param, reading: &Reading, used: &[bo
             | Class::Url
             | Class::Email
             | Class::Expression
+            | Class::Duration
             | Class::Path
             | Class::Currency
             | Class::Language

@@ -38,25 +38,68 @@ impl Reading {
             return index;
         }
         let mut end = index + 1;
-        loop {
-            let part = |at: usize| {
-                self.token(at)
-                    .is_some_and(|token| token.is_capitalised() && !is_plain(token))
-            };
-            if part(end) {
+        while let Some(length) = self.name_goes_on(end) {
+            end += length;
+        }
+        end
+    }
+
+    /// How many tokens of a name that is already open stand at `end`.
+    fn name_goes_on(&self, end: usize) -> Option<usize> {
+        let part = |at: usize| {
+            self.token(at)
+                .is_some_and(|token| token.is_capitalised() && !is_plain(token))
+        };
+        let joins = self
+            .token(end)
+            .is_some_and(|token| token.is_any(&["of", "de", "the", "&", "la", "du", "von", "van"]));
+        let article = self.token(end + 1).is_some_and(|token| token.is("the"));
+        if part(end) || self.is_model_number(end) {
+            Some(1)
+        } else if joins && (part(end + 1) || article && part(end + 2)) || self.is_title(end) && part(end + 1) {
+            Some(2)
+        } else {
+            None
+        }
+    }
+
+    /// The dot of "Mr. Bean".
+    fn is_title(&self, dot: usize) -> bool {
+        const TITLES: &[&str] = &["mr", "mrs", "ms", "dr", "st", "prof", "mt"];
+        self.token(dot).is_some_and(|token| token.is(".")) && TITLES.contains(&self.before(dot, 1).as_str())
+    }
+
+    /// Postal addresses: "123 Main Street", with the town behind it.
+    pub(super) fn addresses(&self) -> Vec<Candidate> {
+        let starts = (0..self.tokens.len()).filter(|index| self.opens_address(*index));
+        let address = |from: usize| {
+            let street =
+                (from + 1..from + 6).find(|index| self.token(*index).is_some_and(|token| token.is_any(STREETS)))?;
+            let words = self.tokens.get(from + 1..street)?;
+            let plain = !words.is_empty() && words.iter().all(|token| token.is_word() && !token.is_function_word());
+            plain.then(|| self.candidate(Shape::Name, from, self.town_end(street + 1)))
+        };
+        starts.filter_map(address).collect()
+    }
+
+    fn opens_address(&self, index: usize) -> bool {
+        self.token(index).is_some_and(|token| match &token.kind {
+            Kind::Number(number) => number.value.fract() == 0.0 && number.currency.is_none() && !number.percent,
+            Kind::Word => token.is_code(),
+            _ => false,
+        })
+    }
+
+    /// Behind ", Berkeley, CA" where that follows.
+    fn town_end(&self, mut end: usize) -> usize {
+        let is_part = |at: usize| self.token(at).is_some_and(Token::is_capitalised);
+        while self.token(end).is_some_and(|token| token.is(",")) && is_part(end + 1) {
+            end += 2;
+            while is_part(end) {
                 end += 1;
-            } else if self.token(end).is_some_and(|token| {
-                token.is_any(&["of", "de", "the", "and", "&", "la", "du", "von", "van"]) && !token.is("and")
-            }) && (part(end + 1)
-                || (part(end + 2) && self.token(end + 1).is_some_and(|token| token.is("the"))))
-            {
-                end += 2;
-            } else if self.is_model_number(end) {
-                end += 1;
-            } else {
-                return end;
             }
         }
+        end
     }
 
     /// `Galaxy 12`: a small whole number right behind a name and before no unit.
@@ -78,6 +121,19 @@ impl Reading {
         !plain && (acronym || possessive || self.token(index + 1).is_some_and(|next| next.is_capitalised()))
     }
 }
+
+const STREETS: &[&str] = &[
+    "street",
+    "avenue",
+    "ave",
+    "road",
+    "lane",
+    "drive",
+    "boulevard",
+    "blvd",
+    "square",
+    "highway",
+];
 
 /// A capitalised word that names nothing: `I`, weekdays, months, function words.
 fn is_plain(token: &Token) -> bool {

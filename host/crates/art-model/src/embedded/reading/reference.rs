@@ -1,5 +1,6 @@
 //! Words that point at the result of an earlier part.
 
+use super::super::measure;
 use super::super::token::Token;
 use super::super::words;
 use super::{Candidate, Reading, Shape};
@@ -36,10 +37,13 @@ impl Reading {
             self.before(index, 1).as_str(),
             "is" | "was" | "does" | "will" | "if" | "be"
         );
-        let after = matches!(
-            self.before(index, 1).as_str(),
-            "after" | "before" | "besides" | "so" | "like" | "than"
-        );
+        // "3 weeks after that" starts from a result, "after that" alone does not.
+        let timed = measure::named(&self.before(index, 2)).is_some_and(measure::Unit::is_time);
+        let after = !timed
+            && matches!(
+                self.before(index, 1).as_str(),
+                "after" | "before" | "besides" | "so" | "like" | "than"
+            );
         let stand_alone = token.is_any(&["that", "this", "those", "these"]) && free;
         let object = token.is_any(&["it", "them"]) && free && !being;
         ((stand_alone || object) && !after).then_some(1)

@@ -75,6 +75,7 @@ fn multiplier(text: &str, at: usize, money: bool) -> (f64, usize) {
     let start = skip_blank(text, at);
     let end = run(text, start, char::is_alphabetic);
     match text.get(start..end).map(str::to_lowercase).as_deref() {
+        Some("hundred") => (1e2, end),
         Some("thousand") => (1e3, end),
         Some("million") => (1e6, end),
         Some("billion") => (1e9, end),

@@ -1,0 +1,204 @@
+use art_core::stream::ModelReply;
+use proptest::prelude::*;
+
+use super::*;
+use crate::parse::answer;
+
+/// What is shown of `text` when it comes in pieces that end at `cuts`.
+fn shown(text: &str, cuts: &[usize]) -> String {
+    let mut stream = AnswerStream::new();
+    let mut all = String::new();
+    let mut from = 0;
+    for cut in cuts {
+        let to = text.floor_char_boundary(from + cut);
+        all.push_str(&stream.push(&text[from..to]));
+        from = to;
+    }
+    all.push_str(&stream.push(&text[from..]));
+    all.push_str(&stream.finish());
+    all
+}
+
+fn answered(text: &str) -> String {
+    let reply = ModelReply {
+        text: text.to_owned(),
+        ..ModelReply::default()
+    };
+    answer(&reply).content
+}
+
+fn pieces(pieces: &[&str]) -> Vec<String> {
+    let mut stream = AnswerStream::new();
+    let mut all: Vec<_> = pieces.iter().map(|piece| stream.push(piece)).collect();
+    all.push(stream.finish());
+    all
+}
+
+#[test]
+fn the_answer_is_shown_as_it_comes_and_its_tags_are_not() {
+    let given = [
+        "<main",
+        "Content> The ",
+        "answer",
+        " is 4",
+        "2.</mainCon",
+        "tent><uiMetadata>{}",
+    ];
+    assert_eq!(pieces(&given), ["", "The", " answer", " is 4", "2.", "", ""]);
+}
+
+#[test]
+fn thoughts_are_not_shown() {
+    let given = ["<think>let me", " see</thi", "nk><mainContent>42", "</mainContent>"];
+    assert_eq!(pieces(&given), ["", "", "42", "", ""]);
+}
+
+#[test]
+fn an_answer_may_speak_of_think_tags() {
+    for text in [
+        "The tag `</think>` ends the thoughts.",
+        "<think>so</think>Write <think>a</think> around them.",
+    ] {
+        let content = text.trim_start_matches("<think>so</think>");
+        assert_eq!(
+            (shown(text, &[3; 9]), answered(text)),
+            (content.to_owned(), content.to_owned())
+        );
+    }
+}
+
+#[test]
+fn think_tags_are_shown_when_the_thoughts_come_apart() {
+    let shown = |thought: &str| {
+        let mut stream = AnswerStream::new();
+        stream.think(thought);
+        let shown = stream.push("<think>is</think> the tag");
+        shown + &stream.finish()
+    };
+    assert_eq!(shown("hm"), "<think>is</think> the tag");
+    assert_eq!(shown("\n"), "the tag");
+}
+
+#[test]
+fn a_reply_without_tags_is_shown_after_its_first_sixteen_characters() {
+    assert_eq!(
+        pieces(&["The answer", " is forty", " two"]),
+        ["", "The answer is forty", " two", ""]
+    );
+    assert_eq!(pieces(&["42"]), ["", "42"]);
+}
+
+#[test]
+fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
+    let given = ["The answer is forty two.\n", "```js", "on\n{\"a\":", "1}\n```", "\n"];
+    assert_eq!(pieces(&given), ["The answer is forty two.", "", "", "", "", ""]);
+    let given = ["The answer is forty two. <ui", "Metadata>{\"a\":1}</uiMetadata>"];
+    assert_eq!(pieces(&given).concat(), "The answer is forty two.");
+}
+
+#[test]
+fn a_fence_in_the_middle_is_shown_as_soon_as_it_is_one() {
+    let given = ["See this long example:\n```json\n{\"a\":1}\n``", "`\nand", " more"];
+    assert_eq!(
+        pieces(&given),
+        ["See this long example:", "\n```json\n{\"a\":1}\n```\nand", " more", ""]
+    );
+}
+
+#[test]
+fn a_tag_that_was_never_ended_is_shown_at_the_end() {
+    assert_eq!(pieces(&["<mainContent>a </mainC"]), ["a", " </mainC"]);
+    assert_eq!(pieces(&["<think>no end"]), ["", "no end"]);
+}
+
+#[test]
+fn an_answer_that_begins_late_is_the_end_of_what_was_shown() {
+    let text = "Sure, here is the answer: <mainContent>42</mainContent>";
+    assert_eq!(answered(text), "42");
+    assert_eq!(shown(text, &[]), "Sure, here is the answer: 42");
+}
+
+/// A mebibyte of `piece`.
+fn much(piece: &str) -> String {
+    piece.repeat((1 << 20) / piece.len())
+}
+
+// With work that grows with the square of a reply, each of these takes minutes.
+#[test]
+fn a_reply_full_of_tags_in_one_piece_is_read_to_its_end() {
+    for tag in [
+        "```json",
+        "</think>",
+        "<think>",
+        "<think>a</think>",
+        "<uiMetadata>",
+        "<mainContent>",
+        "```json {\"a\":",
+    ] {
+        for before in [
+            "",
+            "A long text of words",
+            "A long text of words<think>",
+            "<mainContent>a",
+        ] {
+            let text = format!("{before}{}", much(tag));
+            let shown = shown(&text, &[]);
+            assert!(shown.ends_with(&answered(&text)), "{before}{tag}");
+        }
+    }
+}
+
+#[test]
+fn what_is_held_back_for_long_is_not_read_again_with_each_piece() {
+    let beginnings = [
+        "",
+        "a",
+        "A long text of words ```json {\"a\":\"",
+        "A long text of words ```json",
+        "A long text of words ```json {}",
+        "<mainContent>a<uiMetadata>",
+        "<think>",
+    ];
+    for beginning in beginnings {
+        for piece in [" ", "`", "a"] {
+            let text = format!("{beginning}{}", much(piece));
+            let text = byte_prefix(&text, MAX_REPLY_BYTES);
+            assert_eq!(
+                shown(text, &vec![16; text.len() / 16]),
+                answered(text),
+                "{beginning}{piece}"
+            );
+        }
+    }
+}
+
+const PIECES: &str = "(<think>|</think>|<mainContent>|</mainContent>|<uiMetadata>|</uiMetadata>|```json|```|\\{\\}|\
+                      \\{\"a\":\"b\"\\}|<|`| |\n|word|a long text of words|é🦀){0,16}";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn the_pieces_do_not_change_what_is_shown(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
+        prop_assert_eq!(shown(&text, &cuts), shown(&text, &[]));
+    }
+
+    #[test]
+    fn what_is_shown_ends_with_the_answer(text in PIECES) {
+        let (shown, answer) = (shown(&text, &[]), answered(&text));
+        prop_assert!(shown.ends_with(&answer), "{:?} does not end with {:?}", shown, answer);
+    }
+
+    /// A reply in the form that we ask for, or in none.
+    #[test]
+    fn what_is_shown_is_the_answer(
+        thoughts in "(<think>(a|<|é| |\\{\\}){0,5}</think>){0,2}",
+        main in "(<mainContent>)?",
+        text in "(word|a long text of words| |\n|```|```json|\\{\"a\":1\\}|<|é|<think>a</think>){0,12}",
+        end in "(|</mainContent>)(|<uiMetadata>\\{\\}</uiMetadata>|\n```json\n\\{\"a\":1\\}\n```\n)",
+        cuts in prop::collection::vec(0usize..9, 0..30),
+    ) {
+        let text = format!("{thoughts}{main}{text}{end}");
+        prop_assert_eq!(shown(&text, &cuts), answered(&text));
+    }
+}

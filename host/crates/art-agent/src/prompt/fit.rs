@@ -1,0 +1,241 @@
+//! Makes a request fit the context of its model (M09).
+//!
+//! Nobody but the provider can count tokens, so they are estimated, rather too high than too low: one for every three bytes
+//! of text and eight for every turn or call around it. English takes about four bytes a token, most other scripts three.
+//! What is left out, and in which order, depends on nothing but the messages and the budget.
+
+use std::ops::Range;
+
+use art_core::prompt::{Message, Role};
+use art_core::provider::{Media, ModelRequest};
+use art_core::text::truncate;
+use serde_json::Value;
+
+use super::execution::bounded;
+use super::quote::{ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, one_line};
+
+/// Tokens of a turn or a call beside its text.
+const OVERHEAD: u64 = 8;
+
+/// Bytes of text for one token.
+const BYTES_PER_TOKEN: usize = 3;
+
+/// Tokens of a picture, and the least of any other file.
+const MEDIA_TOKENS: u64 = 2_000;
+
+/// Bytes of base64 for one token of a file that is no picture.
+const MEDIA_BYTES_PER_TOKEN: usize = 20;
+
+/// Tokens kept free for the reply, at most; a quarter of the context when that is less.
+const REPLY_TOKENS: u64 = 8_192;
+
+/// Characters left of a long result, one bound after the other until the request fits.
+const RESULT_CHARS: [usize; 4] = [16_000, 4_000, 1_000, 250];
+
+/// Tokens that a request may have when its model reads and writes `context_tokens` in one call.
+pub(crate) fn budget(context_tokens: u64) -> u64 {
+    context_tokens - REPLY_TOKENS.min(context_tokens / 4)
+}
+
+/// Tokens of a whole request, by estimate.
+pub(crate) fn request_tokens(request: &ModelRequest) -> u64 {
+    let messages: u64 = request.prompt.0.iter().map(message_tokens).sum();
+    messages.saturating_add(fixed_tokens(request))
+}
+
+/// Tokens of `text`, by estimate.
+pub(crate) fn text_tokens(text: &str) -> u64 {
+    text.len().div_ceil(BYTES_PER_TOKEN) as u64
+}
+
+/// Leaves out of the messages what has to be left out for the request to have at most `budget` tokens, in this order: the
+/// oldest turns of the conversation; the oldest exchanges after `task`, each call with its results; the ends of long
+/// results; the previews of attachments. System messages, the message at `task` and the last exchange always stay, so the
+/// request may still be too long; [`request_tokens`] tells.
+pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
+    let budget = budget.saturating_sub(fixed_tokens(request));
+    let messages = std::mem::take(&mut request.prompt.0);
+    let task = task.min(messages.len().saturating_sub(1));
+    let mut fitting = Fitting { messages, task, budget };
+    fitting.drop_history();
+    fitting.drop_exchanges();
+    fitting.cut_results();
+    fitting.drop_previews();
+    request.prompt.0 = fitting.messages;
+}
+
+/// Tokens of what cannot be left out of a request.
+fn fixed_tokens(request: &ModelRequest) -> u64 {
+    let tools = request.tools.iter().map(|tool| OVERHEAD + text_tokens(&one_line(tool)));
+    tools.chain(request.media.iter().map(media_tokens)).sum()
+}
+
+fn media_tokens(media: &Media) -> u64 {
+    if media.media_type.starts_with("image/") {
+        return MEDIA_TOKENS;
+    }
+    MEDIA_TOKENS.max((media.base64.len() / MEDIA_BYTES_PER_TOKEN) as u64)
+}
+
+fn message_tokens(message: &Message) -> u64 {
+    let content = match &message.content {
+        Value::String(text) => text_tokens(text),
+        other => text_tokens(&other.to_string()),
+    };
+    let names = [&message.name, &message.tool_call_id].into_iter().flatten();
+    let calls = message.tool_calls.iter().map(|call| {
+        let texts = [&call.id, &call.function.name, &call.function.arguments];
+        OVERHEAD + texts.into_iter().map(|text| text_tokens(text)).sum::<u64>()
+    });
+    let state = message
+        .provider_state
+        .as_ref()
+        .map(|state| text_tokens(&one_line(state)));
+    let around = names
+        .map(|name| text_tokens(name))
+        .chain(calls)
+        .chain(state)
+        .sum::<u64>();
+    OVERHEAD + content + around
+}
+
+struct Fitting {
+    messages: Vec<Message>,
+    task: usize,
+    budget: u64,
+}
+
+impl Fitting {
+    fn excess(&self) -> u64 {
+        let tokens: u64 = self.messages.iter().map(message_tokens).sum();
+        tokens.saturating_sub(self.budget)
+    }
+
+    /// The conversation: what stands between the instructions and the task. A question goes with its answer.
+    fn drop_history(&mut self) {
+        let first = self
+            .messages
+            .iter()
+            .take_while(|message| message.role == Role::System)
+            .count();
+        let groups = self.groups(first.min(self.task)..self.task, Role::User);
+        self.task -= self.drop_oldest(&groups);
+    }
+
+    /// What was said about the task: each turn of the model goes with the results of its calls and what it was told.
+    fn drop_exchanges(&mut self) {
+        let mut groups = self.groups(self.task + 1..self.messages.len(), Role::Assistant);
+        groups.pop();
+        self.drop_oldest(&groups);
+    }
+
+    /// Groups of messages in `range`, each of which begins with a turn of `role`.
+    fn groups(&self, range: Range<usize>, role: Role) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for place in range {
+            let begins = self.messages.get(place).is_some_and(|message| message.role == role);
+            match groups.last_mut() {
+                Some(group) if !begins => group.end = place + 1,
+                _ => groups.push(place..place + 1),
+            }
+        }
+        groups
+    }
+
+    /// Drops groups that follow each other from the first on, as many as needed; gives the number of messages dropped.
+    fn drop_oldest(&mut self, groups: &[Range<usize>]) -> usize {
+        let Some(first) = groups.first().map(|group| group.start) else {
+            return 0;
+        };
+        let excess = self.excess();
+        let (mut freed, mut end) = (0, first);
+        for group in groups {
+            if freed >= excess {
+                break;
+            }
+            let dropped = self.messages.get(group.clone()).unwrap_or_default();
+            freed += dropped.iter().map(message_tokens).sum::<u64>();
+            end = group.end;
+        }
+        self.messages.drain(first..end);
+        end - first
+    }
+
+    fn cut_results(&mut self) {
+        let whole = self.messages.clone();
+        for limit in RESULT_CHARS {
+            if self.excess() == 0 {
+                return;
+            }
+            self.messages.clone_from(&whole);
+            for message in self
+                .messages
+                .iter_mut()
+                .filter(|message| message.role == Role::ToolResult)
+            {
+                message.content = Value::from(truncate(message.content_text(), limit));
+            }
+            for heading in [EARLIER_RESULTS, COMPLETED_STEPS, EARLIER_QUESTIONS] {
+                self.edit(heading, |entries| cut(entries, limit));
+            }
+        }
+    }
+
+    fn drop_previews(&mut self) {
+        if self.excess() > 0 {
+            self.edit(ATTACHMENTS, |entries| {
+                for entry in entries
+                    .as_array_mut()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_object_mut)
+                {
+                    entry.shift_remove("preview");
+                }
+            });
+        }
+    }
+
+    /// Edits the JSON below a heading of ours. Nobody else can write one, see [`super`], and ours are in these messages.
+    fn edit(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
+        let task = self.task;
+        let ours = |(place, message): &(usize, &mut Message)| *place == task || message.role == Role::System;
+        for (_, message) in self.messages.iter_mut().enumerate().filter(ours) {
+            let heading = format!("## {heading}");
+            let mut below = false;
+            let lines = message.content_text().split('\n').map(|line| {
+                let is_body = std::mem::replace(&mut below, line == heading);
+                let edited = is_body.then(|| edited(line, &edit)).flatten();
+                edited.unwrap_or_else(|| line.to_owned())
+            });
+            message.content = Value::from(lines.collect::<Vec<_>>().join("\n"));
+        }
+    }
+}
+
+fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
+    let mut value = serde_json::from_str(line).ok()?;
+    edit(&mut value);
+    Some(one_line(&value))
+}
+
+/// Bounds what steps and tools brought; the frame around it stays.
+fn cut(value: &mut Value, limit: usize) {
+    const BROUGHT: [&str; 5] = ["output", "outputText", "result", "error", "sources"];
+    match value {
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| cut(entry, limit)),
+        Value::Object(map) => {
+            for (key, value) in map {
+                if BROUGHT.contains(&key.as_str()) {
+                    *value = bounded(value, limit);
+                } else {
+                    cut(value, limit);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

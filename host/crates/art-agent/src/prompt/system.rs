@@ -1,0 +1,139 @@
+//! What operators say to the model, level by level (C29, M28): base, instance, thread, call.
+
+use art_core::JsonObject;
+use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};
+
+use super::template::{Missing, render};
+
+/// The text of all levels together, a blank line between them. `base` is the lowest; `levels` follow in their order. The
+/// default template of the registry stands right above the base when no level names a template that there is.
+///
+/// A level whose tag the registry knows gives that template, filled in; else its content; else nothing. It joins what is
+/// below it as it says itself, else as its template says, else after it.
+#[must_use]
+pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, levels: &[SystemPromptOverride]) -> String {
+    let named = levels
+        .iter()
+        .any(|level| tag(level).is_some_and(|tag| registry.specs.contains_key(tag)));
+    let default = registry.default_tag.clone().filter(|_| !named).map(of_tag);
+    let levels = default.iter().chain(levels);
+    levels.fold(base.trim().to_owned(), |below, level| match text(registry, level) {
+        Some((text, strategy)) => join(&below, &text, strategy),
+        None => below,
+    })
+}
+
+fn of_tag(tag: String) -> SystemPromptOverride {
+    SystemPromptOverride::Detailed {
+        tag: Some(tag),
+        variables: JsonObject::new(),
+        content: None,
+        strategy: None,
+    }
+}
+
+fn tag(level: &SystemPromptOverride) -> Option<&str> {
+    match level {
+        SystemPromptOverride::Text(_) => None,
+        SystemPromptOverride::Detailed { tag, .. } => tag.as_deref(),
+    }
+}
+
+fn text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) -> Option<(String, MergeStrategy)> {
+    let (variables, content, strategy) = match level {
+        SystemPromptOverride::Text(content) => return Some((content.clone(), MergeStrategy::Append)),
+        SystemPromptOverride::Detailed {
+            variables,
+            content,
+            strategy,
+            ..
+        } => (variables, content, *strategy),
+    };
+    let Some(spec) = tag(level).and_then(|tag| registry.specs.get(tag)) else {
+        return Some((content.clone()?, strategy.unwrap_or_default()));
+    };
+    let mut all = spec.default_variables.clone();
+    all.extend(variables.clone());
+    let strategy = strategy.or(spec.merge_strategy).unwrap_or_default();
+    Some((render(&spec.template, &all, Missing::Empty), strategy))
+}
+
+fn join(below: &str, text: &str, strategy: MergeStrategy) -> String {
+    let parts = match strategy {
+        MergeStrategy::Append => [below, text.trim()],
+        MergeStrategy::Prepend => [text.trim(), below],
+    };
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn registry() -> SystemPromptsRegistry {
+        serde_json::from_value(json!({"specs": {
+            "house": {"template": "{{who}} works for {{company}}{{x}}. {{fragment:y}}", "defaultVariables": {"company": "ACME"}},
+            "first": {"template": "First.", "mergeStrategy": "prepend"},
+        }}))
+        .unwrap()
+    }
+
+    fn resolved(levels: &Value) -> String {
+        let levels: Vec<SystemPromptOverride> = serde_json::from_value(levels.clone()).unwrap();
+        resolve_system_prompt("Base.", &registry(), &levels)
+    }
+
+    #[test]
+    fn levels_join_in_their_order_with_a_blank_line() {
+        assert_eq!(resolved(&json!(["Thread.", "Call."])), "Base.\n\nThread.\n\nCall.");
+    }
+
+    #[test]
+    fn a_tag_is_filled_in_and_wins_over_the_content() {
+        let level = json!([{"tag": "house", "variables": {"who": "Ada"}, "content": "unused"}]);
+        assert_eq!(resolved(&level), "Base.\n\nAda works for ACME. {{fragment:y}}");
+    }
+
+    #[test]
+    fn a_variable_of_the_level_wins_over_the_default() {
+        let level = json!([{"tag": "house", "variables": {"who": "Ada", "company": "us", "x": 1}}]);
+        assert_eq!(resolved(&level), "Base.\n\nAda works for us1. {{fragment:y}}");
+    }
+
+    #[test]
+    fn the_strategy_of_the_level_wins_over_that_of_the_template() {
+        assert_eq!(resolved(&json!([{"tag": "first"}])), "First.\n\nBase.");
+        assert_eq!(
+            resolved(&json!([{"tag": "first", "strategy": "append"}])),
+            "Base.\n\nFirst."
+        );
+        assert_eq!(
+            resolved(&json!([{"content": "x", "strategy": "prepend"}])),
+            "x\n\nBase."
+        );
+    }
+
+    #[test]
+    fn an_unknown_tag_falls_back_to_the_content_and_without_both_there_is_nothing() {
+        assert_eq!(
+            resolved(&json!([{"tag": "none", "content": "Content."}])),
+            "Base.\n\nContent."
+        );
+        assert_eq!(resolved(&json!([{"tag": "none"}, {}, " "])), "Base.");
+    }
+
+    #[test]
+    fn the_default_template_is_used_when_no_level_names_another() {
+        let mut registry = registry();
+        registry.default_tag = Some("first".to_owned());
+        let call = SystemPromptOverride::Text("Call.".to_owned());
+        let text = |levels: &[_]| resolve_system_prompt("Base.", &registry, levels);
+        assert_eq!(text(&[call]), "First.\n\nBase.\n\nCall.");
+        assert_eq!(
+            text(&[of_tag("house".to_owned())]),
+            "Base.\n\nworks for ACME. {{fragment:y}}"
+        );
+    }
+}

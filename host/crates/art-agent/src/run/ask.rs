@@ -1,0 +1,144 @@
+//! Model calls: whether one more may be made (M12), whether its request fits (M09), and what it used (B20).
+
+use art_core::agent::RunStatus;
+use art_core::observation::ObservationType;
+use art_core::pes::TodoItemStatus;
+use art_core::stream::{LlmMetadata, ModelReply};
+use serde_json::json;
+
+use super::finish::Ending;
+use super::streams::parent;
+use super::{OpenStep, Run};
+use crate::effect::Outbox;
+use crate::prompt;
+use crate::step::StepId;
+
+/// Why a model is not asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// A budget of the run is used up.
+    Spent,
+    /// The request does not fit the context of the model, for this reason.
+    TooLong(String),
+}
+
+impl Run {
+    /// Opens a model call and says so (C36), unless the run may not make it.
+    pub(super) fn ask(&mut self, step: OpenStep, out: &mut Outbox) -> Result<(), Refusal> {
+        if self.is_spent() {
+            return Err(Refusal::Spent);
+        }
+        if let Some(budget) = self.budget() {
+            let tokens = self.tokens_of(&step, Some(budget));
+            if tokens > budget {
+                return Err(Refusal::TooLong(format!(
+                    "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room \
+                     for {budget}; ask for less at a time, or use a model with a larger context"
+                )));
+            }
+        }
+        self.open_call(step, out);
+        Ok(())
+    }
+
+    /// Asks once more what was too long for the provider, in half of the tokens or as near to that as it goes. Whether it
+    /// was asked.
+    pub(super) fn ask_shorter(&mut self, id: StepId, step: &OpenStep, out: &mut Outbox) -> bool {
+        let before = self.tokens_of(step, self.budget_of(id));
+        let second_time = self.shortened.remove(&id).is_some();
+        let half = before / 2;
+        if second_time || self.tokens_of(step, Some(half)) >= before || self.is_spent() {
+            return false;
+        }
+        let id = self.open_call(step.clone(), out);
+        self.shortened.insert(id, half);
+        true
+    }
+
+    /// Tokens that the request of an open step may have.
+    pub(super) fn budget_of(&self, id: StepId) -> Option<u64> {
+        self.shortened.get(&id).copied().or_else(|| self.budget())
+    }
+
+    /// Whether a budget is used up; if so, that is noted.
+    pub(super) fn is_spent(&mut self) -> bool {
+        let used_up = self.used_up();
+        if let Some(limit) = &used_up {
+            self.note_limit(limit.clone());
+        }
+        used_up.is_some()
+    }
+
+    /// The run ends with what was done, since nobody can write an answer.
+    pub(super) fn finish_spent(&mut self, out: &mut Outbox) {
+        let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
+        self.finish(Ending::new(RunStatus::Partial, text), out);
+    }
+
+    /// An item goes back into the queue for a later run, with what its calls brought.
+    pub(super) fn put_back(&mut self, id: &str, out: &mut Outbox) {
+        self.keep_results(id, &[]);
+        if let Some(item) = self.item_mut(id) {
+            item.error = Some("the budget of the run was used up before it was finished".to_owned());
+        }
+        if self.state.current_step_id.as_deref() == Some(id) {
+            self.state.current_step_id = self.live.keys().next().cloned();
+        }
+        self.set_status(id, TodoItemStatus::Pending, None, out);
+    }
+
+    /// Counts a reply. Where the model's context costs something and nobody says how much was used, it is estimated.
+    pub(super) fn count(&mut self, id: StepId, step: &OpenStep, reply: &ModelReply) {
+        let mut metadata = reply.metadata.clone();
+        let unknown = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
+        if unknown && self.start.context_tokens.is_some() {
+            let written = prompt::text_tokens(&reply.text) + prompt::text_tokens(&reply.thinking);
+            metadata = LlmMetadata {
+                input_tokens: Some(self.tokens_of(step, self.budget_of(id))),
+                output_tokens: Some(written),
+                estimated: true,
+                ..metadata
+            };
+        }
+        metadata.cost_usd = metadata.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        self.spent.llm_calls += 1;
+        self.spent.tokens += metadata.usage();
+        self.spent.unpriced |= metadata.cost_usd.is_none();
+        self.spent.llm.add(&metadata);
+    }
+
+    fn open_call(&mut self, step: OpenStep, out: &mut Outbox) -> StepId {
+        self.spent.llm_asked += 1;
+        let content = json!({"phase": self.stream_phase(&step)});
+        out.observe(ObservationType::LlmStreamStart, parent(&step), content);
+        self.open_step(step)
+    }
+
+    fn budget(&self) -> Option<u64> {
+        self.start.context_tokens.map(prompt::budget)
+    }
+
+    fn tokens_of(&self, step: &OpenStep, budget: Option<u64>) -> u64 {
+        let made = self.request(step, budget);
+        made.map_or(0, |(_, _, request)| prompt::request_tokens(&request))
+    }
+
+    /// The budget that is used up, with its figures.
+    fn used_up(&self) -> Option<String> {
+        let (config, spent) = (self.config(), &self.spent);
+        if spent.llm_asked >= config.max_model_calls {
+            return Some(format!(
+                "the run made its maximum of {} model calls",
+                config.max_model_calls
+            ));
+        }
+        let tokens = spent.tokens.total_tokens;
+        if let Some(limit) = config.max_tokens.filter(|limit| tokens >= *limit) {
+            return Some(format!("the run used {tokens} tokens; its maximum is {limit}"));
+        }
+        let cost = spent.llm.cost_usd.unwrap_or_default();
+        // A limit that is no number lets nothing through.
+        let limit = config.max_cost_usd.filter(|limit| limit.is_nan() || cost >= *limit)?;
+        Some(format!("the run cost ${cost:.4}; its maximum is ${limit:.4}"))
+    }
+}

@@ -1,0 +1,260 @@
+//! Which tools a prompt lists when it cannot list all of them: those whose words are nearest to what is asked (BM25). The
+//! order is that of the registry, so that a prompt changes as little as it can from one run to the next.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::pes::{PesAgentStateData, TodoItem};
+use art_core::text::prefix;
+use art_core::tool::ToolSchema;
+use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
+use serde_json::Value;
+
+use crate::event::RunStart;
+
+/// Characters of one text that are looked at.
+const MAX_CHARS: usize = 4_000;
+
+/// Words that questions and descriptions share whatever they are about.
+const SAY_NOTHING: [&str; 55] = [
+    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "does", "for",
+    "from", "give", "how", "i", "if", "in", "is", "it", "its", "many", "me", "much", "my", "not", "of", "on", "or",
+    "please", "say", "so", "tell", "than", "thanks", "that", "the", "there", "this", "to", "use", "was", "we", "what",
+    "when", "which", "who", "will", "with", "would", "you",
+];
+
+/// Words of the example texts of one tool that are looked at.
+const MAX_EXAMPLE_WORDS: usize = 200;
+
+/// The tools that a prompt lists.
+#[derive(Debug)]
+pub(crate) struct Shortlist<'a> {
+    pub(crate) tools: Vec<&'a ToolSchema>,
+    /// Tools that there are.
+    pub(crate) of: usize,
+}
+
+/// For the plan: what it uses already, and the nearest to the query and the turn before it.
+pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Shortlist<'a> {
+    let used = state.todo_list.iter().flat_map(|item| &item.required_tools);
+    let keep = used.map(String::as_str).collect();
+    let spoken = |role| matches!(role, MessageRole::User | MessageRole::Ai);
+    let earlier = |message: &&ConversationMessage| spoken(message.role) && message.content != start.props.query;
+    let last = start.history.iter().rev().find(earlier);
+    let last = last.map_or("", |message| message.content.as_str());
+    shortlist(start, &[&start.props.query, last], &keep)
+}
+
+/// For a step that names no tool: the nearest to what it is to do, and to the query.
+pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a> {
+    let outcome = item.expected_outcome.as_deref().unwrap_or_default();
+    shortlist(
+        start,
+        &[&item.description, outcome, &start.props.query],
+        &BTreeSet::new(),
+    )
+}
+
+fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
+    let tools = &start.tools;
+    let room = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
+    if tools.len() <= room {
+        let tools = tools.iter().collect();
+        return Shortlist {
+            tools,
+            of: start.tools.len(),
+        };
+    }
+    let mut order: Vec<_> = tools.iter().zip(scores(tools, asked)).enumerate().collect();
+    order.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    order.sort_by_key(|(_, (tool, _))| Reverse(keep.contains(tool.name.as_str())));
+    let kept = tools.iter().filter(|tool| keep.contains(tool.name.as_str())).count();
+    order.truncate(room.max(kept));
+    order.sort_by_key(|(place, _)| *place);
+    Shortlist {
+        tools: order.into_iter().map(|(_, (tool, _))| tool).collect(),
+        of: tools.len(),
+    }
+}
+
+/// How near each tool is to what is asked.
+fn scores(tools: &[ToolSchema], asked: &[&str]) -> Vec<f32> {
+    let documents: Vec<_> = tools.iter().map(document).collect();
+    let corpus: Vec<_> = documents.iter().map(String::as_str).collect();
+    let embedder: Embedder<u32, Words> = EmbedderBuilder::with_tokenizer_and_fit_to_corpus(Words, &corpus).build();
+    let mut scorer = Scorer::new();
+    for (place, document) in documents.iter().enumerate() {
+        scorer.upsert(&place, embedder.embed(document));
+    }
+    // Each word once: a long question does not ask for what it repeats.
+    let words: BTreeSet<_> = asked.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
+    let query = embedder.embed(&words.into_iter().collect::<Vec<_>>().join(" "));
+    let score = |place| scorer.score(&place, &query).unwrap_or_default();
+    (0..tools.len()).map(score).collect()
+}
+
+/// The words of a tool; those that say more are repeated, which is how the ranking knows that they do.
+fn document(tool: &ToolSchema) -> String {
+    let mut words = vec![words(&tool.name); 4].concat();
+    words.extend(self::words(prefix(&tool.description, MAX_CHARS)));
+    for (name, schema) in parameters(tool) {
+        words.extend(self::words(name));
+        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        words.extend(self::words(prefix(description, MAX_CHARS)));
+    }
+    let mut examples = Vec::new();
+    for example in &tool.examples {
+        examples.extend(self::words(prefix(
+            example.description.as_deref().unwrap_or_default(),
+            MAX_CHARS,
+        )));
+        texts(&example.input, &mut examples);
+    }
+    examples.truncate(MAX_EXAMPLE_WORDS);
+    words.extend(examples);
+    words.join(" ")
+}
+
+/// Names and schemas of a tool's parameters.
+pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Value)> {
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name.as_str(), schema))
+}
+
+/// The words of all texts in `value`, as far as there is room.
+fn texts(value: &Value, found: &mut Vec<String>) {
+    if found.len() > MAX_EXAMPLE_WORDS {
+        return;
+    }
+    match value {
+        Value::String(text) => found.extend(words(prefix(text, MAX_CHARS))),
+        Value::Array(values) => values.iter().for_each(|value| texts(value, found)),
+        Value::Object(map) => map.values().for_each(|value| texts(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Words in lower case, parts of compound names apart, plurals as singulars.
+fn words(text: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            spaced.push(' ');
+        }
+        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
+        before = c;
+    }
+    spaced
+        .split(' ')
+        .filter(|word| !word.is_empty() && !SAY_NOTHING.contains(&word.to_lowercase().as_str()))
+        .map(singular)
+        .collect()
+}
+
+fn singular(word: &str) -> String {
+    let word = word.to_lowercase();
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => word,
+    }
+}
+
+/// Text that is words already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Words;
+
+impl Tokenizer for Words {
+    fn tokenize(&self, text: &str) -> Vec<String> {
+        text.split(' ')
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::agent::AgentProps;
+    use art_core::provider::RuntimeProviderConfig;
+    use serde_json::json;
+
+    fn tool(name: &str, description: &str) -> ToolSchema {
+        let input = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+        serde_json::from_value(json!({"name": name, "description": description, "inputSchema": input})).unwrap()
+    }
+
+    fn start(query: &str, shown: u32) -> RunStart {
+        let props = AgentProps {
+            query: query.to_owned(),
+            ..AgentProps::default()
+        };
+        let mut start = RunStart::new(props, RuntimeProviderConfig::new("p", "m"));
+        start.config.max_shown_tools = shown;
+        start.tools = vec![
+            tool("send_mail", "Sends a message to a person."),
+            tool("weather_forecast", "Tells the weather of the next days in a city."),
+            tool("currency_rates", "Gives rates of exchange between currencies."),
+            tool("calculator", "Evaluates an arithmetic expression."),
+        ];
+        start
+    }
+
+    fn names(list: &Shortlist<'_>) -> Vec<String> {
+        list.tools.iter().map(|tool| tool.name.clone()).collect()
+    }
+
+    #[test]
+    fn the_nearest_tools_are_shown_in_the_order_of_the_registry() {
+        let start = start("What is the exchange rate, and what will the weather be?", 2);
+        let list = for_plan(&start, &PesAgentStateData::default());
+        assert_eq!(names(&list), ["weather_forecast", "currency_rates"]);
+        assert_eq!(list.of, 4);
+    }
+
+    #[test]
+    fn tools_that_fit_are_all_shown() {
+        let start = start("weather", 4);
+        assert_eq!(for_plan(&start, &PesAgentStateData::default()).tools.len(), 4);
+    }
+
+    #[test]
+    fn the_tools_of_the_plan_stay_even_when_they_are_more_than_fit() {
+        let start = start("weather", 1);
+        let mut item = crate::plan::tests::item("a", &[]);
+        item.required_tools = vec!["calculator".to_owned(), "send_mail".to_owned()];
+        let state = PesAgentStateData {
+            todo_list: vec![item],
+            ..PesAgentStateData::default()
+        };
+        assert_eq!(names(&for_plan(&start, &state)), ["send_mail", "calculator"]);
+    }
+
+    #[test]
+    fn the_last_turn_counts_too() {
+        let mut start = start("And tomorrow?", 1);
+        let message = json!({"messageId": "m", "threadId": "t", "role": "USER", "content": "How is the weather?", "timestamp": 1});
+        start.history = vec![serde_json::from_value(message).unwrap()];
+        assert_eq!(
+            names(&for_plan(&start, &PesAgentStateData::default())),
+            ["weather_forecast"]
+        );
+    }
+
+    #[test]
+    fn a_step_ranks_by_what_it_is_to_do() {
+        let mut item = crate::plan::tests::item("a", &[]);
+        item.description = "evaluate the expression".to_owned();
+        assert_eq!(names(&for_step(&start("q", 1), &item)), ["calculator"]);
+    }
+
+    #[test]
+    fn compound_names_and_plurals_are_taken_apart() {
+        assert_eq!(words("getCSV_rates, status"), ["get", "csv", "rate", "status"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! What a run may use, and what a request may hold (M09, M12, C48).
+
+use art_agent::RunStart;
+use art_core::agent::RunStatus;
+use art_core::conversation::ConversationMessage;
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus::{Completed, Failed, Pending};
+use serde_json::json;
+
+use crate::harness::*;
+
+fn said(role: &str, content: &str) -> ConversationMessage {
+    let message = json!({"messageId": "m", "threadId": "thread", "role": role, "content": content, "timestamp": 1});
+    serde_json::from_value(message).unwrap()
+}
+
+/// Two steps, one after the other, with one tool call each.
+fn two_steps(start: RunStart) -> Driver {
+    Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
+        .script("a", [calculate("1"), done("1")])
+}
+
+#[test]
+fn a_run_that_made_all_its_model_calls_lists_what_was_done() {
+    let mut start = start("q");
+    start.config.max_model_calls = 4;
+    let mut driver = two_steps(start).script("b", [calculate("2")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Partial);
+    let limit = "the run made its maximum of 4 model calls";
+    assert_eq!(report.response.metadata.limits_hit, [limit]);
+    assert_eq!(report.response.metadata.llm_calls, 4);
+    assert_eq!(
+        report.response.response.content,
+        format!(
+            "The run ended early: {limit}.\n\n- do a: 1\n- do b: not done: the budget of the run was used up before it was \
+             finished"
+        )
+    );
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Pending)]);
+    assert_eq!(driver.item("b").tool_results.len(), 1);
+}
+
+#[test]
+fn a_run_that_used_all_its_tokens_begins_nothing_more() {
+    let mut start = start("q");
+    start.config.max_tokens = Some(36);
+    let mut driver = two_steps(start);
+    let report = driver.drive();
+    assert_eq!(
+        report.response.metadata.limits_hit,
+        ["the run used 36 tokens; its maximum is 36"]
+    );
+    assert_eq!(
+        (report.response.metadata.llm_calls, status(&report)),
+        (3, RunStatus::Partial)
+    );
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Pending)]);
+}
+
+#[test]
+fn a_run_that_cost_all_it_may_asks_nobody_for_an_answer() {
+    let mut start = start("q");
+    start.config.max_cost_usd = Some(0.5);
+    let mut reply = plan(&json!([])).unwrap();
+    reply.metadata.cost_usd = Some(0.5);
+    let report = Driver::new(start).script("plan", [Ok(reply)]).drive();
+    assert_eq!(
+        report.response.response.content,
+        "The run ended early: the run cost $0.5000; its maximum is $0.5000."
+    );
+}
+
+#[test]
+fn steps_that_work_at_the_same_time_go_on_until_they_have_to_ask() {
+    let mut start = start("q");
+    start.config.max_model_calls = 3;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([thought_item("a", &[]), thought_item("b", &[])]))])
+        .script("a", [done("x")])
+        .script("b", [done("y")]);
+    let report = driver.drive();
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Completed)]);
+    assert_eq!(report.response.metadata.llm_calls, 3);
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+#[test]
+fn tokens_that_nobody_counts_are_estimated_where_they_cost_something() {
+    let silent = |reply: Reply| {
+        reply.map(|mut reply| {
+            reply.metadata = Default::default();
+            reply
+        })
+    };
+    let run = |context| {
+        let mut start = start("q");
+        start.context_tokens = context;
+        let mut driver = Driver::new(start)
+            .script("plan", [silent(plan(&json!([])))])
+            .script("answer", [silent(says("ok"))]);
+        driver.drive().response.metadata
+    };
+    assert_eq!(run(None).tokens.total_tokens, 0);
+    let counted = run(Some(100_000));
+    assert!(counted.tokens.prompt_tokens > 500 && counted.llm_metadata.estimated);
+}
+
+/// A conversation much longer than the context of its model.
+fn long_conversation() -> RunStart {
+    let mut start = start("What is 6 times 7?");
+    start.context_tokens = Some(6_000);
+    start.history = (0..10)
+        .map(|n| {
+            said(
+                if n % 2 == 0 { "USER" } else { "AI" },
+                &format!("{n} {}", "x".repeat(4_000)),
+            )
+        })
+        .collect();
+    start
+}
+
+#[test]
+fn a_request_leaves_out_the_oldest_turns_that_do_not_fit() {
+    let mut driver = Driver::new(long_conversation())
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("42")]);
+    driver.drive();
+    for who in ["plan", "answer"] {
+        let messages = driver.messages(who, 0);
+        assert!((3..11).contains(&messages.len()), "{}", messages.len());
+        assert!(messages[messages.len() - 2].content_text().starts_with("9 x"));
+        assert!(driver.last_message(who, 0).contains("## Query\n> What is 6 times 7?"));
+    }
+}
+
+#[test]
+fn a_step_whose_request_cannot_be_made_to_fit_fails_with_the_figures() {
+    let mut start = start("q");
+    start.context_tokens = Some(2_000);
+    let item = json!({"id": "a", "description": "do a", "expectedOutcome": "d".repeat(5_000)});
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([item, thought_item("b", &[])]))])
+        .script("b", [done("x")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(driver.statuses(), [("a", Failed), ("b", Completed)]);
+    let error = report.items[0].error.clone().unwrap();
+    assert!(
+        error.starts_with("the request is too long for the model: it has about "),
+        "{error}"
+    );
+    assert!(error.contains("there is room for 1500"), "{error}");
+}
+
+#[test]
+fn a_plan_that_cannot_even_be_asked_for_ends_the_run() {
+    let mut start = start("q");
+    start.context_tokens = Some(100);
+    let report = Driver::new(start).drive();
+    assert_eq!(status(&report), RunStatus::Error);
+    assert!(
+        report
+            .response
+            .response
+            .content
+            .contains("the request is too long for the model")
+    );
+}
+
+#[test]
+fn a_request_that_the_provider_finds_too_long_is_asked_once_more_in_half() {
+    let mut start = long_conversation();
+    start.context_tokens = Some(100_000);
+    let mut driver = Driver::new(start)
+        .script("plan", [too_long(), plan(&json!([]))])
+        .script("answer", [says("42")]);
+    let report = driver.drive();
+    assert_eq!(driver.messages("plan", 0).len(), 12);
+    assert!(driver.messages("plan", 1).len() < 8);
+    assert_eq!(
+        (report.response.metadata.llm_calls, status(&report)),
+        (3, RunStatus::Success)
+    );
+    assert_eq!(driver.observations(Kind::LlmStreamError).len(), 1);
+}
+
+#[test]
+fn a_request_that_is_too_long_in_half_as_well_fails() {
+    let mut driver = Driver::new(long_conversation()).script("plan", [too_long(), too_long()]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Error);
+    assert!(
+        report
+            .response
+            .response
+            .content
+            .contains("the request has too many tokens")
+    );
+}
+
+#[test]
+fn a_request_that_cannot_be_shortened_is_not_asked_again() {
+    let mut driver = Driver::new(start("q")).script("plan", [too_long()]);
+    assert_eq!(status(&driver.drive()), RunStatus::Error);
+}

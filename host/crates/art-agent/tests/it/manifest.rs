@@ -1,0 +1,237 @@
+//! What tools cost in prompts of a model whose context costs something (Q7).
+
+use std::collections::BTreeSet;
+
+use art_agent::{Run, RunStart};
+use art_core::tool::ToolSchema;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+const SUBJECTS: [&str; 20] = [
+    "weather",
+    "currency",
+    "mail",
+    "calendar",
+    "stock",
+    "flight",
+    "hotel",
+    "recipe",
+    "movie",
+    "music",
+    "map",
+    "traffic",
+    "invoice",
+    "customer",
+    "ticket",
+    "sensor",
+    "image",
+    "video",
+    "translation",
+    "library",
+];
+const DEEDS: [&str; 10] = [
+    "search",
+    "create",
+    "update",
+    "delete",
+    "list",
+    "export",
+    "import",
+    "compare",
+    "rate",
+    "summarise",
+];
+
+/// Two hundred tools as a large registry has them.
+fn registry() -> Vec<ToolSchema> {
+    let pairs = SUBJECTS.iter().flat_map(|subject| DEEDS.map(|deed| (subject, deed)));
+    pairs.map(|(subject, deed)| described(subject, deed)).collect()
+}
+
+fn described(subject: &str, deed: &str) -> ToolSchema {
+    let text = json!({"type": "string", "description": format!("Which {subject} is meant, by name or by identifier.")});
+    let number = json!({"type": "integer", "description": "Entries at most.", "minimum": 1, "maximum": 100});
+    let input =
+        json!({"type": "object", "properties": {"expression": text, "limit": number}, "required": ["expression"]});
+    let description = format!(
+        "Can {deed} {subject} entries. Use it when somebody wants to {deed} a {subject}. It gives the entries with their \
+         names, times and states, newest first, and says when there are none. Nothing else is changed by it, and it can be \
+         called again with the same arguments without harm."
+    );
+    let value = json!({
+        "name": format!("{subject}_{deed}"), "description": description, "inputSchema": input,
+        "examples": [{"input": {"expression": "the first one", "limit": 3}}],
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+fn large(query: &str) -> RunStart {
+    let mut start = start(query);
+    start.tools = registry();
+    start.context_tokens = Some(128_000);
+    start.config.max_items = 50;
+    start.config.max_tool_calls = 50;
+    start
+}
+
+/// The entries of a one-line list of tools in a text.
+fn listed(text: &str) -> Vec<Value> {
+    let lines = text.lines().filter(|line| line.starts_with("[{\"name\":"));
+    lines
+        .flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap())
+        .collect()
+}
+
+/// The tools that a text lists by name alone.
+fn names_only(text: &str) -> Vec<String> {
+    let list = text.split("\nThe others, by name:\n").nth(1);
+    let line = list.and_then(|list| list.lines().next());
+    line.map_or_else(Vec::new, |line| serde_json::from_str(line).unwrap())
+}
+
+#[test]
+fn the_plan_is_asked_for_with_the_nearest_tools_in_short() {
+    let mut driver = Driver::new(large("Compare the weather of two cities."))
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let text = driver.last_message("plan", 0);
+    assert!(
+        text.contains("## Available tools\n16 of 200 tools, the nearest to the query:\n[{"),
+        "{text}"
+    );
+    let tools = listed(&text);
+    let best = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
+    assert_eq!(best["parameters"], json!(["expression", "limit"]));
+    assert_eq!(best["description"].as_str().unwrap().len(), 203);
+    assert_eq!((tools.len(), best.as_object().unwrap().len()), (16, 3));
+    let others = names_only(&text);
+    assert_eq!(others.len(), 184);
+    assert!(!others.contains(&"weather_compare".to_owned()));
+}
+
+#[test]
+fn a_model_that_reads_for_free_reads_all_schemas() {
+    let mut start = large("q");
+    start.context_tokens = None;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let tools = listed(&driver.last_message("plan", 0));
+    assert_eq!(tools.len(), 200);
+    assert!(tools[0]["inputSchema"].is_object());
+}
+
+#[test]
+fn a_plan_may_name_a_tool_that_was_not_shown() {
+    let item = json!({"id": "a", "description": "do", "requiredTools": ["library_export"]});
+    let mut driver = Driver::new(large("Compare the weather."))
+        .script("plan", [plan(&json!([item]))])
+        .script("a", [calls(&[("library_export", json!({}))]), done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    assert_eq!(request.tools[0].name, "library_export");
+}
+
+#[test]
+fn a_tool_step_that_names_no_tool_is_offered_the_nearest_only() {
+    let item = json!({"id": "a", "description": "list the invoices", "stepType": "tool"});
+    let mut driver = Driver::new(large("q"))
+        .script("plan", [plan(&json!([item]))])
+        .script("a", [done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    assert_eq!(request.tools.len(), 16);
+    assert!(request.tools.iter().any(|tool| tool.name == "invoice_list"));
+}
+
+/// A run of fifty steps that uses ten of two hundred tools: what the others take of all that is asked.
+#[test]
+fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
+    let used: Vec<String> = DEEDS.iter().map(|deed| format!("weather_{deed}")).collect();
+    let items: Vec<_> = (0..50)
+        .map(|n| json!({"id": format!("s{n}"), "description": format!("do part {n}"), "requiredTools": [used[n % 10]]}))
+        .collect();
+    let mut driver = Driver::new(large("Look after the weather entries.")).script("plan", [plan(&json!(items))]);
+    for n in 0..50 {
+        let call = calls(&[(&used[n % 10], json!({"expression": n.to_string()}))]);
+        driver = driver.script(&format!("s{n}"), [call, done("done")]);
+    }
+    driver = driver.script("answer", [says("ok")]);
+    driver.replays = false;
+    driver.drive();
+    assert_eq!(Run::replay(&driver.journal).unwrap(), driver.run);
+    let used: BTreeSet<_> = used.iter().map(String::as_str).collect();
+    let (mut all, mut unused) = (0, 0);
+    for (_, request) in &driver.asked {
+        for message in &request.prompt.0 {
+            all += message.content_text().len();
+            let others = listed(message.content_text()).into_iter();
+            unused += others
+                .filter(|tool| !used.contains(tool["name"].as_str().unwrap()))
+                .map(|tool| tool.to_string().len())
+                .sum::<usize>();
+        }
+        let names = request
+            .prompt
+            .0
+            .iter()
+            .flat_map(|message| names_only(message.content_text()));
+        unused += names
+            .filter(|name| !used.contains(name.as_str()))
+            .map(|name| name.len() + 3)
+            .sum::<usize>();
+        let native = request.tools.iter().filter(|tool| !used.contains(tool.name.as_str()));
+        unused += native
+            .map(|tool| serde_json::to_string(tool).unwrap().len())
+            .sum::<usize>();
+    }
+    println!(
+        "{unused} of {all} characters, {}.{:02} %",
+        unused * 100 / all,
+        unused * 10_000 / all % 100
+    );
+    assert!(unused > 0 && unused * 20 < all, "{unused} of {all} characters");
+}
+
+/// Questions with the tools that answer them, one JSON object a line.
+const QUESTIONS: &str = include_str!("../../../../../examples/eval/tools.jsonl");
+
+/// How often the tools that a question needs are described to the planner, out of all tools of the evaluation and two
+/// hundred others. It reads the name of every other one.
+#[test]
+fn the_tools_that_a_question_needs_are_shown() {
+    let lines: Vec<Value> = QUESTIONS
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut tools = registry();
+    for tool in lines.iter().flat_map(|line| line["tools"].as_array().unwrap()) {
+        if !tools.iter().any(|known| tool["name"] == known.name) {
+            tools.push(serde_json::from_value(tool.clone()).unwrap());
+        }
+    }
+    let (mut needed, mut described) = (0, 0);
+    for line in &lines {
+        let mut start = large(line["query"].as_str().unwrap());
+        start.tools.clone_from(&tools);
+        let mut driver = Driver::new(start)
+            .script("plan", [plan(&json!([]))])
+            .script("answer", [says("ok")]);
+        driver.replays = false;
+        driver.drive();
+        let text = driver.last_message("plan", 0);
+        for call in line["expected"].as_array().unwrap() {
+            needed += 1;
+            described += usize::from(listed(&text).iter().any(|tool| tool["name"] == call["toolName"]));
+            assert!(text.contains(&call["toolName"].to_string()), "{text}");
+        }
+    }
+    println!("{described} of {needed} described among {} tools", tools.len());
+    // The rest share no word with their tool, as "How do you say" and `translate`.
+    assert!(described * 5 >= needed * 4, "{described} of {needed}");
+}

@@ -1,0 +1,146 @@
+//! Replies in a provider's own form, and replies that are not whole (M05, M07, M08, M10, B29, B30).
+
+use art_core::prompt::{ArtStandardPrompt, Role};
+use art_core::stream::{ProviderState, StopReason};
+use serde_json::json;
+
+use crate::harness::*;
+
+fn one_tool_item() -> Driver {
+    with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+}
+
+#[test]
+fn every_native_call_stands_in_its_turn_and_is_answered() {
+    let calls = natives([
+        native("x", "calculator", "{\"expression\":\"1\"}"),
+        native("x", "calculator", "{\"expression\":\"2\"}"),
+        native("", "calculator", "[1]"),
+    ]);
+    let mut driver = one_tool_item().script("a", [calls, done("42")]);
+    driver.drive();
+    let messages = driver.messages("a", 1);
+    let ids: Vec<_> = messages[2].tool_calls.iter().map(|call| call.id.clone()).collect();
+    assert_eq!((ids.len(), ids[0].as_str()), (3, "x"));
+    let answered: Vec<_> = messages[3..]
+        .iter()
+        .map(|message| message.tool_call_id.clone().unwrap())
+        .collect();
+    assert_eq!(answered, ids);
+    assert!(messages[3..].iter().all(|message| message.role == Role::ToolResult));
+    assert_eq!(driver.called.len(), 2);
+}
+
+#[test]
+fn the_state_of_a_provider_comes_back_with_the_turn_of_its_calls() {
+    let state = ProviderState {
+        wire: "w".to_owned(),
+        content: json!({"signature": "s"}),
+    };
+    let mut reply = native("x", "calculator", "{}").unwrap();
+    reply.state = Some(state.clone());
+    let mut driver = one_tool_item().script("a", [Ok(reply), done("42")]);
+    driver.drive();
+    let states: Vec<_> = driver
+        .messages("a", 1)
+        .into_iter()
+        .map(|message| message.provider_state)
+        .collect();
+    assert_eq!(states, [None, None, Some(state), None]);
+}
+
+#[test]
+fn a_call_of_a_cut_reply_is_not_made_and_the_model_is_asked_again() {
+    let cut = stopped_by(native("x", "calculator", "{\"expression\":\"1\"}"), StopReason::Length);
+    let mut driver = one_tool_item().script("a", [cut, calculate("2"), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 1);
+    assert!(driver.last_message("a", 1).contains("cut off before its end"));
+    assert_eq!(driver.messages("a", 1).last().unwrap().role, Role::ToolResult);
+}
+
+#[test]
+fn cut_replies_without_end_use_up_the_iterations() {
+    let cut = || stopped_by(says("The answer is"), StopReason::Length);
+    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+        .script("a", (0..5).map(|_| cut()))
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(
+        report.response.metadata.limits_hit,
+        ["step `a` used all of its 5 model calls"]
+    );
+}
+
+#[test]
+fn a_step_whose_reply_was_held_back_fails_with_that_reason() {
+    let mut driver = one_tool_item().script("a", [stopped_by(says(""), StopReason::ContentFilter)]);
+    let report = driver.drive();
+    assert_eq!(
+        report.items[0].error.as_deref(),
+        Some("the provider held the reply back")
+    );
+}
+
+#[test]
+fn of_five_hundred_calls_the_first_sixty_four_are_looked_at_and_all_are_answered() {
+    let calls = (0..500).map(|n| native("", "calculator", &format!("{{\"expression\":\"{n}\"}}")));
+    let mut driver = one_tool_item().script("a", [natives(calls), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 64);
+    let messages = driver.messages("a", 1);
+    assert_eq!((messages[2].tool_calls.len(), messages.len()), (500, 503));
+    assert_eq!(ArtStandardPrompt(messages.clone()).validate(), Ok(()));
+    assert!(
+        messages[502]
+            .content_text()
+            .contains("only the first 64 of the 500 calls")
+    );
+}
+
+#[test]
+fn empty_replies_without_end_fail_the_step() {
+    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+        .script("a", (0..5).map(|_| says("")))
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(
+        report.items[0].error.as_deref(),
+        Some("no usable reply from the model: the reply was empty")
+    );
+}
+
+#[test]
+fn the_third_identical_native_call_is_refused() {
+    let again = || native("", "calculator", "{\"expression\":\"1\"}");
+    let mut driver = one_tool_item().script("a", [again(), again(), again(), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 2);
+    let refusal = driver.last_message("a", 3);
+    assert!(
+        refusal.contains("with exactly these arguments 2 times before"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_native_call_with_a_foreign_name_is_told_and_never_sent_back_as_a_call() {
+    let both = natives([
+        native("x", "functions.calculator", "{}"),
+        native("y", "calculator", "{\"expression\":\"1\"}"),
+    ]);
+    let alone = native("z", "functions.calculator", "{}");
+    let mut driver = one_tool_item().script("a", [both, alone, done("42")]);
+    driver.drive();
+    let messages = driver.messages("a", 2);
+    let names: Vec<_> = messages
+        .iter()
+        .flat_map(|message| &message.tool_calls)
+        .map(|call| call.function.name.as_str())
+        .collect();
+    assert_eq!((names, driver.called.len()), (vec!["calculator"], 1));
+    let told =
+        |message: &art_core::prompt::Message| message.content_text().contains("the call of `functions.calculator`");
+    assert_eq!(messages.iter().filter(|message| told(message)).count(), 2);
+    assert_eq!(ArtStandardPrompt(messages).validate(), Ok(()));
+}

@@ -1,0 +1,208 @@
+//! How hard a run may try, and how the levels that say so are joined (C48, X11).
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// How hard a run may try (C48, X11).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ExecutionConfig {
+    /// Model calls for one item.
+    pub max_iterations: u32,
+    /// Times that a model is told to call a required tool.
+    pub taef_max_retries: u32,
+    /// Characters of tool results in one prompt.
+    pub tool_result_max_length: usize,
+    /// Items worked on in one run (P34).
+    pub max_items: u32,
+    /// Items worked on at the same time.
+    pub max_parallel_items: u32,
+    /// Tool calls of one run.
+    pub max_tool_calls: u32,
+    /// Model calls of one run.
+    pub max_model_calls: u32,
+    /// Tokens of one run, read and written together; absent means no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// US dollars of one run; absent means no limit. Calls without a price count nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<f64>,
+    /// Times that a plan which cannot be used goes back to the model.
+    pub plan_repairs: u32,
+    /// Tools that one prompt lists when the model's context costs something.
+    pub max_shown_tools: u32,
+    /// Steps may go to other agents. There are none here: asking for it is an error.
+    #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
+    pub enable_a2a_delegation: bool,
+}
+
+impl Default for ExecutionConfig {
+    fn default() -> Self {
+        Self {
+            max_iterations: 5,
+            taef_max_retries: 2,
+            tool_result_max_length: 60_000,
+            max_items: 20,
+            max_parallel_items: 4,
+            max_tool_calls: 64,
+            max_model_calls: 120,
+            max_tokens: None,
+            max_cost_usd: None,
+            plan_repairs: 2,
+            max_shown_tools: 16,
+            enable_a2a_delegation: false,
+        }
+    }
+}
+
+/// What one level, such as a thread or a call, says of [`ExecutionConfig`]; an absent field leaves it to the level below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ExecutionOverrides {
+    /// See [`ExecutionConfig::max_iterations`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+    /// See [`ExecutionConfig::taef_max_retries`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taef_max_retries: Option<u32>,
+    /// See [`ExecutionConfig::tool_result_max_length`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_result_max_length: Option<usize>,
+    /// See [`ExecutionConfig::max_items`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u32>,
+    /// See [`ExecutionConfig::max_parallel_items`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_parallel_items: Option<u32>,
+    /// See [`ExecutionConfig::max_tool_calls`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tool_calls: Option<u32>,
+    /// See [`ExecutionConfig::max_model_calls`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_model_calls: Option<u32>,
+    /// See [`ExecutionConfig::max_tokens`]. A level can set the limit and not take it away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// See [`ExecutionConfig::max_cost_usd`]. A level can set the limit and not take it away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<f64>,
+    /// See [`ExecutionConfig::plan_repairs`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_repairs: Option<u32>,
+    /// See [`ExecutionConfig::max_shown_tools`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_shown_tools: Option<u32>,
+    /// See [`ExecutionConfig::enable_a2a_delegation`].
+    #[serde(
+        rename = "enableA2ADelegation",
+        deserialize_with = "no_delegation_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub enable_a2a_delegation: Option<bool>,
+}
+
+impl ExecutionOverrides {
+    /// `lower` with every field that is set here; the levels are applied from the lowest to the highest, which is default,
+    /// instance, thread, call (C48).
+    #[must_use]
+    pub fn apply(self, lower: ExecutionConfig) -> ExecutionConfig {
+        ExecutionConfig {
+            max_iterations: self.max_iterations.unwrap_or(lower.max_iterations),
+            taef_max_retries: self.taef_max_retries.unwrap_or(lower.taef_max_retries),
+            tool_result_max_length: self.tool_result_max_length.unwrap_or(lower.tool_result_max_length),
+            max_items: self.max_items.unwrap_or(lower.max_items),
+            max_parallel_items: self.max_parallel_items.unwrap_or(lower.max_parallel_items),
+            max_tool_calls: self.max_tool_calls.unwrap_or(lower.max_tool_calls),
+            max_model_calls: self.max_model_calls.unwrap_or(lower.max_model_calls),
+            max_tokens: self.max_tokens.or(lower.max_tokens),
+            max_cost_usd: self.max_cost_usd.or(lower.max_cost_usd),
+            plan_repairs: self.plan_repairs.unwrap_or(lower.plan_repairs),
+            max_shown_tools: self.max_shown_tools.unwrap_or(lower.max_shown_tools),
+            enable_a2a_delegation: self.enable_a2a_delegation.unwrap_or(lower.enable_a2a_delegation),
+        }
+    }
+}
+
+impl From<ExecutionConfig> for ExecutionOverrides {
+    /// Every field set; a limit that is absent stays absent.
+    fn from(config: ExecutionConfig) -> Self {
+        Self {
+            max_iterations: Some(config.max_iterations),
+            taef_max_retries: Some(config.taef_max_retries),
+            tool_result_max_length: Some(config.tool_result_max_length),
+            max_items: Some(config.max_items),
+            max_parallel_items: Some(config.max_parallel_items),
+            max_tool_calls: Some(config.max_tool_calls),
+            max_model_calls: Some(config.max_model_calls),
+            max_tokens: config.max_tokens,
+            max_cost_usd: config.max_cost_usd,
+            plan_repairs: Some(config.plan_repairs),
+            max_shown_tools: Some(config.max_shown_tools),
+            enable_a2a_delegation: Some(config.enable_a2a_delegation),
+        }
+    }
+}
+
+fn no_delegation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    if bool::deserialize(deserializer)? {
+        return Err(D::Error::custom(
+            "there is nobody to delegate to: `enableA2ADelegation` can only be `false`",
+        ));
+    }
+    Ok(false)
+}
+
+fn no_delegation_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    no_delegation(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> ExecutionOverrides {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn each_field_comes_from_the_highest_level_that_sets_it() {
+        let thread = read(r#"{"maxIterations": 7, "maxTokens": 10}"#);
+        let call = read(r#"{"maxIterations": 9, "maxCostUsd": 0.5}"#);
+        let config = call.apply(thread.apply(ExecutionConfig::default()));
+        let expected = ExecutionConfig {
+            max_iterations: 9,
+            max_tokens: Some(10),
+            max_cost_usd: Some(0.5),
+            ..ExecutionConfig::default()
+        };
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn a_level_that_says_nothing_changes_nothing() {
+        let config = ExecutionConfig {
+            max_items: 3,
+            ..ExecutionConfig::default()
+        };
+        assert_eq!(ExecutionOverrides::default().apply(config), config);
+    }
+
+    #[test]
+    fn a_whole_config_is_an_override_of_every_field() {
+        let config = ExecutionConfig {
+            max_items: 3,
+            max_tokens: Some(5),
+            ..ExecutionConfig::default()
+        };
+        assert_eq!(
+            ExecutionOverrides::from(config).apply(ExecutionConfig::default()),
+            config
+        );
+    }
+
+    #[test]
+    fn an_override_cannot_switch_delegation_on() {
+        let error = serde_json::from_str::<ExecutionOverrides>(r#"{"enableA2ADelegation": true}"#).unwrap_err();
+        assert!(error.to_string().contains("can only be `false`"), "{error}");
+    }
+}

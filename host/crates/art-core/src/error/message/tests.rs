@@ -1,0 +1,64 @@
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::*;
+
+const MODEL: &str = "PROVIDER_NOT_CONFIGURED PROVIDER_NOT_SUPPORTED AUTHENTICATION_ERROR RATE_LIMITED MODEL_NOT_FOUND \
+                     CONTEXT_LENGTH_EXCEEDED NETWORK_ERROR TIMEOUT INVALID_RESPONSE UNKNOWN";
+const TOOL: &str = "VALIDATION_ERROR IO_ERROR CONFIG_ERROR PERMISSION_DENIED RATE_LIMITED NOT_FOUND LLM_ASSIST_REQUIRED \
+                    TIMEOUT UNKNOWN TOOL_DISABLED TOOL_NOT_FOUND BUSY FUEL_EXHAUSTED MEMORY_EXHAUSTED STACK_OVERFLOW TRAP \
+                    INVALID_OUTPUT CANCELLED HOST_ERROR NOT_IMPLEMENTED";
+const RUN: &str = "INVALID_CONFIG STORAGE_ERROR THREAD_NOT_FOUND LLM_PROVIDER_ERROR PROMPT_GENERATION_FAILED \
+                   PROMPT_ASSEMBLY_FAILED PROMPT_FRAGMENT_NOT_FOUND PROMPT_VALIDATION_FAILED PROMPT_TRANSLATION_FAILED \
+                   OUTPUT_PARSING_FAILED PLANNING_FAILED TOOL_EXECUTION_FAILED SYNTHESIS_FAILED AGENT_PROCESSING_ERROR \
+                   NOT_IMPLEMENTED CANCELLED UNKNOWN_ERROR";
+
+fn code<T: DeserializeOwned>(name: &str) -> T {
+    serde_json::from_value(json!(name)).unwrap()
+}
+
+/// Every code with its sentence.
+fn sentences(context: &ErrorContext) -> String {
+    let model = MODEL
+        .split(' ')
+        .map(|name| (name, code::<ModelErrorCode>(name).user_message(context)));
+    let tool = TOOL
+        .split(' ')
+        .map(|name| (name, code::<ToolErrorCode>(name).user_message(context)));
+    let run = RUN
+        .split(' ')
+        .map(|name| (name, code::<ErrorCode>(name).user_message(context)));
+    let lines = model
+        .chain(tool)
+        .chain(run)
+        .map(|(name, text)| format!("{name}: {text}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+// A88
+#[test]
+fn every_code_has_a_sentence_without_metadata() {
+    insta::assert_snapshot!(sentences(&ErrorContext::default()));
+}
+
+// A88
+#[test]
+fn every_code_has_a_sentence_with_metadata() {
+    insta::assert_snapshot!(sentences(&ErrorContext {
+        provider: Some("acme".to_owned()),
+        model: Some("large-1".to_owned()),
+        status_code: Some(429),
+        retry_after_seconds: Some(20),
+    }));
+}
+
+#[test]
+fn every_sentence_says_what_to_do() {
+    for line in sentences(&ErrorContext::default()).lines() {
+        let (name, text) = line.split_once(": ").unwrap();
+        assert!(
+            text.contains(';') && text.ends_with('.') && !text.contains(".."),
+            "{name}: {text}"
+        );
+    }
+}

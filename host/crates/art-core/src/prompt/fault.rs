@@ -1,0 +1,251 @@
+//! What can be wrong with a prompt, each fault with the turn it is in (C23 to C27, S003).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{ArtStandardPrompt, Message, Role, ToolCallRequest};
+use crate::JsonObject;
+use crate::text::prefix;
+
+/// Keys of a message (C24), and our one addition.
+const KEYS: [&str; 6] = [
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "provider_state",
+];
+
+/// Characters of a name from outside that a fault repeats.
+const SHOWN: usize = 64;
+
+/// One thing that is wrong with a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("message {index}: {kind}")]
+pub struct PromptFault {
+    /// The message, from 0.
+    pub index: usize,
+    /// What is wrong with it.
+    pub kind: PromptFaultKind,
+}
+
+/// What can be wrong with a message, or with its place among the others.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PromptFaultKind {
+    /// It is no message at all: a part is missing or of another type.
+    #[error("cannot be read: {0}")]
+    Malformed(String),
+    /// C23 has no such role.
+    #[error("the role `{0}` is unknown; use `system`, `user`, `assistant`, `tool_request` or `tool_result`")]
+    UnknownRole(String),
+    /// C24 has no such key.
+    #[error("the key `{0}` is unknown; use {keys}", keys = KEYS.map(|key| format!("`{key}`")).join(", "))]
+    UnknownKey(String),
+    /// Instructions or a question that are not text.
+    #[error("the content of a `system` or `user` message is not text")]
+    NotText,
+    /// Words of the model that are neither text nor absent.
+    #[error("the content of an `assistant` message is neither text nor null")]
+    NeitherTextNorNull,
+    /// A result that is not text.
+    #[error("the content of a `tool_result` message is not text; write JSON as text")]
+    ResultNotText,
+    /// A request that is neither an object nor absent.
+    #[error("the content of a `tool_request` message is neither an object nor null")]
+    NeitherObjectNorNull,
+    /// A result that does not name its call.
+    #[error("a `tool_result` message has no `tool_call_id`")]
+    NoCall,
+    /// Calls in a turn that is not the model's.
+    #[error("only an `assistant` message may have `tool_calls`")]
+    CallsOfOther,
+    /// A call that no result can name.
+    #[error("a call of `{tool}` has an empty `id`")]
+    EmptyCallId {
+        /// Tool that is called.
+        tool: String,
+    },
+    /// Two calls of a turn that no result can tell apart.
+    #[error("two calls have the id `{id}`; ids have to be unique in a turn")]
+    RepeatedCallId {
+        /// Their identifier.
+        id: String,
+    },
+    /// Arguments that are not the text of an object.
+    #[error("the arguments of the call `{id}` are not the text of a JSON object")]
+    ArgumentsNotObject {
+        /// The call.
+        id: String,
+    },
+    /// A result without a call before it, or a second result of one call.
+    #[error("the result answers the call `{id}`, which no earlier turn left open")]
+    NoSuchCall {
+        /// The call that is named.
+        id: String,
+    },
+    /// A call that the next turn of the model passes over.
+    #[error("the call `{id}` has no result before the next `assistant` message")]
+    NoResult {
+        /// The call.
+        id: String,
+    },
+}
+
+impl ArtStandardPrompt {
+    /// Whether every turn fits its role, and every result its call (C23 to C27). Calls of the last turns of the model may
+    /// still be open.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of the messages.
+    pub fn validate(&self) -> Result<(), Vec<PromptFault>> {
+        let mut faults = Vec::new();
+        let mut open = OpenCalls::default();
+        for (index, message) in self.0.iter().enumerate() {
+            let mut kinds = message.faults();
+            open.follow(index, message, &mut kinds, &mut faults);
+            faults.extend(kinds.into_iter().map(|kind| PromptFault { index, kind }));
+        }
+        faults.sort_by_key(|fault| fault.index);
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Reads a prompt from JSON and validates it.
+    ///
+    /// # Errors
+    /// Everything that is wrong. Messages that cannot be read are reported alone: the order of the others cannot be judged
+    /// without them.
+    pub fn parse(prompt: &Value) -> Result<Self, Vec<PromptFault>> {
+        let malformed = |reason: &str| PromptFaultKind::Malformed(reason.to_owned());
+        let Some(messages) = prompt.as_array() else {
+            let kind = malformed("a prompt is an array of messages");
+            return Err(vec![PromptFault { index: 0, kind }]);
+        };
+        let (mut read, mut faults) = (Vec::new(), Vec::new());
+        for (index, message) in messages.iter().enumerate() {
+            match parse_message(message) {
+                Ok(message) => read.push(message),
+                Err(kinds) => faults.extend(kinds.into_iter().map(|kind| PromptFault { index, kind })),
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let prompt = Self(read);
+        prompt.validate()?;
+        Ok(prompt)
+    }
+}
+
+impl Message {
+    /// Whether the turn by itself is one: content and identifiers fit the role (C25, C27).
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn check(&self) -> Result<(), PromptFaultKind> {
+        self.faults().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    fn faults(&self) -> Vec<PromptFaultKind> {
+        use PromptFaultKind as Kind;
+        let content = match (self.role, &self.content) {
+            (Role::System | Role::User, Value::String(_))
+            | (Role::Assistant, Value::String(_) | Value::Null)
+            | (Role::ToolRequest, Value::Object(_) | Value::Null)
+            | (Role::ToolResult, Value::String(_)) => None,
+            (Role::System | Role::User, _) => Some(Kind::NotText),
+            (Role::Assistant, _) => Some(Kind::NeitherTextNorNull),
+            (Role::ToolRequest, _) => Some(Kind::NeitherObjectNorNull),
+            (Role::ToolResult, _) => Some(Kind::ResultNotText),
+        };
+        let unnamed = self.role == Role::ToolResult && self.tool_call_id.is_none();
+        let misplaced = self.role != Role::Assistant && !self.tool_calls.is_empty();
+        let mut faults: Vec<_> = content.into_iter().collect();
+        faults.extend(unnamed.then_some(Kind::NoCall));
+        faults.extend(misplaced.then_some(Kind::CallsOfOther));
+        faults.extend(call_faults(&self.tool_calls));
+        faults
+    }
+}
+
+fn call_faults(calls: &[ToolCallRequest]) -> Vec<PromptFaultKind> {
+    let mut seen = BTreeSet::new();
+    let mut faults = Vec::new();
+    for call in calls {
+        let id = shown(&call.id);
+        if call.id.is_empty() {
+            let tool = shown(&call.function.name);
+            faults.push(PromptFaultKind::EmptyCallId { tool });
+        } else if !seen.insert(call.id.as_str()) {
+            faults.push(PromptFaultKind::RepeatedCallId { id: id.clone() });
+        }
+        if serde_json::from_str::<JsonObject>(&call.function.arguments).is_err() {
+            faults.push(PromptFaultKind::ArgumentsNotObject { id });
+        }
+    }
+    faults
+}
+
+/// Calls that wait for their results, with the turn that made them.
+#[derive(Debug, Default)]
+struct OpenCalls<'a> {
+    turn: usize,
+    ids: Vec<&'a str>,
+}
+
+impl<'a> OpenCalls<'a> {
+    fn follow(
+        &mut self,
+        index: usize,
+        message: &'a Message,
+        kinds: &mut Vec<PromptFaultKind>,
+        faults: &mut Vec<PromptFault>,
+    ) {
+        match (message.role, &message.tool_call_id) {
+            (Role::Assistant, _) => {
+                let unanswered = std::mem::take(&mut self.ids).into_iter().map(|id| PromptFault {
+                    index: self.turn,
+                    kind: PromptFaultKind::NoResult { id: shown(id) },
+                });
+                faults.extend(unanswered);
+                self.turn = index;
+                self.ids = message.tool_calls.iter().map(|call| call.id.as_str()).collect();
+            }
+            (Role::ToolRequest, Some(id)) => self.ids.push(id),
+            (Role::ToolResult, Some(id)) => match self.ids.iter().position(|open| open == id) {
+                Some(at) => drop(self.ids.swap_remove(at)),
+                None => kinds.push(PromptFaultKind::NoSuchCall { id: shown(id) }),
+            },
+            _ => {}
+        }
+    }
+}
+
+fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
+    let malformed = |reason: String| vec![PromptFaultKind::Malformed(reason)];
+    let map = message
+        .as_object()
+        .ok_or_else(|| malformed("a message is an object".to_owned()))?;
+    let unknown_keys = map.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let mut faults: Vec<_> = unknown_keys
+        .map(|key| PromptFaultKind::UnknownKey(shown(key)))
+        .collect();
+    if let Some(role) = map.get("role").filter(|role| Role::from_name(role).is_none()) {
+        let name = role.as_str().map_or_else(|| role.to_string(), str::to_owned);
+        faults.push(PromptFaultKind::UnknownRole(shown(&name)));
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let message = Message::read(message).map_err(|error| malformed(error.to_string()))?;
+    let faults = message.faults();
+    if faults.is_empty() { Ok(message) } else { Err(faults) }
+}
+
+fn shown(text: &str) -> String {
+    prefix(text, SHOWN).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

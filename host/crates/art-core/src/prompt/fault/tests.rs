@@ -1,0 +1,135 @@
+use serde_json::json;
+
+use super::*;
+
+/// The faults of a prompt in JSON, as they are written.
+fn faults(prompt: &Value) -> Vec<String> {
+    let faults = ArtStandardPrompt::parse(prompt).err().unwrap_or_default();
+    faults.iter().map(ToString::to_string).collect()
+}
+
+fn call(id: &str, arguments: &str) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": "t", "arguments": arguments}})
+}
+
+fn turn(calls: &[Value]) -> Value {
+    json!({"role": "assistant", "content": null, "tool_calls": calls})
+}
+
+fn result(id: &str) -> Value {
+    json!({"role": "tool_result", "content": "1", "tool_call_id": id, "name": "t"})
+}
+
+#[test]
+fn a_prompt_with_calls_and_results_is_sound_under_both_names_of_a_result() {
+    let other_name = json!({"role": "tool", "content": "1", "tool_call_id": "b"});
+    let prompt = json!([
+        {"role": "system", "content": "s"}, {"role": "user", "content": "q"},
+        turn(&[call("a", "{}"), call("b", "{\"x\":1}")]), result("a"), other_name,
+        turn(&[call("a", "{}")]), result("a"), {"role": "assistant", "content": "done"},
+    ]);
+    let read = ArtStandardPrompt::parse(&prompt).unwrap();
+    assert_eq!(read.0[4].role, Role::ToolResult);
+    assert_eq!(read.validate(), Ok(()));
+}
+
+#[test]
+fn a_result_may_answer_a_request_on_its_own() {
+    let request = json!({"role": "tool_request", "name": "t", "tool_call_id": "a", "content": {"x": 1}});
+    assert_eq!(faults(&json!([request, result("a")])), Vec::<String>::new());
+}
+
+#[test]
+fn a_request_on_its_own_is_an_object_or_null() {
+    for content in [json!({"name": "t"}), json!(null)] {
+        assert_eq!(
+            faults(&json!([{"role": "tool_request", "content": content}])),
+            Vec::<String>::new()
+        );
+    }
+    assert_eq!(
+        faults(&json!([{"role": "tool_request", "content": "t"}])),
+        ["message 0: the content of a `tool_request` message is neither an object nor null"]
+    );
+}
+
+#[test]
+fn content_of_the_wrong_kind_is_named_for_each_role() {
+    let prompt = json!([
+        {"role": "system", "content": null}, {"role": "user", "content": {}}, {"role": "assistant", "content": 1},
+        {"role": "tool", "content": {"a": 1}, "tool_call_id": "a"},
+    ]);
+    insta::assert_snapshot!(faults(&prompt).join("\n"), @r"
+    message 0: the content of a `system` or `user` message is not text
+    message 1: the content of a `system` or `user` message is not text
+    message 2: the content of an `assistant` message is neither text nor null
+    message 3: the content of a `tool_result` message is not text; write JSON as text
+    ");
+}
+
+#[test]
+fn what_is_no_message_is_named() {
+    let prompt = json!([
+        "hello", {"content": "x"}, {"role": "developer", "content": "x", "toolCalls": []},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "a"}]},
+    ]);
+    insta::assert_snapshot!(faults(&prompt).join("\n"), @r"
+    message 0: cannot be read: a message is an object
+    message 1: cannot be read: missing field `role`
+    message 2: the key `toolCalls` is unknown; use `role`, `content`, `name`, `tool_calls`, `tool_call_id`, `provider_state`
+    message 2: the role `developer` is unknown; use `system`, `user`, `assistant`, `tool_request` or `tool_result`
+    message 3: cannot be read: missing field `type`
+    ");
+    assert_eq!(
+        faults(&json!({})),
+        ["message 0: cannot be read: a prompt is an array of messages"]
+    );
+}
+
+#[test]
+fn calls_and_results_that_do_not_fit_each_other_are_named() {
+    let prompt = json!([
+        {"role": "user", "content": "q"},
+        turn(&[call("a", "{}"), call("a", "[1]"), call("", "{")]),
+        turn(&[call("b", "{}")]), result("a"), result("b"), result("b"),
+    ]);
+    let read: ArtStandardPrompt = ArtStandardPrompt(
+        prompt
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|message| Message::read(message).unwrap())
+            .collect(),
+    );
+    let found: Vec<_> = read.validate().unwrap_err().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(found.join("\n"), @r"
+    message 1: two calls have the id `a`; ids have to be unique in a turn
+    message 1: the arguments of the call `a` are not the text of a JSON object
+    message 1: a call of `t` has an empty `id`
+    message 1: the arguments of the call `` are not the text of a JSON object
+    message 1: the call `a` has no result before the next `assistant` message
+    message 1: the call `a` has no result before the next `assistant` message
+    message 1: the call `` has no result before the next `assistant` message
+    message 3: the result answers the call `a`, which no earlier turn left open
+    message 5: the result answers the call `b`, which no earlier turn left open
+    ");
+}
+
+#[test]
+fn calls_and_identifiers_belong_to_their_roles() {
+    let prompt = json!([
+        {"role": "user", "content": "q", "tool_calls": [call("a", "{}")]}, {"role": "tool_result", "content": "1"},
+    ]);
+    assert_eq!(
+        faults(&prompt),
+        [
+            "message 0: only an `assistant` message may have `tool_calls`",
+            "message 1: a `tool_result` message has no `tool_call_id`",
+        ]
+    );
+}
+
+#[test]
+fn the_calls_of_the_last_turn_may_still_be_open() {
+    assert_eq!(faults(&json!([turn(&[call("a", "{}")])])), Vec::<String>::new());
+}

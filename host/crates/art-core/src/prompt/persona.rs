@@ -1,0 +1,131 @@
+//! Who the agent is, and what operators say to it (C29, C30).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::JsonObject;
+
+/// How a system prompt joins the one below it (C29).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MergeStrategy {
+    /// After it.
+    #[default]
+    Append,
+    /// Before it.
+    Prepend,
+}
+
+/// A system prompt of an instance, a thread or a call (C29). A plain string is appended content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SystemPromptOverride {
+    /// Content to append.
+    Text(String),
+    /// Content, or the tag of a template.
+    Detailed {
+        /// Template of the registry; it wins over the content when the registry has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tag: Option<String>,
+        /// What stands for the names in the template; text as it is, anything else as JSON.
+        #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+        variables: JsonObject,
+        /// Text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// How it joins what is below it; absent means as the template says, else after it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        strategy: Option<MergeStrategy>,
+    },
+}
+
+/// A template for system prompts (C29).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SystemPromptSpec {
+    /// Name for people; the registry knows it by its tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Text in which `{{name}}` stands for a variable.
+    pub template: String,
+    /// Variables that nobody else sets.
+    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    pub default_variables: JsonObject,
+    /// How it joins what is below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_strategy: Option<MergeStrategy>,
+}
+
+/// The templates of an instance (C29).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SystemPromptsRegistry {
+    /// Template in use when no level names another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_tag: Option<String>,
+    /// Templates by tag.
+    pub specs: BTreeMap<String, SystemPromptSpec>,
+}
+
+/// Who the agent is (C30).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentPersona {
+    /// Name; empty when a thread sets only the guidance (C49).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Guidance by stage.
+    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
+    pub prompts: StagePrompts,
+}
+
+/// Guidance by stage (C30).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StagePrompts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planning: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<String>,
+}
+
+impl AgentPersona {
+    /// This persona with `lower` below it: each field comes from here when it is set here (P5). The levels are call, thread,
+    /// instance, from the highest to the lowest.
+    #[must_use]
+    pub fn over(self, lower: Self) -> Self {
+        Self {
+            name: if self.name.is_empty() { lower.name } else { self.name },
+            prompts: StagePrompts {
+                planning: self.prompts.planning.or(lower.prompts.planning),
+                execution: self.prompts.execution.or(lower.prompts.execution),
+                synthesis: self.prompts.synthesis.or(lower.prompts.synthesis),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn persona(text: serde_json::Value) -> AgentPersona {
+        serde_json::from_value(text).unwrap()
+    }
+
+    // P5, Q7
+    #[test]
+    fn each_field_of_a_persona_comes_from_the_highest_level_that_sets_it() {
+        let call = persona(json!({"prompts": {"execution": "call"}}));
+        let thread = persona(json!({"name": "Ada", "prompts": {"execution": "thread", "planning": "thread"}}));
+        let instance = persona(json!({"name": "Zoi", "prompts": {"planning": "instance", "synthesis": "instance"}}));
+        let expected = json!({
+            "name": "Ada", "prompts": {"planning": "thread", "execution": "call", "synthesis": "instance"},
+        });
+        assert_eq!(call.over(thread.over(instance)), persona(expected));
+    }
+}

@@ -1,0 +1,139 @@
+//! Where a moment of a run belongs (C75).
+
+use serde::{Deserialize, Serialize};
+
+use crate::id;
+
+/// A span of a trace: a run, or one call within it (C75). The identifiers have the form of the W3C trace context, so that a
+/// collector of traces takes them as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpanContext {
+    /// The trace, the same for all spans of a run: 32 lower-case hexadecimal digits.
+    pub trace_id: String,
+    /// The span: 16 lower-case hexadecimal digits.
+    pub span_id: String,
+    /// The span that this one is a part of; a root has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_span_id: Option<String>,
+}
+
+impl SpanContext {
+    /// The root of a new trace.
+    #[must_use]
+    pub fn root() -> Self {
+        Self::in_trace(id::trace_id())
+    }
+
+    /// A root for the run `trace_id`. Of an identifier that is a UUID, the trace has the 32 digits; of any other it has
+    /// digits that are always the same for that identifier.
+    #[must_use]
+    pub fn root_of(trace_id: &str) -> Self {
+        Self::in_trace(id::trace_id_of(trace_id))
+    }
+
+    /// A new span of the same trace, within this one.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self {
+            trace_id: self.trace_id.clone(),
+            span_id: id::span_id(),
+            parent_span_id: Some(self.span_id.clone()),
+        }
+    }
+
+    fn in_trace(trace_id: String) -> Self {
+        Self {
+            trace_id,
+            span_id: id::span_id(),
+            parent_span_id: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn is_hex(text: &str, digits: usize) -> bool {
+        text.len() == digits && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+    }
+
+    // A83
+    #[test]
+    fn a_root_has_the_form_of_the_trace_context_and_no_parent() {
+        let root = SpanContext::root();
+        assert!(is_hex(&root.trace_id, 32), "{root:?}");
+        assert!(is_hex(&root.span_id, 16), "{root:?}");
+        assert_eq!(root.parent_span_id, None);
+    }
+
+    // A83
+    #[test]
+    fn roots_and_children_are_never_the_same_twice() {
+        let roots: Vec<_> = (0..100).map(|_| SpanContext::root()).collect();
+        let children = roots.iter().map(SpanContext::child);
+        let mut spans: Vec<_> = roots.iter().cloned().chain(children).map(|span| span.span_id).collect();
+        let mut traces: Vec<_> = roots.iter().map(|root| root.trace_id.clone()).collect();
+        spans.sort();
+        spans.dedup();
+        traces.sort();
+        traces.dedup();
+        assert_eq!((spans.len(), traces.len()), (200, 100));
+    }
+
+    // A83
+    #[test]
+    fn a_child_and_its_child_stay_in_the_trace_and_name_their_parents() {
+        let root = SpanContext::root();
+        let child = root.child();
+        let grandchild = child.child();
+        assert_eq!(
+            (&child.trace_id, &grandchild.trace_id),
+            (&root.trace_id, &root.trace_id)
+        );
+        assert_eq!(child.parent_span_id.as_ref(), Some(&root.span_id));
+        assert_eq!(grandchild.parent_span_id.as_ref(), Some(&child.span_id));
+        assert!(is_hex(&grandchild.span_id, 16), "{grandchild:?}");
+    }
+
+    #[test]
+    fn the_trace_of_a_run_has_the_digits_of_its_identifier() {
+        let root = SpanContext::root_of("01980B3C-7f10-7abc-8def-0123456789ab");
+        assert_eq!(root.trace_id, "01980b3c7f107abc8def0123456789ab");
+        assert_eq!(root.parent_span_id, None);
+    }
+
+    #[test]
+    fn two_roots_of_a_run_are_two_spans() {
+        let run = id::ordered();
+        assert_ne!(SpanContext::root_of(&run).span_id, SpanContext::root_of(&run).span_id);
+    }
+
+    #[test]
+    fn the_wire_names_are_those_of_the_contract() {
+        let root = SpanContext {
+            trace_id: "0".repeat(32),
+            span_id: "1".repeat(16),
+            parent_span_id: None,
+        };
+        let wire = json!({"traceId": root.trace_id, "spanId": root.span_id});
+        assert_eq!(serde_json::to_value(&root).unwrap(), wire);
+        let child = root.child();
+        let wire = serde_json::to_value(&child).unwrap();
+        assert_eq!(wire["parentSpanId"], root.span_id);
+        assert_eq!(serde_json::from_value::<SpanContext>(wire).unwrap(), child);
+    }
+
+    proptest! {
+        #[test]
+        fn any_identifier_of_a_run_gives_a_trace_that_stays(run in ".{0,60}") {
+            let trace = SpanContext::root_of(&run).trace_id;
+            prop_assert!(is_hex(&trace, 32));
+            prop_assert_eq!(SpanContext::root_of(&run).trace_id, trace);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A stream event as user interfaces read it: with where it belongs (C38 to C40).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Phase, StreamEvent};
+use crate::Timestamp;
+use crate::provider::StepContext;
+
+/// Kind of an event on the wire (C38). The last two are additions: there, calls were tokens and retries were silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum StreamEventType {
+    Token,
+    Metadata,
+    Error,
+    End,
+    ToolCall,
+    Retry,
+}
+
+/// Whose words a token is part of (C39).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TokenType {
+    PlanningLlmThinking,
+    PlanningLlmResponse,
+    ExecutionLlmThinking,
+    ExecutionLlmResponse,
+    SynthesisLlmThinking,
+    SynthesisLlmResponse,
+    LlmThinking,
+    LlmResponse,
+}
+
+impl TokenType {
+    /// The type of a token in that phase; without a phase it is generic (C40).
+    #[must_use]
+    pub const fn of(phase: Option<Phase>, thinking: bool) -> Self {
+        match (phase, thinking) {
+            (Some(Phase::Planning), true) => Self::PlanningLlmThinking,
+            (Some(Phase::Planning), false) => Self::PlanningLlmResponse,
+            (Some(Phase::Execution), true) => Self::ExecutionLlmThinking,
+            (Some(Phase::Execution), false) => Self::ExecutionLlmResponse,
+            (Some(Phase::Synthesis), true) => Self::SynthesisLlmThinking,
+            (Some(Phase::Synthesis), false) => Self::SynthesisLlmResponse,
+            (None, true) => Self::LlmThinking,
+            (None, false) => Self::LlmResponse,
+        }
+    }
+
+    /// Whether it is a thought (C39).
+    #[must_use]
+    pub const fn is_thinking(self) -> bool {
+        matches!(
+            self,
+            Self::PlanningLlmThinking | Self::ExecutionLlmThinking | Self::SynthesisLlmThinking | Self::LlmThinking
+        )
+    }
+}
+
+impl Phase {
+    /// The phase that a call context of C42 names; none for any other (C40).
+    #[must_use]
+    pub fn of_call_context(context: &str) -> Option<Self> {
+        match context {
+            "PLANNING_THOUGHTS" => Some(Self::Planning),
+            "EXECUTION_THOUGHTS" => Some(Self::Execution),
+            "SYNTHESIS_THOUGHTS" => Some(Self::Synthesis),
+            _ => None,
+        }
+    }
+}
+
+/// Where the events of one model call belong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamContext {
+    /// Conversation.
+    pub thread_id: String,
+    /// Run.
+    pub trace_id: String,
+    /// Session of the person.
+    pub session_id: Option<String>,
+    /// Phase of the run; none for a call outside of a run.
+    pub phase: Option<Phase>,
+    /// Step of the plan, in the execution phase.
+    pub step: Option<StepContext>,
+}
+
+/// A stream event with where it belongs (C38).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StreamEnvelope {
+    /// Kind.
+    #[serde(rename = "type")]
+    pub kind: StreamEventType,
+    /// Text of a token, a whole tool call, counts, an error, or a retry; null at the end.
+    pub data: Value,
+    /// Whose words a token is part of; none for any other kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_type: Option<TokenType>,
+    /// Phase of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Step of the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<String>,
+    /// What the step is to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_description: Option<String>,
+    /// When it arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+    /// Conversation.
+    pub thread_id: String,
+    /// Run.
+    pub trace_id: String,
+    /// Session of the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+}
+
+impl StreamEnvelope {
+    /// `event` with where it belongs. What a provider wants back with its turn is nobody else's: a state has no envelope.
+    #[must_use]
+    pub fn new(event: &StreamEvent, context: &StreamContext, at: Option<Timestamp>) -> Option<Self> {
+        let (kind, data) = match event {
+            StreamEvent::Token(text) | StreamEvent::Thinking(text) => (StreamEventType::Token, json!(text)),
+            StreamEvent::ToolCall(call) => (StreamEventType::ToolCall, json!(call)),
+            StreamEvent::State(_) => return None,
+            StreamEvent::Retry(retry) => (StreamEventType::Retry, json!(retry)),
+            StreamEvent::Metadata(metadata) => (StreamEventType::Metadata, json!(metadata)),
+            StreamEvent::Error(error) => (StreamEventType::Error, json!(error)),
+            StreamEvent::End => (StreamEventType::End, Value::Null),
+        };
+        let thinking = matches!(event, StreamEvent::Thinking(_));
+        let token = kind == StreamEventType::Token;
+        Some(Self {
+            kind,
+            data,
+            token_type: token.then(|| TokenType::of(context.phase, thinking)),
+            phase: context.phase,
+            step_id: context.step.as_ref().map(|step| step.step_id.clone()),
+            step_description: context.step.as_ref().map(|step| step.step_description.clone()),
+            timestamp: at,
+            thread_id: context.thread_id.clone(),
+            trace_id: context.trace_id.clone(),
+            session_id: context.session_id.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{ModelError, ModelErrorCode};
+    use crate::stream::ProviderState;
+
+    fn context(phase: Option<Phase>) -> StreamContext {
+        StreamContext {
+            thread_id: "t".to_owned(),
+            trace_id: "r".to_owned(),
+            phase,
+            ..StreamContext::default()
+        }
+    }
+
+    fn wire(event: &StreamEvent, context: &StreamContext) -> Value {
+        json!(StreamEnvelope::new(event, context, Some(5)).unwrap())
+    }
+
+    // A52
+    #[test]
+    fn each_call_context_has_its_phase_and_its_two_token_types() {
+        let contexts = [
+            ("PLANNING_THOUGHTS", "planning", "PLANNING_LLM_"),
+            ("EXECUTION_THOUGHTS", "execution", "EXECUTION_LLM_"),
+            ("SYNTHESIS_THOUGHTS", "synthesis", "SYNTHESIS_LLM_"),
+        ];
+        for (name, phase, prefix) in contexts {
+            let context = context(Phase::of_call_context(name));
+            let thought = wire(&StreamEvent::Thinking("a".to_owned()), &context);
+            let word = wire(&StreamEvent::Token("a".to_owned()), &context);
+            assert_eq!((&thought["phase"], &word["phase"]), (&json!(phase), &json!(phase)));
+            assert_eq!(thought["tokenType"], format!("{prefix}THINKING"));
+            assert_eq!(word["tokenType"], format!("{prefix}RESPONSE"));
+        }
+    }
+
+    // A52
+    #[test]
+    fn an_unknown_call_context_has_no_phase_and_generic_types() {
+        for name in ["", "AGENT_THOUGHT", "planning"] {
+            let context = context(Phase::of_call_context(name));
+            let word = wire(&StreamEvent::Token("a".to_owned()), &context);
+            assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
+        }
+    }
+
+    // A53
+    #[test]
+    fn an_error_carries_its_phase_its_step_and_its_run() {
+        let error = ModelError {
+            code: ModelErrorCode::Timeout,
+            message: "too slow".to_owned(),
+            retry_after_ms: None,
+        };
+        let context = StreamContext {
+            session_id: Some("s".to_owned()),
+            step: Some(StepContext {
+                step_id: "a".to_owned(),
+                step_description: "do a".to_owned(),
+            }),
+            ..context(Some(Phase::Execution))
+        };
+        let expected = json!({
+            "type": "ERROR", "data": {"error": "TIMEOUT", "message": "too slow"}, "phase": "execution", "stepId": "a",
+            "stepDescription": "do a", "timestamp": 5, "threadId": "t", "traceId": "r", "sessionId": "s",
+        });
+        assert_eq!(wire(&StreamEvent::Error(error), &context), expected);
+    }
+
+    #[test]
+    fn the_end_has_no_data_and_a_state_no_envelope() {
+        let context = context(None);
+        let expected = json!({"type": "END", "data": null, "timestamp": 5, "threadId": "t", "traceId": "r"});
+        assert_eq!(wire(&StreamEvent::End, &context), expected);
+        let state = StreamEvent::State(ProviderState {
+            wire: "w".to_owned(),
+            content: json!({}),
+        });
+        assert_eq!(StreamEnvelope::new(&state, &context, None), None);
+    }
+
+    #[test]
+    fn a_type_with_thinking_in_its_name_is_a_thought() {
+        for phase in [
+            None,
+            Some(Phase::Planning),
+            Some(Phase::Execution),
+            Some(Phase::Synthesis),
+        ] {
+            for thinking in [true, false] {
+                let kind = TokenType::of(phase, thinking);
+                let name = json!(kind).to_string();
+                assert_eq!((kind.is_thinking(), name.contains("THINKING")), (thinking, thinking));
+            }
+        }
+    }
+}

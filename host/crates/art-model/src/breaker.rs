@@ -1,0 +1,268 @@
+//! Circuit breaker of one provider (Q2): a provider that is down is left alone for a while.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Failures in a row that open the circuit.
+const FAILURES_TO_OPEN: u32 = 5;
+/// How long it stays open.
+const OPEN_FOR: Duration = Duration::from_secs(60);
+/// Calls that may be under way at a time while it is half open.
+const PROBES: u32 = 3;
+/// Probes that have to succeed until it closes.
+const SUCCESSES_TO_CLOSE: u32 = 2;
+
+/// Whether calls may be made. It reads no clock: the caller says what time it is.
+#[derive(Debug)]
+pub(crate) struct Breaker {
+    state: State,
+    /// Counts the changes of state, so that a call that began before one says nothing about what is after it.
+    generation: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed { failures: u32 },
+    Open { until: Instant },
+    HalfOpen { probes: u32, successes: u32 },
+}
+
+/// A call that the breaker let through, to be given back with its outcome.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    generation: u64,
+}
+
+/// What a call says about its provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The provider answered.
+    Success,
+    /// It failed in a way that is its own: out of reach, too slow, overloaded.
+    Failure,
+    /// The call was given up, was wrong in itself, or was one more than the provider takes for now.
+    Neither,
+}
+
+impl Breaker {
+    pub(crate) const fn new() -> Self {
+        let state = State::Closed { failures: 0 };
+        Self { state, generation: 0 }
+    }
+
+    /// Lets a call through, or says how long calls are refused; zero while probes are under way.
+    pub(crate) fn admit(&mut self, now: Instant) -> Result<Ticket, Duration> {
+        self.check(now)?;
+        if let State::Open { .. } = self.state {
+            self.change(State::HalfOpen {
+                probes: 0,
+                successes: 0,
+            });
+        }
+        if let State::HalfOpen { probes, .. } = &mut self.state {
+            *probes = probes.saturating_add(1);
+        }
+        Ok(Ticket {
+            generation: self.generation,
+        })
+    }
+
+    /// What [`Breaker::admit`] would say, without letting a call through.
+    pub(crate) fn check(&self, now: Instant) -> Result<(), Duration> {
+        match self.state {
+            State::Open { until } if now < until => Err(until.duration_since(now)),
+            State::HalfOpen { probes, .. } if probes >= PROBES => Err(Duration::ZERO),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of how a call went. Each ticket is given back once.
+    pub(crate) fn done(&mut self, ticket: Ticket, outcome: Outcome, now: Instant) {
+        if ticket.generation != self.generation {
+            return;
+        }
+        match (&mut self.state, outcome) {
+            (State::Closed { failures }, Outcome::Failure) => {
+                *failures = failures.saturating_add(1);
+                if *failures >= FAILURES_TO_OPEN {
+                    self.open(now);
+                }
+            }
+            (State::Closed { failures }, Outcome::Success) => *failures = 0,
+            (State::HalfOpen { .. }, Outcome::Failure) => self.open(now),
+            (State::HalfOpen { probes, successes }, outcome) => {
+                *probes = probes.saturating_sub(1);
+                *successes = successes.saturating_add(u32::from(outcome == Outcome::Success));
+                if *successes >= SUCCESSES_TO_CLOSE {
+                    self.change(State::Closed { failures: 0 });
+                }
+            }
+            (State::Closed { .. }, Outcome::Neither) | (State::Open { .. }, _) => {}
+        }
+    }
+
+    fn open(&mut self, now: Instant) {
+        self.change(State::Open { until: now + OPEN_FOR });
+    }
+
+    const fn change(&mut self, state: State) {
+        self.state = state;
+        self.generation = self.generation.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn call(breaker: &mut Breaker, outcome: Outcome, now: Instant) {
+        let ticket = breaker.admit(now).unwrap();
+        breaker.done(ticket, outcome, now);
+    }
+
+    fn opened(now: Instant) -> Breaker {
+        let mut breaker = Breaker::new();
+        for _ in 0..FAILURES_TO_OPEN {
+            call(&mut breaker, Outcome::Failure, now);
+        }
+        breaker
+    }
+
+    #[test]
+    fn five_failures_in_a_row_open_it_for_a_minute() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        assert_eq!(breaker.admit(now).unwrap_err(), OPEN_FOR);
+        assert!(breaker.admit(now + OPEN_FOR).is_ok());
+    }
+
+    #[test]
+    fn a_success_between_failures_keeps_it_closed() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new();
+        for _ in 0..3 {
+            for _ in 0..FAILURES_TO_OPEN - 1 {
+                call(&mut breaker, Outcome::Failure, now);
+            }
+            call(&mut breaker, Outcome::Success, now);
+        }
+        assert!(breaker.check(now).is_ok());
+    }
+
+    #[test]
+    fn a_call_that_was_wrong_in_itself_counts_neither_way() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new();
+        for _ in 0..FAILURES_TO_OPEN - 1 {
+            call(&mut breaker, Outcome::Failure, now);
+            call(&mut breaker, Outcome::Neither, now);
+        }
+        assert!(breaker.check(now).is_ok());
+        call(&mut breaker, Outcome::Failure, now);
+        assert!(breaker.check(now).is_err());
+    }
+
+    #[test]
+    fn half_open_it_lets_three_probes_through_at_a_time() {
+        let later = Instant::now() + OPEN_FOR;
+        let mut breaker = opened(later - OPEN_FOR);
+        let tickets: Vec<_> = (0..PROBES).map(|_| breaker.admit(later).unwrap()).collect();
+        assert_eq!(breaker.admit(later).unwrap_err(), Duration::ZERO);
+        breaker.done(tickets[0], Outcome::Neither, later);
+        assert!(breaker.admit(later).is_ok());
+    }
+
+    #[test]
+    fn two_probes_that_succeed_close_it() {
+        let later = Instant::now() + OPEN_FOR;
+        let mut breaker = opened(later - OPEN_FOR);
+        call(&mut breaker, Outcome::Success, later);
+        assert!(matches!(breaker.state, State::HalfOpen { .. }));
+        call(&mut breaker, Outcome::Success, later);
+        assert_eq!(breaker.state, State::Closed { failures: 0 });
+    }
+
+    #[test]
+    fn a_probe_that_fails_opens_it_again() {
+        let later = Instant::now() + OPEN_FOR;
+        let mut breaker = opened(later - OPEN_FOR);
+        call(&mut breaker, Outcome::Failure, later);
+        assert_eq!(breaker.admit(later).unwrap_err(), OPEN_FOR);
+    }
+
+    #[test]
+    fn a_call_that_began_before_it_opened_says_nothing_about_the_probes() {
+        let later = Instant::now() + OPEN_FOR;
+        let mut breaker = Breaker::new();
+        let old = breaker.admit(later - OPEN_FOR).unwrap();
+        for _ in 0..FAILURES_TO_OPEN {
+            call(&mut breaker, Outcome::Failure, later - OPEN_FOR);
+        }
+        let probe = breaker.admit(later).unwrap();
+        breaker.done(old, Outcome::Failure, later);
+        assert!(matches!(breaker.state, State::HalfOpen { probes: 1, .. }));
+        breaker.done(probe, Outcome::Success, later);
+        assert!(matches!(
+            breaker.state,
+            State::HalfOpen {
+                probes: 0,
+                successes: 1
+            }
+        ));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Admit,
+        Done(usize, Outcome),
+        Wait(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let outcome = prop_oneof![Just(Outcome::Success), Just(Outcome::Failure), Just(Outcome::Neither)];
+        prop_oneof![
+            3 => Just(Step::Admit),
+            3 => (0..8_usize, outcome).prop_map(|(which, outcome)| Step::Done(which, outcome)),
+            1 => (0..90_u64).prop_map(Step::Wait),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_refuses_for_longer_than_it_opens_and_never_lets_too_many_probes_out(
+            steps in prop::collection::vec(step(), 0..200)
+        ) {
+            let mut now = Instant::now();
+            let mut breaker = Breaker::new();
+            let mut open: Vec<Ticket> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Admit => match breaker.admit(now) {
+                        Ok(ticket) => open.push(ticket),
+                        Err(wait) => prop_assert!(wait <= OPEN_FOR),
+                    },
+                    Step::Done(which, outcome) if which < open.len() => {
+                        breaker.done(open.swap_remove(which), outcome, now);
+                    }
+                    Step::Done(..) => {}
+                    Step::Wait(seconds) => now += Duration::from_secs(seconds),
+                }
+                let current = open.iter().filter(|ticket| ticket.generation == breaker.generation).count();
+                match breaker.state {
+                    State::HalfOpen { probes, successes } => {
+                        prop_assert!(probes <= PROBES && successes < SUCCESSES_TO_CLOSE);
+                        prop_assert_eq!(current, probes as usize);
+                    }
+                    State::Closed { failures } => prop_assert!(failures < FAILURES_TO_OPEN),
+                    State::Open { .. } => prop_assert_eq!(current, 0),
+                }
+            }
+            for ticket in open {
+                breaker.done(ticket, Outcome::Neither, now);
+            }
+            prop_assert!(breaker.admit(now + OPEN_FOR).is_ok());
+        }
+    }
+}

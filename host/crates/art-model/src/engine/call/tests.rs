@@ -1,0 +1,302 @@
+use std::sync::atomic::Ordering;
+
+use art_core::stream::{LlmMetadata, ModelReply};
+use futures_util::FutureExt;
+
+use super::*;
+use crate::engine::ReasoningEngine;
+use crate::model::collect;
+use crate::price::{Price, PriceTable};
+use crate::provider::Provider;
+use crate::settings::EngineLimits;
+use crate::testing::{Scripted, failure, request, token};
+
+use ModelErrorCode::{AuthenticationError, NetworkError, RateLimited, Timeout};
+
+/// An engine over one model that makes one call at a time.
+fn engine(model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
+    let model = Arc::new(model);
+    let provider = Provider {
+        max_parallel: 1,
+        ..Provider::fixed(Arc::clone(&model) as Arc<dyn crate::model::Model>)
+    };
+    let providers = [("s".to_owned(), provider)].into();
+    let price = Price {
+        input: 1.0,
+        output: 2.0,
+        cached_input: None,
+        long: None,
+    };
+    let prices = PriceTable([("s:m".to_owned(), price)].into());
+    (ReasoningEngine::over(providers, prices, EngineLimits::default()), model)
+}
+
+fn scripted(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<Scripted>) {
+    engine(Scripted::new(streams))
+}
+
+fn config() -> RuntimeProviderConfig {
+    RuntimeProviderConfig::new("s", "m")
+}
+
+async fn events(engine: &ReasoningEngine) -> Vec<StreamEvent> {
+    engine.call(&config(), request()).collect().await
+}
+
+async fn ask(engine: &ReasoningEngine) -> Result<ModelReply, ModelError> {
+    collect(engine.call(&config(), request())).await
+}
+
+fn asking_for(ms: u64) -> StreamEvent {
+    StreamEvent::Error(ModelError {
+        code: RateLimited,
+        message: "slow down".to_owned(),
+        retry_after_ms: Some(ms),
+    })
+}
+
+fn only_error(event: StreamEvent) -> ModelError {
+    match event {
+        StreamEvent::Error(error) => error,
+        other => panic!("no error, but {other:?}"),
+    }
+}
+
+fn retries(events: &[StreamEvent]) -> Vec<&RetryContext> {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            StreamEvent::Retry(context) => Some(context),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_fails_before_its_first_token_is_made_again() {
+    let reply = vec![token("hi"), StreamEvent::End];
+    let (engine, model) = scripted(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
+    let events = events(&engine).await;
+    let retries = retries(&events);
+    assert_eq!(retries.len(), 2);
+    assert_eq!((retries[0].attempt, retries[0].max_retries), (1, 3));
+    assert_eq!(
+        (retries[0].error, retries[0].message.as_str()),
+        (NetworkError, "it failed")
+    );
+    assert_eq!((retries[1].attempt, retries[1].error), (2, Timeout));
+    assert!((800..=1200).contains(&retries[0].delay_ms), "{retries:?}");
+    assert!((1600..=2400).contains(&retries[1].delay_ms), "{retries:?}");
+    assert_eq!(events[2..], [token("hi"), StreamEvent::End]);
+    assert_eq!(model.calls.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_waits_as_long_as_it_says() {
+    let (engine, _) = scripted(vec![vec![asking_for(7000)]]);
+    let started = Instant::now();
+    let events = events(&engine).await;
+    assert_eq!(retries(&events)[0].delay_ms, 7000);
+    assert_eq!(started.elapsed().as_secs(), 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_of_four_attempts_may_succeed_and_a_fifth_is_not_made() {
+    let failed = || vec![failure(NetworkError)];
+    let (engine, _) = scripted(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
+    assert_eq!(ask(&engine).await.unwrap().text, "hi");
+    let (engine, model) = scripted(vec![failed(), failed(), failed(), failed()]);
+    assert_eq!(ask(&engine).await.unwrap_err().code, NetworkError);
+    assert_eq!(model.calls.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test]
+async fn after_the_first_content_a_failure_is_final() {
+    let contents = [token("half"), StreamEvent::Thinking("hm".to_owned())];
+    for content in contents {
+        let (engine, model) = scripted(vec![vec![content.clone(), failure(NetworkError)]]);
+        assert_eq!(events(&engine).await, [content, failure(NetworkError)]);
+        assert_eq!(model.calls.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_waiting_does_not_help_is_not_tried_again() {
+    let (engine, _) = scripted(vec![vec![failure(AuthenticationError)]]);
+    assert_eq!(events(&engine).await, [failure(AuthenticationError)]);
+}
+
+#[tokio::test]
+async fn a_wait_that_is_too_long_is_said_at_once() {
+    let (engine, _) = scripted(vec![vec![asking_for(600_000)]]);
+    let error = ask(&engine).now_or_never().unwrap().unwrap_err();
+    assert_eq!(error.retry_after_ms, Some(600_000));
+    insta::assert_snapshot!(error, @"slow down; it may be asked again in 10 min");
+}
+
+#[tokio::test]
+async fn a_stream_that_stops_before_its_end_is_an_error() {
+    let (engine, _) = scripted(vec![vec![token("half")]]);
+    let error = ask(&engine).await.unwrap_err();
+    insta::assert_snapshot!(error, @"the stream of `s:m` stopped before its end; try again");
+}
+
+#[tokio::test]
+async fn a_reply_has_four_megabytes_of_text_and_thoughts_at_most() {
+    let half = "x".repeat(MAX_WRITTEN / 2);
+    let all = [StreamEvent::Thinking(half.clone()), StreamEvent::Token(half)];
+    let (engine, model) = scripted(vec![
+        [all.to_vec(), vec![StreamEvent::End]].concat(),
+        [all.to_vec(), vec![token("x"), StreamEvent::End]].concat(),
+    ]);
+    assert_eq!(ask(&engine).await.unwrap().text.len(), MAX_WRITTEN / 2);
+    let error = ask(&engine).await.unwrap_err();
+    assert_eq!(error.code, ModelErrorCode::InvalidResponse);
+    insta::assert_snapshot!(error, @"the reply of `s:m` has more than 4194304 bytes of text; ask for less at a time");
+    assert_eq!(model.calls.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn nothing_follows_the_end() {
+    let (engine, _) = scripted(vec![vec![StreamEvent::End, token("late")]]);
+    assert_eq!(events(&engine).await, [StreamEvent::End]);
+}
+
+#[tokio::test]
+async fn a_place_is_free_again_when_the_last_event_is_seen() {
+    for last in [StreamEvent::End, failure(AuthenticationError)] {
+        let (engine, _) = scripted(vec![vec![last.clone()]]);
+        let mut first = engine.call(&config(), request());
+        assert_eq!(first.next().await, Some(last));
+        assert!(
+            ask(&engine).now_or_never().unwrap().is_ok(),
+            "the first stream is still held"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_place_is_free_again_when_a_stream_is_dropped_early() {
+    let model = Scripted::endless(vec![vec![token("a")], vec![token("b")]]);
+    let (engine, _) = engine(model);
+    let mut first = engine.call(&config(), request());
+    assert_eq!(first.next().await, Some(token("a")));
+    let mut second = engine.call(&config(), request());
+    assert!(second.next().now_or_never().is_none(), "it waits for its place");
+    drop(first);
+    assert_eq!(second.next().await, Some(token("b")));
+}
+
+#[tokio::test]
+async fn nothing_happens_before_a_stream_is_polled() {
+    let (engine, model) = scripted(Vec::new());
+    drop(engine.call(&config(), request()));
+    assert_eq!(model.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_is_down_is_left_alone_for_a_minute() {
+    let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 5]);
+    assert!(ask(&engine).await.is_err());
+    let error = ask(&engine).await.unwrap_err();
+    assert_eq!(
+        model.calls.load(Ordering::SeqCst),
+        5,
+        "the fifth failure opened the circuit"
+    );
+    assert_eq!(error, only_error(failure(NetworkError)), "a retry keeps its own error");
+    let started = Instant::now();
+    let error = ask(&engine).await.unwrap_err();
+    assert_eq!(started.elapsed(), Duration::ZERO);
+    let text = error.message.replace(|c: char| c.is_ascii_digit(), "#");
+    insta::assert_snapshot!(text, @"provider `s` failed several times in a row, so it is left alone; it is tried again in ## s");
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert!(ask(&engine).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_a_person_did_wrong_does_not_open_the_circuit() {
+    let (engine, model) = scripted(vec![vec![failure(AuthenticationError)]; 20]);
+    for _ in 0..20 {
+        assert_eq!(ask(&engine).await.unwrap_err().code, AuthenticationError);
+    }
+    assert_eq!(model.calls.load(Ordering::SeqCst), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_takes_no_more_requests_for_now_is_not_left_alone() {
+    let (engine, model) = scripted(vec![vec![failure(RateLimited)]; 20]);
+    for _ in 0..5 {
+        assert_eq!(ask(&engine).await.unwrap_err().code, RateLimited);
+    }
+    assert_eq!(model.calls.load(Ordering::SeqCst), 20, "each call had its retries");
+    assert!(ask(&engine).now_or_never().unwrap().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_calls_to_a_provider_that_is_down_do_not_reach_it() {
+    let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 1000]);
+    let calls: Vec<_> = (0..1000).map(|_| ask(&engine)).collect();
+    let replies = futures_util::future::join_all(calls).await;
+    assert!(replies.iter().all(Result::is_err));
+    let reached = model.calls.load(Ordering::SeqCst);
+    assert!(reached <= 5, "{reached}");
+}
+
+#[tokio::test]
+async fn a_model_that_lacks_what_is_needed_is_not_called() {
+    let (engine, model) = scripted(Vec::new());
+    let mut texts = Vec::new();
+    for capability in [
+        ModelCapability::Vision,
+        ModelCapability::Reasoning,
+        ModelCapability::ToolUse,
+    ] {
+        let mut request = request();
+        request.required_capabilities = vec![ModelCapability::Text, capability];
+        texts.push(collect(engine.call(&config(), request)).await.unwrap_err().message);
+    }
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    model `s:m` cannot look at pictures; choose one that can, or set `vision = true` in `[providers.s]` if it does
+    model `s:m` cannot reason; choose another model
+    model `s:m` cannot call tools; choose another model
+    ");
+    assert_eq!(model.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_reply_gets_its_cost() {
+    let metadata = LlmMetadata {
+        input_tokens: Some(1_000_000),
+        output_tokens: Some(500_000),
+        ..LlmMetadata::default()
+    };
+    let (engine, _) = scripted(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
+    assert_eq!(ask(&engine).await.unwrap().metadata.cost_usd, Some(2.0));
+}
+
+#[tokio::test]
+async fn an_unknown_provider_ends_the_stream_with_an_error() {
+    let (engine, _) = scripted(Vec::new());
+    let stream = engine.call(&RuntimeProviderConfig::new("x", "m"), request());
+    assert_eq!(
+        collect(stream).await.unwrap_err().code,
+        ModelErrorCode::ProviderNotSupported
+    );
+}
+
+#[tokio::test]
+async fn after_a_shutdown_no_call_is_made() {
+    let (engine, _) = scripted(Vec::new());
+    engine.shutdown().await;
+    insta::assert_snapshot!(ask(&engine).await.unwrap_err(), @"the host is shutting down; no model is called any more");
+}
+
+#[tokio::test]
+async fn a_fixed_model_is_found_by_its_name() {
+    let engine = ReasoningEngine::with_model(Arc::new(Scripted::new(Vec::new())));
+    assert_eq!(engine.resolve("s").unwrap(), config());
+    assert_eq!(engine.describe(&config()).unwrap().problem, None);
+    assert!(engine.resolve("openai").is_err());
+    assert!(engine.probe(&config(), Duration::ZERO).await.reachable);
+}

@@ -1,0 +1,150 @@
+//! What went wrong with a connection, in words.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use art_core::error::{ModelError, ModelErrorCode};
+
+use crate::fault::{duration, error};
+use crate::settings::{EngineLimits, time};
+
+/// The failure of a request to `host`.
+pub(super) fn of(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
+    if cause.is_timeout() {
+        let patience = time(limits.connect_timeout_ms);
+        // The request was not sent, which tells it from a reply that did not come in time.
+        return network(format!(
+            "no connection to `{host}` within {}; check the network, and whether `base_url` is right",
+            duration(patience)
+        ));
+    }
+    network(sentence(host, cause))
+}
+
+fn sentence(host: &str, cause: &reqwest::Error) -> String {
+    if let Some(cause) = source::<rustls::Error>(cause) {
+        return tls(host, cause);
+    }
+    let kind = source::<io::Error>(cause).map(io::Error::kind);
+    let root = root(cause);
+    if kind == Some(io::ErrorKind::ConnectionRefused) {
+        return format!("nothing answers at `{host}`; start the server there, or correct `base_url`");
+    }
+    if chain(cause).any(|cause| cause.to_string().contains("dns error")) {
+        return format!("cannot find the host `{host}`: {root}; check the network, and whether `base_url` is right");
+    }
+    if cause.is_connect() {
+        return format!("no connection to `{host}`: {root}; check the network, and any proxy");
+    }
+    format!("the connection to `{host}` broke off: {root}; try again")
+}
+
+fn tls(host: &str, cause: &rustls::Error) -> String {
+    use rustls::CertificateError as Certificate;
+    let rustls::Error::InvalidCertificate(certificate) = cause else {
+        return match cause {
+            rustls::Error::InvalidMessage(_) => format!("`{host}` does not speak TLS; correct `base_url`"),
+            _ => format!("no TLS with `{host}`: {cause}; check `base_url`, and any proxy"),
+        };
+    };
+    let wrong = match certificate {
+        Certificate::Expired | Certificate::ExpiredContext { .. } => "has expired; check the clock of this machine",
+        Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+            "is not valid yet; check the clock of this machine"
+        }
+        Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+            "is that of another host; correct `base_url`"
+        }
+        Certificate::UnknownIssuer => {
+            "is from nobody whom this machine trusts; check its certificates (`ca-certificates`), and any proxy"
+        }
+        _ => "is not valid; check the certificates of this machine, and any proxy",
+    };
+    format!("the certificate of `{host}` {wrong}")
+}
+
+/// No head of a reply came.
+pub(super) fn silent(host: &str, waited: Duration) -> ModelError {
+    late(format!(
+        "`{host}` did not answer within {}; try again, or choose a faster model",
+        duration(waited)
+    ))
+}
+
+/// No next piece of a reply came.
+pub(super) fn stalled(host: &str, waited: Duration) -> ModelError {
+    late(format!(
+        "`{host}` sent nothing more for {} in the middle of a reply; try again",
+        duration(waited)
+    ))
+}
+
+/// A reply did not end.
+pub(super) fn endless(host: &str, waited: Duration) -> ModelError {
+    late(format!(
+        "the reply of `{host}` did not end within {}; ask for less at a time",
+        duration(waited)
+    ))
+}
+
+/// A reply has too many bytes.
+pub(super) fn too_long(host: &str, limit: usize) -> ModelError {
+    let message = format!("the reply of `{host}` is longer than {limit} bytes; ask for less at a time");
+    error(ModelErrorCode::InvalidResponse, message)
+}
+
+/// The innermost cause in words; the outer ones say only where it passed.
+pub(super) fn root(cause: &reqwest::Error) -> String {
+    chain(cause).last().map(ToString::to_string).unwrap_or_default()
+}
+
+fn network(message: String) -> ModelError {
+    error(ModelErrorCode::NetworkError, message)
+}
+
+fn late(message: String) -> ModelError {
+    error(ModelErrorCode::Timeout, message)
+}
+
+/// `cause` and what is behind it.
+fn chain(cause: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let first: &(dyn Error + 'static) = cause;
+    std::iter::successors(Some(first), |cause| behind(*cause))
+}
+
+/// An I/O error does not give the error that it holds as its source, so that one is looked for first.
+fn behind<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let held = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    held.map(|held| held as &'a (dyn Error + 'static))
+        .or_else(|| cause.source())
+}
+
+fn source<E: Error + 'static>(cause: &reqwest::Error) -> Option<&E> {
+    chain(cause).filter_map(|cause| cause.downcast_ref::<E>()).last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::CertificateError as Certificate;
+
+    #[test]
+    fn what_is_wrong_with_a_certificate_is_said_with_what_to_do() {
+        let causes = [
+            Certificate::Expired,
+            Certificate::NotValidYet,
+            Certificate::NotValidForName,
+            Certificate::UnknownIssuer,
+            Certificate::BadEncoding,
+        ];
+        let texts = causes.map(|cause| tls("h", &rustls::Error::InvalidCertificate(cause)));
+        insta::assert_snapshot!(texts.join("\n"), @r"
+        the certificate of `h` has expired; check the clock of this machine
+        the certificate of `h` is not valid yet; check the clock of this machine
+        the certificate of `h` is that of another host; correct `base_url`
+        the certificate of `h` is from nobody whom this machine trusts; check its certificates (`ca-certificates`), and any proxy
+        the certificate of `h` is not valid; check the certificates of this machine, and any proxy
+        ");
+    }
+}

@@ -1,0 +1,38 @@
+//! TLS: ring for the cryptography, the system's certificates for trust.
+
+use std::sync::{Arc, OnceLock};
+
+use art_core::error::{ModelError, ModelErrorCode};
+use rustls::client::ClientConfig;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::ring;
+use rustls::{Error, RootCertStore};
+use rustls_platform_verifier::Verifier;
+
+use crate::fault::error;
+
+/// How a TLS connection is made. A system without certificates trusts nobody, which is an error unless the connections stay
+/// on this machine, where most have no TLS.
+pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
+    // Reading the certificates of the system takes long, and they are the same for all.
+    static VERIFIER: OnceLock<Result<Arc<Verifier>, Error>> = OnceLock::new();
+    let provider = Arc::new(ring::default_provider());
+    let verifier = VERIFIER.get_or_init(|| Verifier::new(Arc::clone(&provider)).map(Arc::new));
+    let builder = ClientConfig::builder_with_provider(provider);
+    let builder = builder
+        .with_safe_default_protocol_versions()
+        .map_err(|cause| failed(&cause))?;
+    let builder = match verifier {
+        Ok(verifier) => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::clone(verifier) as Arc<dyn ServerCertVerifier>),
+        Err(_none) if loopback => builder.with_root_certificates(RootCertStore::empty()),
+        Err(cause) => return Err(failed(cause)),
+    };
+    Ok(builder.with_no_client_auth())
+}
+
+fn failed(cause: &Error) -> ModelError {
+    let message = format!("cannot prepare TLS: {cause}; install the certificates of this system (`ca-certificates`)");
+    error(ModelErrorCode::NetworkError, message)
+}

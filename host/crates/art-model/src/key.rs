@@ -1,0 +1,237 @@
+//! Where a key comes from. It is held as a secret and written into one header, nowhere else.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use art_core::error::ModelError;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::fault::not_configured;
+use crate::settings::ProviderSettings;
+
+/// Longest file that can be a key.
+const MAX_FILE_BYTES: u64 = 8 * 1024;
+
+/// Where a key was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeySource {
+    /// There is none, and none is needed.
+    None,
+    Environment(String),
+    File(PathBuf),
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => write!(f, "no key"),
+            Self::Environment(name) => write!(f, "environment variable `{name}`"),
+            Self::File(path) => write!(f, "file `{}`", path.display()),
+        }
+    }
+}
+
+/// A key and where it is from.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) source: KeySource,
+    pub(crate) secret: Option<SecretString>,
+}
+
+impl Key {
+    pub(crate) const fn none() -> Self {
+        Self {
+            source: KeySource::None,
+            secret: None,
+        }
+    }
+}
+
+/// Looks the key of provider `name` up: in the variable that the settings name, or else in the usual ones, then in the file.
+///
+/// # Errors
+/// When there is none and the provider needs one, or the person said where it is; when what is there cannot be a key.
+pub(crate) fn find(
+    name: &str,
+    usual: &[&str],
+    needed: bool,
+    settings: &ProviderSettings,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Key, ModelError> {
+    let named = settings.api_key_env.as_deref();
+    let variables: Vec<&str> = named.map_or_else(|| usual.to_vec(), |named| vec![named]);
+    for variable in &variables {
+        let value = environment(variable).unwrap_or_default();
+        if !value.trim().is_empty() {
+            return checked(&value, KeySource::Environment((*variable).to_owned()));
+        }
+    }
+    if let Some(path) = &settings.api_key_file {
+        return checked(&read(path)?, KeySource::File(path.clone()));
+    }
+    if !needed && named.is_none() {
+        return Ok(Key::none());
+    }
+    let variable = variables.first().unwrap_or(&"api_key_env");
+    Err(not_configured(format!(
+        "provider `{name}` has no key; set the environment variable `{variable}`, or name a file that holds the key as `api_key_file` of `[providers.{name}]`"
+    )))
+}
+
+fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
+    let value = value.trim();
+    if value.is_empty() {
+        return Err(not_configured(format!("{source} is empty; put the key there")));
+    }
+    if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(not_configured(format!(
+            "{source} holds a character that no key has; put the key there alone, on one line"
+        )));
+    }
+    let secret = Some(SecretString::from(value));
+    Ok(Key { source, secret })
+}
+
+/// The text of a file that only its owner can read.
+fn read(path: &Path) -> Result<String, ModelError> {
+    let shown = path.display();
+    let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{shown}`: {cause}"));
+    // Opening a pipe waits for its other end, so what it is comes first, and again for what was opened.
+    let irregular = || not_configured(format!("the key file `{shown}` is not a regular file"));
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        return Err(irregular());
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(irregular());
+    }
+    if open_to_others(&metadata) {
+        return Err(not_configured(format!(
+            "others can read the key file `{shown}`; make it readable to its owner alone (`chmod 600`)"
+        )));
+    }
+    let mut text = String::new();
+    let length = file
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
+    if u64::try_from(length).is_ok_and(|length| length > MAX_FILE_BYTES) {
+        return Err(not_configured(format!(
+            "the key file `{shown}` is longer than {MAX_FILE_BYTES} bytes"
+        )));
+    }
+    Ok(text)
+}
+
+#[cfg(unix)]
+fn open_to_others(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+impl Key {
+    /// The key, for the one header that carries it.
+    pub(crate) fn expose(&self) -> Option<&str> {
+        self.secret.as_ref().map(ExposeSecret::expose_secret)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "sk-very-secret-1";
+
+    fn with_env(settings: &ProviderSettings, needed: bool) -> Result<Key, ModelError> {
+        let environment = |name: &str| match name {
+            "USUAL" => Some(format!(" {SECRET}\n")),
+            "SPLIT" => Some(format!("{SECRET} more")),
+            "BLANK" => Some("  ".to_owned()),
+            _ => None,
+        };
+        find("p", &["MISSING", "USUAL"], needed, settings, &environment)
+    }
+
+    fn named(variable: &str) -> ProviderSettings {
+        ProviderSettings {
+            api_key_env: Some(variable.to_owned()),
+            ..ProviderSettings::default()
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_in_a_usual_variable_and_trimmed() {
+        let key = with_env(&ProviderSettings::default(), true).unwrap();
+        assert_eq!(key.expose(), Some(SECRET));
+        assert_eq!(key.source.to_string(), "environment variable `USUAL`");
+        assert!(!format!("{key:?}").contains(SECRET));
+    }
+
+    #[test]
+    fn a_variable_that_is_named_is_the_only_one() {
+        let error = with_env(&named("BLANK"), false).unwrap_err();
+        insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable `BLANK`, or name a file that holds the key as `api_key_file` of `[providers.p]`");
+    }
+
+    #[test]
+    fn a_key_that_no_header_can_carry_is_refused_without_being_shown() {
+        let error = with_env(&named("SPLIT"), true).unwrap_err();
+        insta::assert_snapshot!(error, @"environment variable `SPLIT` holds a character that no key has; put the key there alone, on one line");
+    }
+
+    #[test]
+    fn a_provider_that_needs_no_key_has_none() {
+        let key = find("p", &[], false, &ProviderSettings::default(), &|_| None).unwrap();
+        assert_eq!((key.expose(), &key.source), (None, &KeySource::None));
+    }
+
+    #[cfg(unix)]
+    fn from_file(content: &[u8], mode: u32) -> Result<Key, ModelError> {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key");
+        std::fs::write(&path, content).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let settings = ProviderSettings {
+            api_key_file: Some(path),
+            ..ProviderSettings::default()
+        };
+        find("p", &["MISSING"], true, &settings, &|_| None)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_is_read_from_a_file_that_only_its_owner_reads() {
+        let key = from_file(format!("{SECRET}\n").as_bytes(), 0o600).unwrap();
+        assert_eq!(key.expose(), Some(SECRET));
+        let error = from_file(SECRET.as_bytes(), 0o640).unwrap_err();
+        assert!(error.message.contains("others can read"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_empty_too_long_or_no_text_is_no_key() {
+        for content in [b"\n".as_slice(), &[b'k'; 9000], b"\xff\xfe"] {
+            assert!(from_file(content, 0o600).is_err());
+        }
+        assert!(from_file(&[b'k'; 8192], 0o600).is_ok());
+    }
+
+    #[test]
+    fn a_directory_is_no_key() {
+        let settings = ProviderSettings {
+            api_key_file: Some(std::env::temp_dir()),
+            ..ProviderSettings::default()
+        };
+        let error = find("p", &[], false, &settings, &|_| None).unwrap_err();
+        assert!(error.message.contains("not a regular file"), "{error}");
+    }
+}

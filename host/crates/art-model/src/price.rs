@@ -1,0 +1,221 @@
+//! What tokens cost, in US dollars for a million of them.
+
+use std::collections::BTreeMap;
+
+use art_core::stream::LlmMetadata;
+use serde::{Deserialize, Serialize};
+
+use art_core::provider::RuntimeProviderConfig;
+
+const BUILT_IN: &str = include_str!("../prices.toml");
+
+/// What one model costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Price {
+    /// A million tokens read.
+    pub input: f64,
+    /// A million tokens written.
+    pub output: f64,
+    /// A million tokens read from the provider's cache; as `input` when it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+    /// What a call with a long prompt costs instead, where that is another price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongPrice>,
+}
+
+/// What a call costs when its prompt is long: all of the call, not only what is over the bound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct LongPrice {
+    /// Prompts of more tokens are long.
+    pub over: u64,
+    /// A million tokens read.
+    pub input: f64,
+    /// A million tokens written.
+    pub output: f64,
+    /// A million tokens read from the provider's cache; as `input` when it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+}
+
+impl Price {
+    /// Dollars for a call; none when its tokens are not known.
+    #[must_use]
+    pub fn cost(&self, metadata: &LlmMetadata) -> Option<f64> {
+        let (input, output) = (metadata.input_tokens?, metadata.output_tokens?);
+        let cached = metadata.cached_input_tokens.unwrap_or_default().min(input);
+        let fresh = input.saturating_sub(cached);
+        let price = self.for_prompt(input);
+        let cached_price = price.cached_input.unwrap_or(price.input);
+        let millionths = dollars(fresh, price.input) + dollars(cached, cached_price) + dollars(output, price.output);
+        Some(millionths / 1e6)
+    }
+
+    /// The price of a call whose prompt has so many tokens.
+    fn for_prompt(&self, tokens: u64) -> Self {
+        match self.long.filter(|long| tokens > long.over) {
+            None => *self,
+            Some(long) => Self {
+                input: long.input,
+                output: long.output,
+                cached_input: long.cached_input,
+                long: None,
+            },
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of tokens are far below what a float holds exactly"
+)]
+fn dollars(tokens: u64, price: f64) -> f64 {
+    tokens as f64 * price
+}
+
+/// Prices by `PROVIDER:MODEL`. A name stands for the model and its dated versions (`-2025-08-07`, `-20250807`, `-latest`);
+/// with a `*` at its end it stands for every model that begins so. The longest name that fits holds, those of the person
+/// before the built-in ones. A model without a price has no cost.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct PriceTable(pub BTreeMap<String, Price>);
+
+impl PriceTable {
+    /// The prices that this version was built with.
+    #[must_use]
+    pub fn built_in() -> Self {
+        // A test reads the same text, so that it can be read here.
+        Self(toml::from_str(BUILT_IN).unwrap_or_default())
+    }
+
+    /// What `config` costs by this table alone.
+    #[must_use]
+    pub fn find(&self, config: &RuntimeProviderConfig) -> Option<Price> {
+        let name = config.to_string();
+        let fitting = self.0.iter().filter(|(key, _)| fits(key, &name));
+        fitting.max_by_key(|(key, _)| key.len()).map(|(_, price)| *price)
+    }
+}
+
+fn fits(key: &str, name: &str) -> bool {
+    if let Some(prefix) = key.strip_suffix('*') {
+        return name.starts_with(prefix);
+    }
+    name.strip_prefix(key).is_some_and(is_version)
+}
+
+/// Whether `rest` only dates a name: a longer number than that of a generation (`-5`), or nothing.
+fn is_version(rest: &str) -> bool {
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+    rest.is_empty() || rest == "-latest" || rest.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(input: f64) -> Price {
+        Price {
+            input,
+            output: 1.0,
+            cached_input: Some(0.5),
+            long: None,
+        }
+    }
+
+    fn found(keys: &[&str], model: &str) -> Option<f64> {
+        let rows = keys.iter().zip(1_u32..);
+        let table = PriceTable(rows.map(|(key, n)| ((*key).to_owned(), price(n.into()))).collect());
+        let config = RuntimeProviderConfig::new("p", model);
+        table.find(&config).map(|price| price.input)
+    }
+
+    #[test]
+    fn the_built_in_table_can_be_read_and_has_no_negative_price() {
+        let table: PriceTable = toml::from_str(BUILT_IN).unwrap();
+        assert!(!table.0.is_empty());
+        for (name, price) in table.0 {
+            let cached = price.cached_input.unwrap_or_default();
+            assert!(
+                name.contains(':') && price.input >= 0.0 && price.output >= 0.0,
+                "{name}"
+            );
+            assert!(cached >= 0.0 && cached <= price.input, "{name}");
+        }
+    }
+
+    #[test]
+    fn local_models_cost_nothing() {
+        for name in ["embedded", "ollama"] {
+            let config = RuntimeProviderConfig::new(name, "any");
+            let price = PriceTable::built_in().find(&config).unwrap();
+            assert_eq!((price.input, price.output), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn a_name_stands_for_its_dated_versions_and_not_for_other_models() {
+        for model in [
+            "big-4",
+            "big-4-2025-08-07",
+            "big-4-20250807",
+            "big-4@001",
+            "big-4-latest",
+        ] {
+            assert_eq!(found(&["p:big-4"], model), Some(1.0), "{model}");
+        }
+        for model in ["big-4-mini", "big-4-5", "big-4.1", "big", "big-40"] {
+            assert_eq!(found(&["p:big-4"], model), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn the_longest_name_that_fits_holds() {
+        assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "big-mini"), Some(3.0));
+        assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "big-max"), Some(2.0));
+        assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "small"), Some(1.0));
+    }
+
+    #[test]
+    fn cached_tokens_have_their_own_price() {
+        let metadata = LlmMetadata {
+            input_tokens: Some(1_000_000),
+            cached_input_tokens: Some(400_000),
+            output_tokens: Some(500_000),
+            ..LlmMetadata::default()
+        };
+        let cost = price(2.0).cost(&metadata).unwrap();
+        assert!((cost - (1.2 + 0.2 + 0.5)).abs() < 1e-9, "{cost}");
+    }
+
+    #[test]
+    fn a_long_prompt_has_another_price_for_all_of_the_call() {
+        let long = LongPrice {
+            over: 100_000,
+            input: 10.0,
+            output: 20.0,
+            cached_input: None,
+        };
+        let price = Price {
+            long: Some(long),
+            ..price(2.0)
+        };
+        let cost = |input| {
+            let metadata = LlmMetadata {
+                input_tokens: Some(input),
+                output_tokens: Some(1000),
+                ..LlmMetadata::default()
+            };
+            price.cost(&metadata).unwrap()
+        };
+        assert!((cost(100_000) - 0.201).abs() < 1e-9);
+        assert!((cost(100_001) - 1.020_01).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_counts_there_is_no_cost() {
+        assert_eq!(price(2.0).cost(&LlmMetadata::default()), None);
+    }
+}

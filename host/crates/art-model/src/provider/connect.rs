@@ -1,0 +1,167 @@
+//! From the settings of a provider to a service that can be called: its address, its headers, its key.
+
+use std::net::IpAddr;
+
+use art_core::error::ModelError;
+use art_core::provider::ModelCapability;
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::SecretString;
+
+use super::{Provider, Remote};
+use crate::catalog::{Known, known, plain};
+use crate::fault::{Redactor, not_configured};
+use crate::key::{self, Key};
+use crate::settings::ProviderSettings;
+use crate::wire::dialect;
+
+/// Headers that carry keys, or that are the transport's own.
+const RESERVED_HEADERS: [&str; 12] = [
+    "api-key",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "te",
+    "transfer-encoding",
+    "x-api-key",
+    "x-goog-api-key",
+];
+
+/// The provider `name`: what the catalog knows of it, changed by `settings`.
+pub(super) fn connect(
+    name: &str,
+    settings: &ProviderSettings,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Provider, ModelError> {
+    check_name(name)?;
+    let known_provider = known(name);
+    let known = known_provider.unwrap_or_else(|| plain());
+    if known_provider.is_none() && settings.api.is_none() {
+        return Err(not_configured(format!(
+            "provider `{name}` is not a known one; set its `api` and `base_url` in `[providers.{name}]`"
+        )));
+    }
+    let base_url = base_url(name, known, settings)?;
+    let (headers, mut secrets) = headers(name, settings)?;
+    let found = key::find(name, known.key_env, known.needs_key, settings, environment);
+    let (key, problem) = match found.and_then(|key| guard(name, key, &base_url)) {
+        Ok(key) => (key, None),
+        Err(problem) => (Key::none(), Some(problem)),
+    };
+    secrets.extend(key.secret.clone());
+    let api = settings.api.unwrap_or(known.api);
+    let remote = Remote {
+        name: name.to_owned(),
+        api,
+        wire: dialect(api, name),
+        base_url,
+        headers,
+        key,
+        problem,
+        capabilities: capabilities(settings.vision.unwrap_or(known.vision)),
+        context_tokens: settings.context_tokens.unwrap_or(known.context_tokens),
+        max_output_tokens: settings.max_output_tokens,
+        stream: settings.stream.unwrap_or(true),
+        redactor: Redactor::new(secrets),
+    };
+    Ok(Provider::remote(known, remote, settings))
+}
+
+fn check_name(name: &str) -> Result<(), ModelError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(not_configured(format!(
+        "`{}` cannot be the name of a provider; use letters, digits, `-`, `_` and `.`, 64 at most",
+        Redactor::default().clean(name)
+    )))
+}
+
+fn capabilities(vision: bool) -> Vec<ModelCapability> {
+    use ModelCapability as Can;
+    let mut all = vec![Can::Text, Can::Streaming, Can::ToolUse, Can::Code, Can::Reasoning];
+    if vision {
+        all.push(Can::Vision);
+    }
+    all
+}
+
+/// The address of the service. What is wrong with it is said without showing it, because it may hold a password.
+fn base_url(name: &str, known: &Known, settings: &ProviderSettings) -> Result<Url, ModelError> {
+    let wrong = |what: &str| not_configured(format!("`base_url` of `[providers.{name}]` {what}"));
+    let text = settings.base_url.as_deref().or(known.base_url);
+    let text =
+        text.ok_or_else(|| wrong("is not set; say where the provider answers, such as `https://models.example/v1`"))?;
+    let url = Url::parse(text.trim()).map_err(|cause| wrong(&format!("is not an address: {cause}")))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(wrong("has to begin with `https://` or `http://`"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong(
+            "must not hold a name or a password; use `api_key_env` or `api_key_file`",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("must not have a `?` or a `#`"));
+    }
+    Ok(url)
+}
+
+/// Refuses to send a key where others can read it on the way.
+fn guard(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
+    if key.secret.is_none() || url.scheme() == "https" || is_loopback(url) {
+        return Ok(key);
+    }
+    Err(not_configured(format!(
+        "the key of provider `{name}` ({}) would go to `{}` in clear; give it an `https://` address as `base_url`",
+        key.source,
+        host(url)
+    )))
+}
+
+/// Whether `url` is on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Host, with the port when it is not the usual one.
+pub(crate) fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// The headers of the settings, and their values as secrets: a person may put one there all the same.
+fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<SecretString>), ModelError> {
+    let mut headers = HeaderMap::new();
+    let mut secrets = Vec::new();
+    for (header, value) in &settings.headers {
+        let wrong = |what: &str| {
+            let header = Redactor::default().clean(header);
+            not_configured(format!("header `{header}` of `[providers.{name}]` {what}"))
+        };
+        let parsed =
+            HeaderName::from_bytes(header.as_bytes()).map_err(|_cause| wrong("is not the name of a header"))?;
+        if RESERVED_HEADERS.contains(&parsed.as_str()) {
+            return Err(wrong(
+                "cannot be set; a key belongs into `api_key_env` or `api_key_file`",
+            ));
+        }
+        let visible = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let mut content = HeaderValue::from_str(value)
+            .ok()
+            .filter(|_| visible)
+            .ok_or_else(|| wrong("has a character that a header cannot carry; use plain ASCII"))?;
+        content.set_sensitive(true);
+        headers.insert(parsed, content);
+        secrets.push(SecretString::from(value.as_str()));
+    }
+    Ok((headers, secrets))
+}

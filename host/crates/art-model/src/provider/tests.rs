@@ -1,0 +1,242 @@
+use super::*;
+use crate::testing::{KEY, environment, settings};
+
+fn described(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
+    let mut all = settings(String::new(), crate::settings::EngineLimits::default());
+    all.providers = BTreeMap::from([("p".to_owned(), provider)]);
+    registry(&all, &environment)
+}
+
+fn at(base_url: &str) -> ProviderSettings {
+    ProviderSettings {
+        api: Some(Api::OpenaiChat),
+        base_url: Some(base_url.to_owned()),
+        ..ProviderSettings::default()
+    }
+}
+
+fn keyed(base_url: &str) -> ProviderSettings {
+    ProviderSettings {
+        api_key_env: Some("P_KEY".to_owned()),
+        ..at(base_url)
+    }
+}
+
+fn problem(provider: ProviderSettings) -> Option<String> {
+    let all = described(provider).unwrap();
+    let problem = all["p"].service().unwrap().problem.clone();
+    problem.map(|problem| problem.message)
+}
+
+fn refused(provider: ProviderSettings) -> String {
+    let error = described(provider).unwrap_err();
+    assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
+    error.message
+}
+
+fn default_registry() -> BTreeMap<String, Provider> {
+    registry(&ModelSettings::default(), &|_| None).unwrap()
+}
+
+fn name(text: &str) -> String {
+    resolve(&default_registry(), text).unwrap().to_string()
+}
+
+#[test]
+fn a_provider_alone_means_its_default_model() {
+    assert_eq!(name("embedded"), "embedded:lexical");
+    assert_eq!(name("openai"), "openai:gpt-5.4-mini");
+    assert_eq!(name(" groq "), "groq:openai/gpt-oss-20b");
+}
+
+#[test]
+fn a_model_may_have_colons_and_slashes() {
+    assert_eq!(name("ollama:qwen3:8b"), "ollama:qwen3:8b");
+    assert_eq!(
+        resolve(&default_registry(), "openrouter:meta/x:free").unwrap().model_id,
+        "meta/x:free"
+    );
+}
+
+#[test]
+fn an_unknown_provider_is_refused_with_what_exists() {
+    let error = resolve(&default_registry(), "opnai:gpt").unwrap_err();
+    assert_eq!(error.code, ModelErrorCode::ProviderNotSupported);
+    insta::assert_snapshot!(error, @"model provider `opnai` is not known; there is `anthropic`, `deepseek`, `embedded`, `gemini`, `groq`, `ollama`, `openai`, `openrouter`, and any other that `[providers.opnai]` gives an `api` and a `base_url`");
+}
+
+#[test]
+fn a_known_provider_without_an_address_wants_one() {
+    let error = resolve(&default_registry(), "compatible:m").unwrap_err();
+    assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
+    insta::assert_snapshot!(error, @"provider `compatible` has no address; say where it answers as `base_url` of `[providers.compatible]`");
+}
+
+#[test]
+fn a_provider_without_a_default_model_wants_one() {
+    for text in ["ollama", "ollama:"] {
+        let error = resolve(&default_registry(), text).unwrap_err();
+        assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @"provider `ollama` has no default model; name one as `ollama:MODEL`, or set `default_model` in `[providers.ollama]`");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_model_of_this_process_is_refused_with_what_exists() {
+    let error = resolve(&default_registry(), "embedded:huge").unwrap_err();
+    assert_eq!(error.code, ModelErrorCode::ModelNotFound);
+    insta::assert_snapshot!(error, @"provider `embedded` has no model `huge`; there is `embedded:lexical`");
+}
+
+#[test]
+fn a_name_that_no_model_has_is_refused() {
+    let long = format!("openai:{}", "x".repeat(257));
+    for text in ["openai:two words", "openai:m\u{1b}[2J", long.as_str()] {
+        assert_eq!(
+            resolve(&default_registry(), text).unwrap_err().code,
+            ModelErrorCode::ModelNotFound
+        );
+    }
+}
+
+#[test]
+fn a_missing_key_says_which_variable_and_which_setting() {
+    let all = default_registry();
+    let problem = all["openai"].service().unwrap().problem.clone().unwrap();
+    assert_eq!(problem.code, ModelErrorCode::ProviderNotConfigured);
+    insta::assert_snapshot!(problem, @"provider `openai` has no key; set the environment variable `OPENAI_API_KEY`, or name a file that holds the key as `api_key_file` of `[providers.openai]`");
+    assert!(all["ollama"].service().unwrap().problem.is_none());
+}
+
+#[test]
+fn gemini_takes_either_of_its_variables() {
+    let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| KEY.to_owned());
+    let all = registry(&ModelSettings::default(), &environment).unwrap();
+    assert!(all["gemini"].service().unwrap().problem.is_none());
+}
+
+#[test]
+fn a_provider_that_nobody_knows_has_to_be_described() {
+    let undescribed = ProviderSettings::default();
+    insta::assert_snapshot!(refused(undescribed), @"provider `p` is not a known one; set its `api` and `base_url` in `[providers.p]`");
+    let nowhere = ProviderSettings {
+        api: Some(Api::OpenaiChat),
+        ..ProviderSettings::default()
+    };
+    insta::assert_snapshot!(refused(nowhere), @"`base_url` of `[providers.p]` is not set; say where the provider answers, such as `https://models.example/v1`");
+    assert!(described(at("https://models.example/v1")).is_ok());
+}
+
+#[test]
+fn an_address_that_cannot_be_used_is_refused_without_being_shown() {
+    let wrong = [
+        "models.example",
+        "ftp://models.example",
+        "https://user:s3cret@models.example",
+        "https://models.example/?key=s3cret",
+        "https://models.example/#s3cret",
+    ];
+    for url in wrong {
+        let message = refused(at(url));
+        assert!(message.starts_with("`base_url` of `[providers.p]`"), "{message}");
+        assert!(!message.contains("s3cret"), "{message}");
+    }
+}
+
+#[test]
+fn a_key_goes_in_clear_to_this_machine_only() {
+    for url in [
+        "http://localhost:1/v1",
+        "http://127.0.0.1/v1",
+        "http://[::1]:8080",
+        "https://models.example",
+    ] {
+        assert_eq!(problem(keyed(url)), None, "{url}");
+    }
+    assert_eq!(problem(at("http://models.example/v1")), None);
+    for url in [
+        "http://models.example/v1",
+        "http://localhost.example",
+        "http://10.0.0.1",
+    ] {
+        assert!(problem(keyed(url)).is_some(), "{url}");
+    }
+    insta::assert_snapshot!(problem(keyed("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would go to `models.example:8080` in clear; give it an `https://` address as `base_url`");
+}
+
+fn with_header(name: &str, value: &str) -> ProviderSettings {
+    ProviderSettings {
+        headers: BTreeMap::from([(name.to_owned(), value.to_owned())]),
+        ..at("https://models.example")
+    }
+}
+
+#[test]
+fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
+    for (name, value) in [
+        ("x-a", "s3crét"),
+        ("x-a", "s3cret\n"),
+        ("x a", "s3cret"),
+        ("", "s3cret"),
+    ] {
+        assert!(!refused(with_header(name, value)).contains("s3cr"));
+    }
+    insta::assert_snapshot!(refused(with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that a header cannot carry; use plain ASCII");
+}
+
+#[test]
+fn a_header_must_not_carry_the_key() {
+    insta::assert_snapshot!(refused(with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; a key belongs into `api_key_env` or `api_key_file`");
+    assert!(described(with_header("x-title", "mine")).is_ok());
+}
+
+#[test]
+fn the_embedded_provider_has_nothing_to_set() {
+    let mut all = ModelSettings::default();
+    all.providers.insert("embedded".to_owned(), ProviderSettings::default());
+    assert!(registry(&all, &|_| None).is_err());
+}
+
+#[test]
+fn a_signature_tells_options_apart_in_any_order_and_holds_no_key() {
+    let all = described(keyed("https://models.example")).unwrap();
+    let signature = |options: &[(&str, i32)]| {
+        let mut config = RuntimeProviderConfig::new("p", "m");
+        for (name, value) in options {
+            config.adapter_options.insert((*name).to_owned(), (*value).into());
+        }
+        all["p"].signature(&config)
+    };
+    assert_eq!(signature(&[("a", 1), ("b", 2)]), signature(&[("b", 2), ("a", 1)]));
+    assert_ne!(signature(&[("a", 1)]), signature(&[("a", 2)]));
+    assert!(signature(&[]).contains("P_KEY") && !signature(&[]).contains(KEY));
+}
+
+#[test]
+fn no_key_is_in_a_debug_text() {
+    let all = described(keyed("https://models.example")).unwrap();
+    assert_eq!(all["p"].service().unwrap().key.expose(), Some(KEY));
+    assert!(!format!("{all:?}").contains(KEY));
+}
+
+#[test]
+fn a_local_provider_takes_one_call_at_a_time_until_its_settings_say_otherwise() {
+    let set = ProviderSettings {
+        max_parallel: Some(3),
+        ..ProviderSettings::default()
+    };
+    for (settings, name, expected) in [
+        (ProviderSettings::default(), "ollama", 1),
+        (ProviderSettings::default(), "openai", MAX_PARALLEL),
+        (set, "ollama", 3),
+    ] {
+        let settings = ModelSettings {
+            providers: [(name.to_owned(), settings)].into(),
+            ..ModelSettings::default()
+        };
+        let all = registry(&settings, &|_| None).unwrap();
+        assert_eq!(all[name].max_parallel, expected, "{name}");
+    }
+}

@@ -1,0 +1,158 @@
+//! What is sent to a service, and what its refusals mean.
+
+use std::time::SystemTime;
+
+use art_core::error::{ModelError, ModelErrorCode};
+use art_core::provider::{ModelCapability, ModelRequest};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+use crate::fault::{error, not_configured};
+use crate::http::{Call, Reply};
+use crate::provider::Remote;
+use crate::retry::asked;
+use crate::wire::fault::error_of_body;
+use crate::wire::{KeyHeader, WireCall};
+
+/// The request, and the characters of it that are text: those of pictures say nothing of its tokens.
+pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<(Call, usize), ModelError> {
+    let vision = remote.capabilities.contains(&ModelCapability::Vision);
+    let written = remote.wire.request(&WireCall {
+        model_id,
+        request,
+        stream: remote.stream,
+        vision,
+        max_tokens: remote.max_output_tokens,
+    })?;
+    let body = serde_json::to_string(&written.body)
+        .map_err(|cause| error(ModelErrorCode::Unknown, format!("cannot write the request: {cause}")))?;
+    let pictures = if vision {
+        request.media.iter().map(|media| media.base64.len()).sum()
+    } else {
+        0
+    };
+    let characters = body.chars().count().saturating_sub(pictures);
+    let mut headers = headers(remote)?;
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if remote.stream {
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    }
+    for (name, value) in &written.headers {
+        headers.insert(header_name(name)?, header(value)?);
+    }
+    let url = url(remote, &written.path)?;
+    let call = Call {
+        method: Method::POST,
+        url,
+        headers,
+        body: body.into_bytes(),
+        whole: !remote.stream,
+    };
+    Ok((call, characters))
+}
+
+/// Asks for the list of models.
+pub(super) fn list(remote: &Remote) -> Result<Call, ModelError> {
+    get(remote, remote.wire.models_path())
+}
+
+/// Asks for what is at `path`.
+pub(super) fn get(remote: &Remote, path: &str) -> Result<Call, ModelError> {
+    Ok(Call {
+        method: Method::GET,
+        url: url(remote, path)?,
+        headers: headers(remote)?,
+        body: Vec::new(),
+        whole: false,
+    })
+}
+
+/// The headers that every request carries, the key among them.
+fn headers(remote: &Remote) -> Result<HeaderMap, ModelError> {
+    let mut headers = remote.headers.clone();
+    for (name, value) in remote.wire.headers() {
+        headers.insert(header_name(name)?, header(&value)?);
+    }
+    if let Some(key) = remote.key.expose() {
+        let (name, text) = match remote.wire.key_header() {
+            KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {key}")),
+            KeyHeader::Plain(name) => (header_name(name)?, key.to_owned()),
+        };
+        let mut value = header(&text)?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn header_name(name: &str) -> Result<HeaderName, ModelError> {
+    HeaderName::from_bytes(name.as_bytes()).map_err(|cause| {
+        error(
+            ModelErrorCode::Unknown,
+            format!("`{name}` is not the name of a header: {cause}"),
+        )
+    })
+}
+
+fn header(value: &str) -> Result<HeaderValue, ModelError> {
+    // The value is not shown: it may be the key.
+    HeaderValue::from_str(value).map_err(|_cause| not_configured("a header has a character that no header can carry"))
+}
+
+fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
+    let base = remote.base_url.as_str().trim_end_matches('/');
+    Url::parse(&format!("{base}/{path}")).map_err(|cause| {
+        not_configured(format!(
+            "`base_url` of provider `{}` cannot be used: {cause}",
+            remote.name
+        ))
+    })
+}
+
+/// What a reply that is no success says.
+pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> ModelError {
+    if (300..400).contains(&reply.status) {
+        return not_configured(format!(
+            "`{}` sends the request elsewhere (HTTP status {}), which is not followed; correct `base_url`",
+            reply.host(),
+            reply.status
+        ));
+    }
+    let body = reply.error_body().await;
+    let text = String::from_utf8_lossy(&body);
+    let text = remote.redactor.hide(&text);
+    // A body that is not JSON is mostly the page of a proxy, which says less than the status.
+    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+    let mut error = error_of_body(Some(reply.status), &body);
+    if let Some(wait) = asked(&reply.headers, SystemTime::now()) {
+        error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
+    }
+    error
+}
+
+/// A page for people came instead of a reply.
+pub(super) fn web_page(reply: &Reply) -> ModelError {
+    let message = format!(
+        "`{}` answered with a web page; correct `base_url`, which often ends in `/v1`",
+        reply.host()
+    );
+    error(ModelErrorCode::InvalidResponse, message)
+}
+
+/// Says which model an error is about and what the host knows of it, without secrets.
+pub(super) fn explain(remote: &Remote, model_id: &str, error: &ModelError) -> ModelError {
+    let hint = match error.code {
+        ModelErrorCode::AuthenticationError => match remote.key.secret {
+            Some(_) => format!(" (the key is from {})", remote.key.source),
+            None => " (it was asked without a key; set `api_key_env` or `api_key_file`)".to_owned(),
+        },
+        ModelErrorCode::ModelNotFound => " (`art doctor` shows the models it has)".to_owned(),
+        _ => String::new(),
+    };
+    let said = remote.redactor.clean(&error.message);
+    ModelError {
+        message: format!("`{}:{model_id}`: {}{hint}", remote.name, said.trim_end_matches('.')),
+        ..error.clone()
+    }
+}

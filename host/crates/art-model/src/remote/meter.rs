@@ -1,0 +1,125 @@
+//! Times and counts of one reply.
+
+use art_core::stream::{LlmMetadata, StreamEvent};
+use tokio::time::Instant;
+
+/// Characters of a token, on average and on the safe side for English.
+const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// Watches the events of a reply.
+#[derive(Debug)]
+pub(super) struct Meter {
+    started: Instant,
+    first_ms: Option<u64>,
+    characters_read: usize,
+    characters_written: usize,
+    counted: bool,
+}
+
+impl Meter {
+    pub(super) fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            first_ms: None,
+            characters_read: 0,
+            characters_written: 0,
+            counted: false,
+        }
+    }
+
+    /// The request has so many characters of text.
+    pub(super) const fn read(&mut self, characters: usize) {
+        self.characters_read = characters;
+    }
+
+    /// Looks at an event; counts get what the provider left out.
+    pub(super) fn pass(&mut self, event: StreamEvent) -> StreamEvent {
+        match &event {
+            StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.wrote(text),
+            StreamEvent::ToolCall(call) => {
+                self.wrote(&call.function.name);
+                self.wrote(&call.function.arguments);
+            }
+            StreamEvent::Metadata(metadata) => return StreamEvent::Metadata(self.complete(metadata.clone())),
+            _ => {}
+        }
+        event
+    }
+
+    /// The counts of a reply that came without any.
+    pub(super) fn missing(&mut self) -> Option<LlmMetadata> {
+        (!self.counted).then(|| self.complete(LlmMetadata::default()))
+    }
+
+    fn wrote(&mut self, text: &str) {
+        let now = self.elapsed_ms();
+        self.first_ms.get_or_insert(now);
+        self.characters_written = self.characters_written.saturating_add(text.chars().count());
+    }
+
+    fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
+        self.counted = true;
+        metadata.estimated |= metadata.input_tokens.is_none() || metadata.output_tokens.is_none();
+        metadata.input_tokens.get_or_insert(tokens(self.characters_read));
+        metadata.output_tokens.get_or_insert(tokens(self.characters_written));
+        metadata.time_to_first_token_ms = self.first_ms;
+        metadata.total_generation_time_ms = Some(self.elapsed_ms());
+        metadata
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+fn tokens(characters: usize) -> u64 {
+    u64::try_from(characters.div_ceil(CHARACTERS_PER_TOKEN)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn token(text: &str) -> StreamEvent {
+        StreamEvent::Token(text.to_owned())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn times_run_from_the_request_to_the_first_token_and_to_the_end() {
+        let mut meter = Meter::start();
+        tokio::time::advance(Duration::from_millis(300)).await;
+        meter.pass(token("a"));
+        tokio::time::advance(Duration::from_millis(200)).await;
+        meter.pass(token("b"));
+        let metadata = meter.missing().unwrap();
+        assert_eq!(metadata.time_to_first_token_ms, Some(300));
+        assert_eq!(metadata.total_generation_time_ms, Some(500));
+    }
+
+    #[tokio::test]
+    async fn counts_that_the_provider_left_out_are_estimated_and_marked() {
+        let mut meter = Meter::start();
+        meter.read(400);
+        meter.pass(token("12345"));
+        let metadata = meter.missing().unwrap();
+        assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(100), Some(2)));
+        assert!(metadata.estimated);
+    }
+
+    #[tokio::test]
+    async fn counts_of_the_provider_hold() {
+        let mut meter = Meter::start();
+        meter.read(400);
+        let metadata = LlmMetadata {
+            input_tokens: Some(7),
+            output_tokens: Some(0),
+            ..LlmMetadata::default()
+        };
+        let StreamEvent::Metadata(metadata) = meter.pass(StreamEvent::Metadata(metadata)) else {
+            unreachable!("counts stay counts")
+        };
+        assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(7), Some(0)));
+        assert!(!metadata.estimated && meter.missing().is_none());
+    }
+}

@@ -1,0 +1,192 @@
+//! Looks whether a service is there, takes the key and has a model, without spending tokens.
+
+use std::time::Duration;
+
+use art_core::error::{ModelError, ModelErrorCode};
+use reqwest::Url;
+use serde::Serialize;
+use tokio::time::{Instant, timeout};
+
+use super::ask;
+use crate::catalog::known;
+use crate::fault::{duration, error};
+use crate::http::Transport;
+use crate::provider::{Remote, host};
+
+/// Models of a list that are kept.
+const MAX_MODELS: usize = 500;
+
+/// What came of looking whether a model could be called.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Probe {
+    /// Whether the provider answered at all.
+    pub reachable: bool,
+    /// Whether it took the key; none when it was asked without one, did not come to it, or may not have looked at it.
+    pub key_accepted: Option<bool>,
+    /// Whether it lists the model; none when it gave no list.
+    pub model_listed: Option<bool>,
+    /// The models that it lists, 500 at most.
+    pub models: Vec<String>,
+    /// What went wrong, if anything did.
+    pub error: Option<ModelError>,
+    /// Milliseconds that it took.
+    pub elapsed_ms: u64,
+}
+
+impl Probe {
+    /// Nobody could be asked.
+    pub(crate) fn failed(error: ModelError) -> Self {
+        Self {
+            error: Some(error),
+            ..Self::default()
+        }
+    }
+
+    /// A model in this process is always there.
+    pub(crate) fn in_process(model_id: &str) -> Self {
+        Self {
+            reachable: true,
+            model_listed: Some(true),
+            models: vec![model_id.to_owned()],
+            ..Self::default()
+        }
+    }
+}
+
+/// Reads the list of models of a service, within `patience`.
+pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str, patience: Duration) -> Probe {
+    let started = Instant::now();
+    let mut probe = match &remote.problem {
+        Some(problem) => Probe::failed(problem.clone()),
+        None => timeout(patience, look(remote, transport, model_id))
+            .await
+            .unwrap_or_else(|_elapsed| Probe::failed(late(remote, patience))),
+    };
+    probe.error = probe.error.map(|error| ask::explain(remote, model_id, &error));
+    probe.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    probe
+}
+
+fn late(remote: &Remote, patience: Duration) -> ModelError {
+    let message = format!(
+        "`{}` did not answer within {}; check the network and `base_url`, or try again",
+        host(&remote.base_url),
+        duration(patience)
+    );
+    error(ModelErrorCode::Timeout, message)
+}
+
+async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
+    let sent = match ask::list(remote) {
+        Ok(call) => transport.send(call).await,
+        Err(error) => Err(error),
+    };
+    let mut reply = match sent {
+        Ok(reply) => reply,
+        Err(error) => return Probe::failed(error),
+    };
+    let reached = |error| Probe {
+        reachable: true,
+        ..Probe::failed(error)
+    };
+    match reply.status {
+        200..300 if reply.is("text/html") => reached(ask::web_page(&reply)),
+        200..300 => match reply.body().await {
+            Ok(body) => with_key(remote, transport, listed(remote, &body, model_id)).await,
+            Err(error) => reached(error),
+        },
+        404 | 405 => reached(error(
+            ModelErrorCode::InvalidResponse,
+            format!(
+                "`{}` has no list of models there; check `base_url` and `api`",
+                reply.host()
+            ),
+        )),
+        _ => {
+            let error = ask::refusal(remote, &mut reply).await;
+            let refused = error.code == ModelErrorCode::AuthenticationError;
+            Probe {
+                key_accepted: refused.then_some(false),
+                ..reached(error)
+            }
+        }
+    }
+}
+
+/// Whether the list of models says that the key is good: the provider is known to give it to nobody without one.
+fn lists_to_keys_only(remote: &Remote) -> bool {
+    known(&remote.name).is_some_and(|known| {
+        let own = known.base_url.and_then(|url| Url::parse(url).ok());
+        known.needs_key && known.key_path.is_none() && own.as_ref() == Some(&remote.base_url)
+    })
+}
+
+/// Shows the key to a provider whose list of models is for everyone. Any answer but a refusal says nothing of the key.
+async fn with_key(remote: &Remote, transport: &Transport, probe: Probe) -> Probe {
+    let path = known(&remote.name).and_then(|known| known.key_path);
+    let Some(path) = path.filter(|_| remote.key.secret.is_some()) else {
+        return probe;
+    };
+    let sent = match ask::get(remote, path) {
+        Ok(call) => transport.send(call).await,
+        Err(error) => Err(error),
+    };
+    match sent {
+        Ok(reply) if (200..300).contains(&reply.status) && !reply.is("text/html") => Probe {
+            key_accepted: Some(true),
+            ..probe
+        },
+        Ok(mut reply) if matches!(reply.status, 401 | 403) => Probe {
+            key_accepted: Some(false),
+            model_listed: None,
+            error: Some(ask::refusal(remote, &mut reply).await),
+            ..probe
+        },
+        _ => probe,
+    }
+}
+
+fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
+    let list = serde_json::from_slice(body).unwrap_or_default();
+    let models = remote.wire.models(&list);
+    let found = models.iter().any(|model| is(model, model_id));
+    let error = (!found && !models.is_empty()).then(|| {
+        let message = "the provider does not list the model; check its name";
+        error(ModelErrorCode::ModelNotFound, message)
+    });
+    Probe {
+        reachable: true,
+        key_accepted: lists_to_keys_only(remote).then_some(true),
+        model_listed: (!models.is_empty()).then_some(found),
+        models: models.into_iter().take(MAX_MODELS).collect(),
+        error,
+        elapsed_ms: 0,
+    }
+}
+
+/// Lists name a model with its folder (`models/`) or its tag (`:latest`), which a call leaves out.
+pub(super) fn is(listed: &str, model_id: &str) -> bool {
+    let bare = listed.strip_prefix("models/").unwrap_or(listed);
+    bare == model_id || bare.strip_suffix(":latest") == Some(model_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::registry;
+    use crate::settings::ModelSettings;
+
+    #[test]
+    fn a_list_that_everyone_gets_says_nothing_of_the_key() {
+        let all = registry(&ModelSettings::default(), &|_| Some("k".to_owned())).unwrap();
+        for (name, only) in [
+            ("openai", true),
+            ("groq", true),
+            ("openrouter", false),
+            ("ollama", false),
+        ] {
+            assert_eq!(lists_to_keys_only(all[name].service().unwrap()), only, "{name}");
+        }
+    }
+}

@@ -1,0 +1,728 @@
+use std::time::Duration;
+
+use art_core::error::RetryContext;
+use art_core::stream::StopReason;
+use tokio::io::AsyncWriteExt;
+
+use super::*;
+use crate::engine::{Probe, ReasoningEngine};
+use crate::model::collect;
+use crate::settings::EngineLimits;
+use crate::testing::{
+    CHAT_END, KEY, Server, Step, chat, environment, http, piece, request, settings, stream_head, token,
+};
+
+use ModelErrorCode::{
+    AuthenticationError, ContextLengthExceeded, InvalidResponse, ModelNotFound, NetworkError, ProviderNotConfigured,
+    RateLimited, Timeout, Unknown,
+};
+
+/// Waits are as short as a machine can tell, and nothing is tried again.
+fn limits() -> EngineLimits {
+    EngineLimits {
+        max_retries: 0,
+        retry_base_ms: 1,
+        ..EngineLimits::default()
+    }
+}
+
+fn engine(base_url: String, limits: EngineLimits) -> ReasoningEngine {
+    ReasoningEngine::new(settings(base_url, limits), environment).unwrap()
+}
+
+async fn events_of(engine: &ReasoningEngine) -> Vec<StreamEvent> {
+    let config = engine.resolve("p").unwrap();
+    engine.call(&config, request()).collect().await
+}
+
+/// What a call gives when the server does those steps.
+async fn events(steps: Vec<Step>, limits: EngineLimits) -> Vec<StreamEvent> {
+    let server = Server::start(vec![steps]).await;
+    let events = events_of(&engine(server.base_url(), limits)).await;
+    assert!(!format!("{events:?}").contains(KEY));
+    events
+}
+
+async fn error_with(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
+    match events(steps, limits).await.pop() {
+        Some(StreamEvent::Error(error)) => error,
+        other => panic!("no error, but {other:?}"),
+    }
+}
+
+async fn error_of(reply: Vec<u8>) -> ModelError {
+    error_with(vec![Step::Send(reply)], limits()).await
+}
+
+/// A message without the port, which is another each time.
+fn without_port(message: &str) -> String {
+    let mut text = String::new();
+    for part in message.split("127.0.0.1:") {
+        let joint = if text.is_empty() { "" } else { "127.0.0.1:PORT" };
+        let rest = if joint.is_empty() {
+            part
+        } else {
+            part.trim_start_matches(|c: char| c.is_ascii_digit())
+        };
+        text.push_str(joint);
+        text.push_str(rest);
+    }
+    text
+}
+
+fn text_of(events: &[StreamEvent]) -> String {
+    let texts = events.iter().filter_map(|event| match event {
+        StreamEvent::Token(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[tokio::test]
+async fn a_reply_streams_and_its_counts_are_estimated_when_there_are_none() {
+    let events = events(vec![Step::Send(chat("I am well."))], limits()).await;
+    assert_eq!(events[0], token("I am well."));
+    let Some(StreamEvent::Metadata(metadata)) = events.get(1) else {
+        panic!("no counts: {events:?}")
+    };
+    assert!(metadata.estimated && metadata.input_tokens > Some(3));
+    assert_eq!(
+        (metadata.output_tokens, &metadata.stop_reason),
+        (Some(3), &Some(StopReason::Stop))
+    );
+    assert!(metadata.time_to_first_token_ms <= metadata.total_generation_time_ms);
+    assert_eq!((metadata.cost_usd, events.len()), (None, 3));
+    assert_eq!(events[2], StreamEvent::End);
+}
+
+#[tokio::test]
+async fn a_request_carries_the_key_the_version_and_the_headers_of_the_settings() {
+    let server = Server::replying(chat("hi")).await;
+    let mut settings = settings(server.base_url(), limits());
+    let provider = settings.providers.get_mut("p").unwrap();
+    provider.headers.insert("X-Title".to_owned(), "mine".to_owned());
+    let engine = ReasoningEngine::new(settings, environment).unwrap();
+    events_of(&engine).await;
+    let request = server.requests().remove(0).to_lowercase();
+    assert!(
+        request.starts_with("post /v1/chat/completions http/1.1\r\n"),
+        "{request}"
+    );
+    for line in [
+        &format!("authorization: bearer {KEY}"),
+        "content-type: application/json",
+        "accept: text/event-stream",
+        "x-title: mine",
+        concat!("user-agent: art/", env!("CARGO_PKG_VERSION")),
+    ] {
+        assert!(request.contains(&format!("{line}\r\n")), "{line}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_does_not_stream_gives_the_same_events() {
+    let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],
+        "usage":{"prompt_tokens":5,"completion_tokens":1}}"#;
+    let server = Server::replying(http(200, "content-type: application/json; charset=utf-8\r\n", body)).await;
+    for stream in [true, false] {
+        let mut settings = settings(server.base_url(), limits());
+        settings.providers.get_mut("p").unwrap().stream = Some(stream);
+        let engine = ReasoningEngine::new(settings, environment).unwrap();
+        let reply = collect(engine.call(&engine.resolve("p").unwrap(), request()))
+            .await
+            .unwrap();
+        assert_eq!(reply.text, "hi");
+        assert_eq!(
+            (reply.metadata.input_tokens, reply.metadata.estimated),
+            (Some(5), false)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_status_has_its_code() {
+    let table = [
+        (400, Unknown),
+        (401, AuthenticationError),
+        (403, AuthenticationError),
+        (404, ModelNotFound),
+        (413, ContextLengthExceeded),
+        (429, RateLimited),
+        (500, NetworkError),
+        (502, NetworkError),
+        (503, NetworkError),
+        (504, NetworkError),
+        (529, NetworkError),
+        (302, ProviderNotConfigured),
+    ];
+    for (status, code) in table {
+        for body in ["", "{}", "not json", "[1]", r#"{"error":{"message":"so it is"}}"#] {
+            assert_eq!(error_of(http(status, "", body)).await.code, code, "{status} {body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_what_may_help_is_tried_again() {
+    for (status, attempts) in [
+        (400, 1),
+        (401, 1),
+        (403, 1),
+        (404, 1),
+        (302, 1),
+        (429, 3),
+        (503, 3),
+        (529, 3),
+    ] {
+        let server = Server::replying(http(status, "", "{}")).await;
+        let limits = EngineLimits {
+            max_retries: 2,
+            ..limits()
+        };
+        events_of(&engine(server.base_url(), limits)).await;
+        assert_eq!(server.requests().len(), attempts, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_retry_is_said_and_may_succeed() {
+    let script = vec![vec![Step::Send(http(503, "", "{}"))], vec![Step::Send(chat("hi"))]];
+    let server = Server::start(script).await;
+    let limits = EngineLimits {
+        max_retries: 3,
+        ..limits()
+    };
+    let events = events_of(&engine(server.base_url(), limits)).await;
+    assert!(matches!(
+        &events[0],
+        StreamEvent::Retry(RetryContext {
+            attempt: 1,
+            error: NetworkError,
+            ..
+        })
+    ));
+    assert_eq!(text_of(&events), "hi");
+}
+
+fn said(message: &str) -> String {
+    serde_json::json!({"error": {"message": message}}).to_string()
+}
+
+#[tokio::test]
+async fn errors_are_one_sentence_with_what_to_do() {
+    let key = format!("Incorrect API key provided: {KEY}.");
+    let replies = [
+        http(401, "", &said(&key)),
+        http(404, "", &said("The model does not exist")),
+        http(429, "retry-after: 7200\r\n", &said("Rate limit reached")),
+        http(402, "", &said("Insufficient credits")),
+        http(400, "", &said("maximum context length is 8192 tokens")),
+        http(500, "", "<html>oops</html>"),
+        http(301, "location: https://elsewhere.example/\r\n", ""),
+        http(200, "content-type: text/html\r\n", "<html>Welcome</html>"),
+        http(200, "content-type: application/json\r\n", "{"),
+    ];
+    let mut texts = Vec::new();
+    for reply in replies {
+        texts.push(without_port(&error_of(reply).await.message));
+    }
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    `p:m`: the provider did not accept the key; check it and its rights: Incorrect API key provided: [key] (the key is from environment variable `P_KEY`)
+    `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows the models it has)
+    `p:m`: the provider takes no more requests for now: Rate limit reached; it may be asked again in 2 h
+    `p:m`: the quota at the provider is used up; add credit or choose another model: Insufficient credits
+    `p:m`: the prompt is longer than the model takes: maximum context length is 8192 tokens
+    `p:m`: the provider failed: HTTP status 500
+    `p:m`: `127.0.0.1:PORT` sends the request elsewhere (HTTP status 301), which is not followed; correct `base_url`
+    `p:m`: `127.0.0.1:PORT` answered with a web page; correct `base_url`, which often ends in `/v1`
+    `p:m`: the reply of `127.0.0.1:PORT` is not JSON: EOF while parsing an object at line 1 column 1; check `base_url` and `api`, or try again
+    ");
+}
+
+#[tokio::test]
+async fn a_key_that_is_sent_back_is_never_seen() {
+    let texts = [
+        format!("bad key {KEY}"),
+        KEY.to_owned(),
+        format!("{}{KEY}", "x".repeat(190)),
+        format!("{{\"error\":\"{KEY}\"}}"),
+        format!(
+            "{{\"error\":{{\"message\":\"{} {KEY}\",\"code\":\"{KEY}\"}}}}",
+            "x".repeat(185)
+        ),
+    ];
+    for text in texts {
+        let event = format!("data: {text}\n\n").into_bytes();
+        let replies = [
+            http(401, "", &text),
+            http(400, &format!("x-key: {KEY}\r\nlocation: {KEY}\r\n"), &text),
+            http(200, "content-type: application/json\r\n", &text),
+            [stream_head(), event].concat(),
+        ];
+        for reply in replies {
+            let error = error_of(reply).await;
+            assert!(!format!("{error:?} {error}").contains("sk-testing"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_provider_asks_for_is_part_of_the_error() {
+    let asked = |header: &str| error_of(http(429, &format!("{header}\r\n"), "{}"));
+    assert_eq!(asked("retry-after: 7").await.retry_after_ms, Some(7000));
+    assert_eq!(asked("retry-after-ms: 250").await.retry_after_ms, Some(250));
+    assert_eq!(asked("retry-after: -1").await.retry_after_ms, None);
+    let error = asked("retry-after: 1e9").await;
+    assert!(error.message.ends_with("it may be asked again in 8784 h"), "{error}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let other = Server::replying(chat("stolen")).await;
+    for status in [301, 302, 303, 307, 308] {
+        let location = format!("location: {}/chat/completions\r\n", other.base_url());
+        assert_eq!(error_of(http(status, &location, "")).await.code, ProviderNotConfigured);
+    }
+    assert_eq!(other.requests(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_cookie_is_not_kept() {
+    let mut reply = stream_head();
+    reply.truncate(reply.len() - 2);
+    reply.extend(format!("set-cookie: a=b\r\n\r\n{}{CHAT_END}", piece("hi")).into_bytes());
+    let server = Server::replying(reply).await;
+    let engine = engine(server.base_url(), limits());
+    for _ in 0..2 {
+        assert_eq!(text_of(&events_of(&engine).await), "hi");
+    }
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(!requests[1].to_lowercase().contains("cookie"));
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_gives_what_came_and_an_error() {
+    let head = [stream_head(), piece("half").into_bytes()].concat();
+    let tails: [&[u8]; 4] = [b"", b"data: {\"choices\":[{\"del", b"data: \xe2\x82", b"\n\n\n"];
+    for tail in tails {
+        let steps = vec![Step::Send([&head, tail].concat())];
+        let events = events(steps, limits()).await;
+        assert_eq!(text_of(&events), "half");
+        let Some(StreamEvent::Error(error)) = events.last() else {
+            panic!("no error: {events:?}")
+        };
+        assert_eq!(error.code, NetworkError, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn lines_may_end_in_any_way_and_comments_are_no_events() {
+    for end in ["\n", "\r\n", "\r"] {
+        let body = format!(": hello\n\n{}{}{CHAT_END}", piece("a"), piece("b")).replace('\n', end);
+        let events = events(vec![Step::Send([stream_head(), body.into_bytes()].concat())], limits()).await;
+        assert_eq!(text_of(&events), "ab", "{end:?}");
+        assert_eq!(events.last(), Some(&StreamEvent::End));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_comes_byte_by_byte_is_the_same() {
+    let steps = chat("grün").chunks(1).map(|byte| Step::Send(byte.to_vec())).collect();
+    assert_eq!(text_of(&events(steps, limits()).await), "grün");
+}
+
+#[tokio::test]
+async fn a_reply_that_is_too_long_is_refused() {
+    let limits = EngineLimits {
+        max_reply_bytes: 10_000,
+        ..limits()
+    };
+    let long = piece(&"x".repeat(20_000)).into_bytes();
+    let whole = http(200, "content-type: application/json\r\n", &"x".repeat(20_000));
+    for reply in [[stream_head(), long].concat(), whole] {
+        let error = error_with(vec![Step::Send(reply)], limits).await;
+        assert_eq!(error.code, InvalidResponse);
+        assert!(error.message.contains("is longer than 10000 bytes"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_does_not_stream_has_two_megabytes_at_most() {
+    let body = |length: usize| {
+        let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
+        reply.to_owned() + &" ".repeat(length - reply.len())
+    };
+    let whole = |body: &str| vec![Step::Send(http(200, "content-type: application/json\r\n", body))];
+    assert_eq!(text_of(&events(whole(&body(2 << 20)), limits()).await), "hi");
+    let error = error_with(whole(&body((2 << 20) + 1)), limits()).await;
+    assert_eq!(error.code, InvalidResponse);
+    assert!(error.message.contains("is longer than 2097152 bytes"), "{error}");
+    let (probe, _) = probe(http(200, "", &body((2 << 20) + 1))).await;
+    assert_eq!(probe.error.unwrap().code, InvalidResponse);
+}
+
+#[tokio::test]
+async fn an_event_of_ten_megabytes_is_refused() {
+    let long = piece(&"x".repeat(10 << 20)).into_bytes();
+    let error = error_with(vec![Step::Send([stream_head(), long].concat())], limits()).await;
+    assert_eq!(error.code, InvalidResponse);
+}
+
+#[tokio::test]
+async fn an_error_without_end_is_read_in_part() {
+    let head = b"HTTP/1.1 500 Oops\r\nconnection: close\r\n\r\n".to_vec();
+    let limits = EngineLimits {
+        max_error_bytes: 100,
+        ..limits()
+    };
+    let error = error_with(vec![Step::Send(head), Step::Drip(b'x')], limits).await;
+    assert_eq!(error.code, NetworkError);
+}
+
+#[tokio::test]
+async fn a_provider_that_falls_silent_is_given_up() {
+    let no_head = EngineLimits {
+        header_timeout_ms: 30,
+        ..limits()
+    };
+    let no_more = EngineLimits {
+        idle_timeout_ms: 30,
+        ..limits()
+    };
+    let half = [stream_head(), piece("half").into_bytes()].concat();
+    let error_head = b"HTTP/1.1 503 Oops\r\ncontent-length: 9\r\n\r\n".to_vec();
+    let mut texts = Vec::new();
+    for (steps, limits, code) in [
+        (vec![Step::Hang], no_head, Timeout),
+        (vec![Step::Send(half), Step::Hang], no_more, Timeout),
+        (vec![Step::Send(error_head), Step::Hang], no_more, NetworkError),
+    ] {
+        let error = error_with(steps, limits).await;
+        assert_eq!(error.code, code);
+        texts.push(without_port(&error.message));
+    }
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    `p:m`: `127.0.0.1:PORT` did not answer within 1 s; try again, or choose a faster model
+    `p:m`: `127.0.0.1:PORT` sent nothing more for 1 s in the middle of a reply; try again
+    `p:m`: the provider failed: HTTP status 503
+    ");
+}
+
+#[tokio::test]
+async fn a_reply_that_never_ends_is_given_up() {
+    let quick = EngineLimits {
+        total_timeout_ms: 1000,
+        ..limits()
+    };
+    let error = error_with(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
+    assert_eq!(error.code, Timeout);
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: the reply of `127.0.0.1:PORT` did not end within 1 s; ask for less at a time");
+}
+
+/// What a call to a provider that does not stream gives, and the requests that it gets.
+async fn events_without_stream(script: Vec<Vec<Step>>, limits: EngineLimits) -> (Vec<StreamEvent>, usize) {
+    let server = Server::start(script).await;
+    let mut settings = settings(server.base_url(), limits);
+    settings.providers.get_mut("p").unwrap().stream = Some(false);
+    let events = events_of(&ReasoningEngine::new(settings, environment).unwrap()).await;
+    (events, server.requests().len())
+}
+
+#[tokio::test]
+async fn a_reply_that_does_not_stream_has_the_time_of_a_whole_reply() {
+    let limits = EngineLimits {
+        header_timeout_ms: 1,
+        idle_timeout_ms: 1,
+        ..limits()
+    };
+    let body = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
+    let reply = http(200, "content-type: application/json\r\n", body);
+    let (head, rest) = reply.split_at(reply.len() - 3);
+    let pause = Step::Pause(Duration::from_millis(50));
+    let steps = vec![
+        pause.clone(),
+        Step::Send(head.to_vec()),
+        pause,
+        Step::Send(rest.to_vec()),
+    ];
+    let (events, _) = events_without_stream(vec![steps], limits).await;
+    assert_eq!(text_of(&events), "hi");
+}
+
+#[tokio::test]
+async fn a_reply_that_does_not_stream_and_came_too_late_is_not_asked_for_again() {
+    let quick = EngineLimits {
+        total_timeout_ms: 100,
+        max_retries: 3,
+        ..limits()
+    };
+    let (events, requests) = events_without_stream(vec![vec![Step::Hang]], quick).await;
+    assert!(matches!(&events[..], [StreamEvent::Error(error)] if error.code == Timeout));
+    assert_eq!(requests, 1);
+    let script = vec![vec![Step::Send(http(503, "", "{}"))]];
+    let (_, requests) = events_without_stream(
+        script,
+        EngineLimits {
+            max_retries: 3,
+            ..limits()
+        },
+    )
+    .await;
+    assert_eq!(requests, 4, "another failure is");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_reset_is_a_fault_of_the_network() {
+    let half = [stream_head(), piece("half").into_bytes()].concat();
+    for steps in [vec![Step::Reset], vec![Step::Send(half), Step::Reset]] {
+        assert_eq!(error_with(steps, limits()).await.code, NetworkError);
+    }
+}
+
+async fn refused_port() -> u16 {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_said() {
+    let base_url = format!("http://127.0.0.1:{}/v1", refused_port().await);
+    let events = events_of(&engine(base_url, limits())).await;
+    let [StreamEvent::Error(error)] = events.as_slice() else {
+        panic!("not one error: {events:?}")
+    };
+    assert_eq!(error.code, NetworkError);
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: nothing answers at `127.0.0.1:PORT`; start the server there, or correct `base_url`");
+}
+
+#[tokio::test]
+async fn a_server_without_tls_where_there_should_be_one_is_said() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("https://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(&http(400, "", "no TLS here")).await.unwrap();
+    });
+    let events = events_of(&engine(base_url, limits())).await;
+    let [StreamEvent::Error(error)] = events.as_slice() else {
+        panic!("not one error: {events:?}")
+    };
+    assert_eq!(error.code, NetworkError);
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` does not speak TLS; correct `base_url`");
+}
+
+#[tokio::test]
+async fn dropping_a_stream_closes_its_connection() {
+    let server = Server::start(vec![vec![
+        Step::Send([stream_head(), piece("a").into_bytes()].concat()),
+        Step::Drip(b'\n'),
+    ]])
+    .await;
+    let mut settings = settings(server.base_url(), limits());
+    settings.providers.get_mut("p").unwrap().max_parallel = Some(1);
+    let engine = ReasoningEngine::new(settings, environment).unwrap();
+    let config = engine.resolve("p").unwrap();
+    for _ in 0..3 {
+        let mut stream = engine.call(&config, request());
+        assert_eq!(stream.next().await, Some(token("a")));
+    }
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_missing_key_is_said_before_anything_is_sent() {
+    let server = Server::replying(chat("hi")).await;
+    let engine = ReasoningEngine::new(settings(server.base_url(), limits()), |_| None).unwrap();
+    let events = events_of(&engine).await;
+    assert!(matches!(&events[..], [StreamEvent::Error(error)] if error.code == ProviderNotConfigured));
+    assert_eq!(server.requests(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn nothing_that_can_be_shown_has_the_key() {
+    let server = Server::replying(chat("hi")).await;
+    let engine = engine(server.base_url(), limits());
+    let config = engine.resolve("p").unwrap();
+    events_of(&engine).await;
+    let info = engine.describe(&config).unwrap();
+    assert_eq!(info.provider.key.as_deref(), Some("environment variable `P_KEY`"));
+    let texts = format!("{engine:?} {info:?} {:?} {config:?}", engine.providers());
+    assert!(!texts.contains(KEY));
+    assert!(!serde_json::to_string(&info).unwrap().contains(KEY));
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn probe(reply: Vec<u8>) -> (Probe, Vec<String>) {
+    let server = Server::replying(reply).await;
+    let engine = engine(server.base_url(), limits());
+    let probe = engine.probe(&engine.resolve("p").unwrap(), PATIENCE).await;
+    assert!(!format!("{probe:?}").contains(KEY));
+    (probe, server.requests())
+}
+
+const LIST: &str = r#"{"data":[{"id":"m"},{"id":"n:latest"}]}"#;
+
+#[tokio::test]
+async fn a_probe_reads_the_list_of_models() {
+    let (probe, requests) = probe(http(200, "content-type: application/json\r\n", LIST)).await;
+    assert!(probe.reachable && probe.error.is_none());
+    assert_eq!((probe.key_accepted, probe.model_listed), (None, Some(true)));
+    assert_eq!(probe.models, ["m", "n:latest"]);
+    assert!(requests[0].starts_with("GET /v1/models HTTP/1.1\r\n"), "{requests:?}");
+}
+
+#[tokio::test]
+async fn openrouter_gives_its_list_to_everyone_so_it_is_asked_for_the_key() {
+    let rows = [
+        (http(200, "", "{}"), Some(true), None),
+        (
+            http(401, "", &said("no such key")),
+            Some(false),
+            Some(AuthenticationError),
+        ),
+        (http(404, "", ""), None, None),
+    ];
+    for (reply, accepted, code) in rows {
+        let list = http(200, "content-type: application/json\r\n", LIST);
+        let server = Server::start(vec![vec![Step::Send(list)], vec![Step::Send(reply)]]).await;
+        let mut settings = settings(server.base_url(), limits());
+        let provider = settings.providers.remove("p").unwrap();
+        settings.providers.insert("openrouter".to_owned(), provider);
+        let engine = ReasoningEngine::new(settings, environment).unwrap();
+        let probe = engine.probe(&engine.resolve("openrouter").unwrap(), PATIENCE).await;
+        assert_eq!(
+            (probe.key_accepted, probe.error.map(|error| error.code)),
+            (accepted, code)
+        );
+        let requests = server.requests();
+        assert!(requests[1].starts_with("GET /v1/key HTTP/1.1\r\n"), "{requests:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_in_the_list_is_said() {
+    let (probe, _) = probe(http(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
+    assert_eq!(probe.model_listed, Some(false));
+    insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows the models it has)");
+}
+
+#[tokio::test]
+async fn a_list_may_name_a_model_with_its_tag_or_folder() {
+    for (listed, model) in [("m", "m"), ("models/m", "m"), ("m:latest", "m"), ("m:8b", "m:8b")] {
+        assert!(probe::is(listed, model), "{listed} {model}");
+    }
+    for (listed, model) in [("mm", "m"), ("m:8b", "m"), ("m", "m:8b")] {
+        assert!(!probe::is(listed, model), "{listed} {model}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused_is_seen() {
+    let (probe, _) = probe(http(401, "", &said("no such key"))).await;
+    assert_eq!(
+        (probe.reachable, probe.key_accepted, probe.model_listed),
+        (true, Some(false), None)
+    );
+    assert_eq!(probe.error.unwrap().code, AuthenticationError);
+}
+
+#[tokio::test]
+async fn a_provider_without_a_list_is_there_all_the_same() {
+    for reply in [
+        http(404, "", ""),
+        http(200, "content-type: text/html\r\n", "<html>"),
+        http(500, "", ""),
+    ] {
+        let (probe, _) = probe(reply).await;
+        assert_eq!(
+            (probe.reachable, probe.key_accepted, probe.model_listed),
+            (true, None, None)
+        );
+        assert!(probe.error.is_some());
+    }
+    let (probe, _) = probe(http(200, "", "[]")).await;
+    assert!(probe.error.is_none() && probe.model_listed.is_none());
+}
+
+#[tokio::test]
+async fn a_provider_that_is_not_there_is_out_of_reach() {
+    let engine = engine(format!("http://127.0.0.1:{}", refused_port().await), limits());
+    let probe = engine.probe(&engine.resolve("p").unwrap(), PATIENCE).await;
+    assert!(!probe.reachable && probe.error.is_some());
+}
+
+#[tokio::test]
+async fn a_probe_waits_no_longer_than_it_is_told() {
+    let server = Server::start(vec![vec![Step::Hang]]).await;
+    let engine = engine(server.base_url(), limits());
+    let probe = engine
+        .probe(&engine.resolve("p").unwrap(), Duration::from_millis(50))
+        .await;
+    assert!(!probe.reachable);
+    let error = probe.error.unwrap();
+    assert_eq!(error.code, Timeout);
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` did not answer within 1 s; check the network and `base_url`, or try again");
+}
+
+#[tokio::test]
+async fn many_calls_at_once_keep_to_the_places_there_are() {
+    let server = Server::replying(chat("hi")).await;
+    let engine = engine(server.base_url(), limits());
+    let calls: Vec<_> = (0..20).map(|_| events_of(&engine)).collect();
+    let replies = tokio::time::timeout(Duration::from_secs(60), futures_util::future::join_all(calls))
+        .await
+        .unwrap();
+    assert!(replies.iter().all(|events| text_of(events) == "hi"));
+    assert_eq!(server.requests().len(), 20);
+}
+
+/// The request that a provider of that dialect gets.
+async fn request_in(api: crate::Api) -> String {
+    let server = Server::replying(http(500, "", "")).await;
+    let mut settings = settings(server.base_url(), limits());
+    settings.providers.get_mut("p").unwrap().api = Some(api);
+    events_of(&ReasoningEngine::new(settings, environment).unwrap()).await;
+    server.requests().remove(0)
+}
+
+#[tokio::test]
+async fn each_dialect_carries_the_key_in_its_own_header_and_never_in_the_address() {
+    use crate::Api::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+    let bearer = format!("authorization: Bearer {KEY}");
+    let table = [
+        (OpenaiChat, "/v1/chat/completions", bearer.clone()),
+        (OpenaiResponses, "/v1/responses", bearer),
+        (Anthropic, "/v1/messages", format!("x-api-key: {KEY}")),
+        (
+            Gemini,
+            "/v1/models/m:streamGenerateContent",
+            format!("x-goog-api-key: {KEY}"),
+        ),
+    ];
+    for (api, path, header) in table {
+        let request = request_in(api).await;
+        let (line, rest) = request.split_once("\r\n").unwrap();
+        assert!(
+            line.starts_with(&format!("POST {path}")) && !line.contains(KEY),
+            "{line}"
+        );
+        assert!(rest.contains(&format!("{header}\r\n")), "{api}: {rest}");
+        assert_eq!(request.matches(KEY).count(), 1, "{api}");
+    }
+}
+
+#[tokio::test]
+async fn limits_without_a_bound_have_one() {
+    let limits = EngineLimits {
+        connect_timeout_ms: u64::MAX,
+        header_timeout_ms: u64::MAX,
+        idle_timeout_ms: u64::MAX,
+        total_timeout_ms: u64::MAX,
+        queue_timeout_ms: u64::MAX,
+        adapter_idle_ms: u64::MAX,
+        ..limits()
+    };
+    assert_eq!(text_of(&events(vec![Step::Send(chat("hi"))], limits).await), "hi");
+}

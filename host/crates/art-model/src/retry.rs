@@ -1,0 +1,208 @@
+//! When a failed call is made again, and after how long (R1, R2, C88).
+
+use std::time::{Duration, SystemTime};
+
+use art_core::error::ModelError;
+use reqwest::header::HeaderMap;
+
+use crate::settings::EngineLimits;
+
+/// Longest time that a header can ask for; more is cut to it. It is far above what is ever waited.
+const LONGEST_ASKED: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// What becomes of a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is made again after that time.
+    Again(Duration),
+    /// Its error is the error of the call.
+    GiveUp,
+}
+
+/// What becomes of an attempt that failed with `error` after `retries` retries. `random` is in `0.0..1.0`.
+pub(crate) fn verdict(limits: &EngineLimits, error: &ModelError, retries: u32, random: f64) -> Verdict {
+    if !error.code.is_retryable() || retries >= limits.max_retries {
+        return Verdict::GiveUp;
+    }
+    match error.retry_after_ms {
+        Some(asked) if asked > limits.max_retry_after_ms => Verdict::GiveUp,
+        Some(asked) => Verdict::Again(Duration::from_millis(asked)),
+        None => Verdict::Again(backoff(limits, retries, random)),
+    }
+}
+
+/// Twice as long each time up to the limit, and up to a fifth more or less, so that hosts do not come back together.
+fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
+    let doubled = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
+    let capped = Duration::from_millis(doubled.min(limits.retry_cap_ms));
+    capped
+        .mul_f64(0.8 + 0.4 * random.clamp(0.0, 1.0))
+        .max(Duration::from_millis(1))
+}
+
+/// What the headers of a reply ask for: `retry-after-ms`, or `retry-after` as seconds or as a date. What is not in the
+/// future asks for nothing.
+pub(crate) fn asked(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    text("retry-after-ms")
+        .and_then(|text| positive(text, 1000.0))
+        .or_else(|| text("retry-after").and_then(|text| positive(text, 1.0).or_else(|| until(text, now))))
+}
+
+fn positive(text: &str, per_second: f64) -> Option<Duration> {
+    let seconds = text.parse::<f64>().ok()? / per_second;
+    if !seconds.is_finite() || seconds <= 0.0 {
+        return None;
+    }
+    Some(Duration::from_secs_f64(seconds.min(LONGEST_ASKED.as_secs_f64())))
+}
+
+fn until(text: &str, now: SystemTime) -> Option<Duration> {
+    let asked = httpdate::parse_http_date(text).ok()?.duration_since(now).ok()?;
+    (!asked.is_zero()).then(|| asked.min(LONGEST_ASKED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::error::ModelErrorCode;
+    use proptest::prelude::*;
+    use std::time::UNIX_EPOCH;
+
+    fn failed(code: ModelErrorCode, retry_after_ms: Option<u64>) -> ModelError {
+        ModelError {
+            code,
+            message: String::new(),
+            retry_after_ms,
+        }
+    }
+
+    fn again(ms: u64) -> Verdict {
+        Verdict::Again(Duration::from_millis(ms))
+    }
+
+    fn after(retries: u32, random: f64) -> Verdict {
+        let limits = EngineLimits {
+            max_retries: 9,
+            ..EngineLimits::default()
+        };
+        verdict(&limits, &failed(ModelErrorCode::NetworkError, None), retries, random)
+    }
+
+    #[test]
+    fn the_wait_doubles_up_to_ten_seconds() {
+        let waits: Vec<_> = (0..6).map(|retries| after(retries, 0.5)).collect();
+        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(again);
+        assert_eq!(waits, expected);
+    }
+
+    #[test]
+    fn jitter_is_a_fifth_at_most() {
+        assert_eq!([after(0, 0.0), after(0, 1.0)], [again(800), again(1200)]);
+    }
+
+    #[test]
+    fn three_codes_are_tried_again_and_the_others_are_not() {
+        use ModelErrorCode as Code;
+        let verdict = |code| verdict(&EngineLimits::default(), &failed(code, None), 0, 0.5);
+        for code in [Code::RateLimited, Code::NetworkError, Code::Timeout] {
+            assert_eq!(verdict(code), again(1000), "{code:?}");
+        }
+        let others = [
+            Code::ProviderNotConfigured,
+            Code::ProviderNotSupported,
+            Code::AuthenticationError,
+            Code::ModelNotFound,
+            Code::ContextLengthExceeded,
+            Code::InvalidResponse,
+            Code::Unknown,
+        ];
+        for code in others {
+            assert_eq!(verdict(code), Verdict::GiveUp, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn there_are_three_retries_and_none_when_none_are_allowed() {
+        let error = failed(ModelErrorCode::Timeout, None);
+        let limits = EngineLimits::default();
+        assert!(matches!(verdict(&limits, &error, 2, 0.5), Verdict::Again(_)));
+        assert_eq!(verdict(&limits, &error, 3, 0.5), Verdict::GiveUp);
+        let limits = EngineLimits {
+            max_retries: 0,
+            ..limits
+        };
+        assert_eq!(verdict(&limits, &error, 0, 0.5), Verdict::GiveUp);
+    }
+
+    #[test]
+    fn what_the_provider_asks_for_replaces_the_wait_up_to_a_minute() {
+        let limits = EngineLimits::default();
+        let asked = |ms| verdict(&limits, &failed(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
+        assert_eq!(asked(60_000), again(60_000));
+        assert_eq!(asked(60_001), Verdict::GiveUp);
+    }
+
+    fn header(name: &'static str, value: &str) -> Option<Duration> {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, value.parse().unwrap());
+        // 1994-11-06 08:49:37 UTC.
+        asked(&headers, UNIX_EPOCH + Duration::from_secs(784_111_777))
+    }
+
+    #[test]
+    fn retry_after_is_read_as_seconds_decimals_and_dates() {
+        let seconds = |text| header("retry-after", text).map(|wait| wait.as_secs_f64());
+        assert_eq!(seconds("7"), Some(7.0));
+        assert_eq!(seconds(" 1.5 "), Some(1.5));
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:49:47 GMT"), Some(10.0));
+        assert_eq!(seconds("1e9"), Some(LONGEST_ASKED.as_secs_f64()));
+        assert_eq!(header("retry-after-ms", "250"), Some(Duration::from_millis(250)));
+    }
+
+    #[test]
+    fn what_is_past_or_no_time_is_not_asked_for() {
+        for text in [
+            "0",
+            "-1",
+            "soon",
+            "",
+            "NaN",
+            "inf",
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1990 08:49:37 GMT",
+        ] {
+            assert_eq!(header("retry-after", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn milliseconds_win_over_seconds_unless_they_are_no_number() {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", "3".parse().unwrap());
+        headers.insert("retry-after-ms", "20".parse().unwrap());
+        assert_eq!(asked(&headers, UNIX_EPOCH), Some(Duration::from_millis(20)));
+        headers.insert("retry-after-ms", "x".parse().unwrap());
+        assert_eq!(asked(&headers, UNIX_EPOCH), Some(Duration::from_secs(3)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_header_asks_for_nothing_or_for_a_bounded_time(text in "[ -~]{0,40}", number in any::<f64>(), now in 0..1_u64 << 40) {
+            for text in [text, number.to_string()] {
+                let mut headers = HeaderMap::new();
+                if let Ok(value) = text.parse() {
+                    headers.insert("retry-after", value);
+                }
+                let asked = asked(&headers, UNIX_EPOCH + Duration::from_secs(now));
+                prop_assert!(asked.is_none_or(|asked| asked <= LONGEST_ASKED));
+            }
+        }
+
+        #[test]
+        fn a_backoff_is_near_its_bounds(retries in 0..100_u32, random in 0.0..1.0) {
+            let wait = backoff(&EngineLimits::default(), retries, random);
+            prop_assert!(wait >= Duration::from_millis(800) && wait <= Duration::from_secs(12));
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Server-sent events (WHATWG HTML, 9.2) out of bytes that come in pieces of any size.
+//!
+//! Each byte is looked at once. What is kept between two pieces is the line and the event that are not yet ended, and both
+//! together have a bound.
+
+#[cfg(test)]
+mod tests;
+
+/// One event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SseEvent {
+    /// Its `event` field; empty when it has none.
+    pub(crate) name: String,
+    /// Its `data` lines joined with a line feed.
+    pub(crate) data: String,
+    /// The bytes ended before the blank line that ends it: it may not be whole.
+    pub(crate) cut: bool,
+}
+
+/// An event is longer than the decoder takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooLong {
+    /// Bytes that an event may have.
+    pub(crate) max: usize,
+}
+
+/// Reads events. Lines end with LF, CRLF or CR in any mix; bytes that are not UTF-8 become U+FFFD.
+#[derive(Debug)]
+pub(crate) struct SseDecoder {
+    max: usize,
+    /// Start of a line whose end has not come.
+    line: Vec<u8>,
+    event: SseEvent,
+    has_data: bool,
+    /// The last byte was a CR, so a LF that follows belongs to it.
+    after_cr: bool,
+    /// No line was read, so one may begin with a byte order mark.
+    first: bool,
+    failed: bool,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+impl Default for SseDecoder {
+    /// Events of at most 1 MiB: no provider sends one that is near it, but for a whole reply in one event.
+    fn default() -> Self {
+        Self::new(1 << 20)
+    }
+}
+
+impl SseDecoder {
+    /// Takes events of at most `max` bytes, counting the line that is being read.
+    pub(crate) const fn new(max: usize) -> Self {
+        Self {
+            max,
+            line: Vec::new(),
+            event: SseEvent {
+                name: String::new(),
+                data: String::new(),
+                cut: false,
+            },
+            has_data: false,
+            after_cr: false,
+            first: true,
+            failed: false,
+        }
+    }
+
+    /// Takes `bytes` and adds the events that they end to `out`.
+    ///
+    /// # Errors
+    /// When an event is too long. Those before it are in `out`; no more come, now or later.
+    pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+        self.check(0)?;
+        let mut rest = bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            if std::mem::take(&mut self.after_cr) && byte == b'\n' {
+                rest = after;
+                continue;
+            }
+            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.check(rest.len())?;
+                self.line.extend_from_slice(rest);
+                break;
+            };
+            let (line, tail) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+            self.check(line.len())?;
+            self.after_cr = tail.first() == Some(&b'\r');
+            self.end_line(line, out);
+            rest = tail.get(1..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// The bytes ended. An event without its blank line is given all the same, because providers forget it; it is marked
+    /// as [`SseEvent::cut`].
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub(crate) fn finish(&mut self, out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+        self.check(0)?;
+        if !self.line.is_empty() {
+            self.end_line(&[], out);
+        }
+        self.event.cut = true;
+        self.dispatch(out);
+        Ok(())
+    }
+
+    /// Whether `more` bytes of a line fit.
+    fn check(&mut self, more: usize) -> Result<(), TooLong> {
+        let kept = self.line.len() + self.event.data.len() + self.event.name.len();
+        self.failed |= kept.saturating_add(more) > self.max;
+        if self.failed {
+            return Err(TooLong { max: self.max });
+        }
+        Ok(())
+    }
+
+    /// Reads the line that is kept with `tail` at its end.
+    fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
+        if self.line.is_empty() {
+            self.read(tail, out);
+            return;
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(tail);
+        self.read(&line, out);
+        line.clear();
+        self.line = line;
+    }
+
+    fn read(&mut self, line: &[u8], out: &mut Vec<SseEvent>) {
+        let line = match line.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) if self.first => rest,
+            _ => line,
+        };
+        self.first = false;
+        if line.is_empty() {
+            self.dispatch(out);
+            return;
+        }
+        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
+        let (field, value) = line.split_at_checked(colon).unwrap_or((line, &[]));
+        let value = value.strip_prefix(b":").unwrap_or_default();
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        self.field(field, value);
+    }
+
+    /// A comment is a field without a name. The fields `id` and `retry` are for connections that are opened again.
+    fn field(&mut self, field: &[u8], value: &[u8]) {
+        match field {
+            b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
+            b"data" => {
+                if self.has_data {
+                    self.event.data.push('\n');
+                }
+                self.has_data = true;
+                self.event.data.push_str(&String::from_utf8_lossy(value));
+            }
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self, out: &mut Vec<SseEvent>) {
+        let event = std::mem::take(&mut self.event);
+        if std::mem::take(&mut self.has_data) {
+            out.push(event);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+use super::*;
+use proptest::prelude::*;
+
+/// What the decoder gives for `pieces`, and whether it took them all.
+fn read<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
+    let (mut decoder, mut out) = (SseDecoder::new(max), Vec::new());
+    for piece in pieces {
+        if decoder.push(piece, &mut out).is_err() {
+            return (out, false);
+        }
+    }
+    let fits = decoder.finish(&mut out).is_ok();
+    (out, fits)
+}
+
+fn events(text: &[u8]) -> Vec<(String, String)> {
+    let (events, fits) = read(1 << 20, [text]);
+    assert!(fits);
+    events.into_iter().map(|event| (event.name, event.data)).collect()
+}
+
+fn data(text: &[u8]) -> Vec<String> {
+    events(text).into_iter().map(|(_, data)| data).collect()
+}
+
+const SAMPLES: &[&[u8]] = &[
+    b"\xEF\xBB\xBFevent: a\r\ndata: 1\r\n\r\ndata: 2\n\n: note\r\rdata\rdata: x\r\r",
+    b"id: 7\nretry: 10\ndata:  two spaces\ndata:none\n\nevent: lonely\n\ndata: last",
+    "data: {\"t\":\"gr\u{fc}\u{df}e \u{1f980}\"}\n\ndata: \n\n".as_bytes(),
+    b"data: \xFF\xFE bad \xE2\x82\r\n\r\n\n\r\n\r\r\ndata: [DONE]\r\n",
+];
+
+#[test]
+fn lines_end_with_lf_crlf_or_cr_in_any_mix() {
+    for text in [
+        "data: a\n\ndata: b\n\n",
+        "data: a\r\n\r\ndata: b\r\n\r\n",
+        "data: a\r\rdata: b\r\r",
+    ] {
+        assert_eq!(data(text.as_bytes()), ["a", "b"]);
+    }
+    assert_eq!(data(b"data: a\r\n\ndata: b\r\r\n"), ["a", "b"]);
+}
+
+#[test]
+fn a_crlf_split_between_two_pieces_is_one_line_end() {
+    let (events, _) = read(100, [b"data: a\r".as_slice(), b"\ndata: b\r\n\r", b"\n"]);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].data, "a\nb");
+}
+
+#[test]
+fn data_lines_are_joined_and_a_name_belongs_to_its_event_only() {
+    let read = events(b"event: one\ndata: a\ndata\ndata:b\n\ndata: c\n\n");
+    assert_eq!(read, [("one".into(), "a\n\nb".into()), (String::new(), "c".into())]);
+}
+
+#[test]
+fn one_space_after_the_colon_is_not_part_of_the_value() {
+    assert_eq!(data(b"data:a\n\ndata: a\n\ndata:  a\n\n"), ["a", "a", " a"]);
+}
+
+#[test]
+fn comments_and_other_fields_and_events_without_data_are_left_out() {
+    assert_eq!(
+        data(b": hi\nid: 1\nretry: 2\nnoise\n\nevent: ping\n\ndata: x\n\n"),
+        ["x"]
+    );
+}
+
+#[test]
+fn a_byte_order_mark_is_taken_off_the_first_line_only() {
+    assert_eq!(data(b"\xEF\xBB\xBFdata: a\n\n"), ["a"]);
+    assert_eq!(data(b"\n\xEF\xBB\xBFdata: a\n\n"), Vec::<String>::new());
+}
+
+#[test]
+fn an_event_that_the_end_cut_off_is_given_and_marked() {
+    let (events, _) = read(100, [b"data: a\n\ndata: b".as_slice()]);
+    let cut: Vec<bool> = events.iter().map(|event| event.cut).collect();
+    assert_eq!(cut, [false, true]);
+}
+
+#[test]
+fn an_event_that_is_too_long_ends_the_stream_after_those_before_it() {
+    let (events, fits) = read(16, [b"data: ok\n\ndata: 0123456789abcdef\n\ndata: no\n\n".as_slice()]);
+    assert_eq!((events.len(), fits), (1, false));
+    let many_lines = "data: 1234\n".repeat(8);
+    assert!(!read(16, [many_lines.as_bytes()]).1);
+    assert!(!read(16, [b": a comment that does not end".as_slice()]).1);
+}
+
+#[test]
+fn many_short_events_are_not_too_long() {
+    let text = "data: 1234\n\n".repeat(100);
+    assert_eq!(read(16, [text.as_bytes()]).0.len(), 100);
+}
+
+#[test]
+fn nothing_comes_after_an_event_that_is_too_long() {
+    let (mut decoder, mut out) = (SseDecoder::new(8), Vec::new());
+    assert_eq!(decoder.push(b"data: 123456789", &mut out), Err(TooLong { max: 8 }));
+    assert_eq!(decoder.push(b"\n\ndata: 1\n\n", &mut out), Err(TooLong { max: 8 }));
+    assert_eq!((decoder.finish(&mut out), out.len()), (Err(TooLong { max: 8 }), 0));
+}
+
+#[test]
+fn no_split_in_two_or_three_changes_the_events_of_a_sample() {
+    for sample in SAMPLES {
+        let whole = read(64, [*sample]);
+        for first in 0..=sample.len() {
+            for second in first..=sample.len() {
+                let pieces = [&sample[..first], &sample[first..second], &sample[second..]];
+                assert_eq!(read(64, pieces), whole, "split at {first} and {second}");
+            }
+        }
+        assert_eq!(read(64, sample.chunks(1)), whole);
+    }
+}
+
+/// Streams in which line ends, colons and broken characters are likely.
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        Just(b"data: ".to_vec()),
+        Just(b"event:".to_vec()),
+        Just(b"\r\n".to_vec()),
+        Just(b"\n".to_vec()),
+        Just(b"\r".to_vec()),
+        Just(b"\xEF\xBB\xBF".to_vec()),
+        proptest::collection::vec(any::<u8>(), 0..6),
+    ];
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_split_changes_the_events(stream in stream(), sizes in proptest::collection::vec(1usize..9, 1..20), max in 1usize..60) {
+        let mut pieces = Vec::new();
+        let mut rest = stream.as_slice();
+        for size in sizes.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (piece, tail) = rest.split_at((*size).min(rest.len()));
+            pieces.push(piece);
+            rest = tail;
+        }
+        prop_assert_eq!(read(max, pieces), read(max, [stream.as_slice()]));
+    }
+
+    #[test]
+    fn events_have_no_more_bytes_than_the_bound_allows(stream in stream(), max in 1usize..40) {
+        for event in read(max, [stream.as_slice()]).0 {
+            // A byte that is not UTF-8 becomes three.
+            prop_assert!(event.data.len() + event.name.len() <= 3 * max + 3);
+        }
+    }
+}

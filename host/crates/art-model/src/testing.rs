@@ -1,0 +1,240 @@
+//! What the tests of this crate share: a server that does as it is told on real sockets, and a model that does.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use art_core::error::{ModelError, ModelErrorCode};
+use art_core::prompt::ArtStandardPrompt;
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{Phase, StreamEvent};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use crate::model::Model;
+use crate::settings::{EngineLimits, ModelSettings, ProviderSettings};
+use crate::wire::Api;
+
+/// A key that must never be seen.
+pub(crate) const KEY: &str = "sk-testing-0123456789abcdef";
+
+/// What a server does with a connection, after it has read the request.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Send(Vec<u8>),
+    /// Sends a byte again and again until nobody listens.
+    Drip(u8),
+    /// Waits before the next step.
+    Pause(std::time::Duration),
+    /// Does nothing more, and leaves the connection open.
+    Hang,
+    Reset,
+}
+
+/// A server on this machine. The steps for a connection are those of its number; the last ones are for all that follow.
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    requests: Arc<Mutex<Vec<String>>>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    pub(crate) async fn start(script: Vec<Vec<Step>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let requests = Arc::<Mutex<Vec<String>>>::default();
+        let seen = Arc::clone(&requests);
+        let task = tokio::spawn(async move {
+            let mut open = Vec::new();
+            for number in 0.. {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let steps = script[number.min(script.len() - 1)].clone();
+                let seen = Arc::clone(&seen);
+                open.push(tokio::spawn(async move {
+                    let request = read_request(&mut stream).await;
+                    seen.lock().unwrap().push(request);
+                    serve(stream, steps).await;
+                }));
+            }
+        });
+        Self { port, requests, task }
+    }
+
+    /// One that gives that reply to every request.
+    pub(crate) async fn replying(reply: Vec<u8>) -> Self {
+        Self::start(vec![vec![Step::Send(reply)]]).await
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut piece = [0_u8; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return text;
+            }
+        }
+        match stream.read(&mut piece).await {
+            Ok(0) | Err(_) => return text,
+            Ok(length) => bytes.extend_from_slice(&piece[..length]),
+        }
+    }
+}
+
+async fn serve(mut stream: TcpStream, steps: Vec<Step>) {
+    for step in steps {
+        match step {
+            Step::Send(bytes) => drop(stream.write_all(&bytes).await),
+            Step::Drip(byte) => {
+                while stream.write_all(&[byte]).await.is_ok() {
+                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                }
+            }
+            Step::Pause(time) => tokio::time::sleep(time).await,
+            Step::Hang => std::future::pending().await,
+            Step::Reset => return stream.set_zero_linger().unwrap(),
+        }
+    }
+    drop(stream.shutdown().await);
+}
+
+/// A whole reply.
+pub(crate) fn http(status: u16, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status} Said\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
+        .into_bytes()
+}
+
+/// The head of a reply that streams until the connection is closed.
+pub(crate) fn stream_head() -> Vec<u8> {
+    b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_vec()
+}
+
+/// An event of a chat stream with a piece of text.
+pub(crate) fn piece(text: &str) -> String {
+    let text = serde_json::Value::from(text);
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n")
+}
+
+/// The end of a chat stream, without counts.
+pub(crate) const CHAT_END: &str =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+/// A reply that streams `text` in one piece.
+pub(crate) fn chat(text: &str) -> Vec<u8> {
+    [stream_head(), piece(text).into_bytes(), CHAT_END.into()].concat()
+}
+
+/// A provider at `base_url` under the name `p`, with [`KEY`].
+pub(crate) fn settings(base_url: String, limits: EngineLimits) -> ModelSettings {
+    let provider = ProviderSettings {
+        api: Some(Api::OpenaiChat),
+        base_url: Some(base_url),
+        api_key_env: Some("P_KEY".to_owned()),
+        default_model: Some("m".to_owned()),
+        ..ProviderSettings::default()
+    };
+    ModelSettings {
+        providers: BTreeMap::from([("p".to_owned(), provider)]),
+        limits,
+        ..ModelSettings::default()
+    }
+}
+
+pub(crate) fn environment(name: &str) -> Option<String> {
+    (name == "P_KEY").then(|| KEY.to_owned())
+}
+
+/// A question.
+pub(crate) fn request() -> ModelRequest {
+    let prompt: ArtStandardPrompt = serde_json::from_str(r#"[{"role":"user","content":"how are you?"}]"#).unwrap();
+    ModelRequest::new(prompt, Phase::Synthesis)
+}
+
+pub(crate) fn token(text: &str) -> StreamEvent {
+    StreamEvent::Token(text.to_owned())
+}
+
+pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
+    StreamEvent::Error(ModelError {
+        code,
+        message: "it failed".to_owned(),
+        retry_after_ms: None,
+    })
+}
+
+/// A model that answers its calls with those streams, one after the other; then with an end.
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    config: RuntimeProviderConfig,
+    streams: Mutex<VecDeque<Vec<StreamEvent>>>,
+    endless: bool,
+    pub(crate) calls: AtomicUsize,
+    pub(crate) shutdowns: AtomicUsize,
+}
+
+impl Scripted {
+    pub(crate) fn new(streams: Vec<Vec<StreamEvent>>) -> Self {
+        Self {
+            config: RuntimeProviderConfig::new("s", "m"),
+            streams: Mutex::new(streams.into()),
+            endless: false,
+            calls: AtomicUsize::new(0),
+            shutdowns: AtomicUsize::new(0),
+        }
+    }
+
+    /// One whose streams do not end.
+    pub(crate) fn endless(streams: Vec<Vec<StreamEvent>>) -> Self {
+        Self {
+            endless: true,
+            ..Self::new(streams)
+        }
+    }
+}
+
+impl Model for Scripted {
+    fn config(&self) -> &RuntimeProviderConfig {
+        &self.config
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        &[ModelCapability::Text]
+    }
+
+    fn stream(&self, _: ModelRequest) -> BoxStream<'static, StreamEvent> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let next = self.streams.lock().unwrap().pop_front();
+        let events = stream::iter(next.unwrap_or_else(|| vec![StreamEvent::End]));
+        if self.endless {
+            return events.chain(stream::pending()).boxed();
+        }
+        events.boxed()
+    }
+
+    fn shutdown(&self) {
+        self.shutdowns.fetch_add(1, Ordering::SeqCst);
+    }
+}

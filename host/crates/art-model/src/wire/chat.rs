@@ -1,0 +1,96 @@
+//! Chat completions, in the variants of the providers that speak them.
+
+mod kept;
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use art_core::error::ModelError;
+use art_core::stream::StreamEvent;
+use serde_json::Value;
+
+use super::reply::Stream;
+use super::{Decoder, KeyHeader, Wire, WireCall, WireRequest, models};
+
+/// What tells the providers apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Profile {
+    OpenAi,
+    OpenRouter,
+    DeepSeek,
+    Groq,
+    Mistral,
+    Ollama,
+    /// Any other provider that speaks the dialect.
+    Compatible,
+}
+
+impl Profile {
+    /// The profile of the provider with that name.
+    pub(super) fn of(provider: &str) -> Self {
+        match provider.to_ascii_lowercase().as_str() {
+            "openai" => Self::OpenAi,
+            "openrouter" => Self::OpenRouter,
+            "deepseek" => Self::DeepSeek,
+            "groq" => Self::Groq,
+            "mistral" => Self::Mistral,
+            "ollama" => Self::Ollama,
+            _ => Self::Compatible,
+        }
+    }
+
+    /// Whether models may write their thoughts into the text, between `<think>` and `</think>`.
+    const fn thinks_in_text(self) -> bool {
+        !matches!(self, Self::OpenAi)
+    }
+
+    /// Whether the provider wants `reasoning_content` back with a turn that calls tools.
+    const fn wants_thoughts(self) -> bool {
+        matches!(self, Self::DeepSeek | Self::Compatible)
+    }
+
+    /// Whether it says what a call cost. The word of a provider that anyone may run is not taken: it would lift the limit of
+    /// costs.
+    const fn says_its_cost(self) -> bool {
+        matches!(self, Self::OpenRouter)
+    }
+
+    /// Whether it can be asked for the usage of a stream. Mistral gives it unasked and refuses fields that it does not know.
+    const fn gives_usage_on_demand(self) -> bool {
+        !matches!(self, Self::Mistral)
+    }
+}
+
+/// The dialect for one provider.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chat(pub(super) Profile);
+
+/// Name of the dialect in a [`art_core::stream::ProviderState`].
+const NAME: &str = "openai-chat";
+
+impl Wire for Chat {
+    fn request(&self, call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
+        request::request(self.0, call)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Stream::new(reply::Reading::new(self.0)))
+    }
+
+    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Reading::new(self.0)).whole(body)
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Bearer
+    }
+
+    fn models_path(&self) -> &'static str {
+        "models"
+    }
+
+    fn models(&self, body: &Value) -> Vec<String> {
+        models(body)
+    }
+}

@@ -1,0 +1,158 @@
+//! What is asked.
+
+use art_core::prompt::Message;
+use art_core::provider::ReplyFormat;
+use serde_json::{Value, json};
+
+use crate::wire::tests::{asked, conversation, tool, tool_call, written};
+use crate::wire::{Api, WireCall, dialect};
+
+fn body(provider: &str, model: &str) -> Value {
+    let state = json!({"reasoning_content": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]});
+    written(Api::OpenaiChat, provider, model, &conversation("openai-chat", state)).body
+}
+
+#[test]
+fn a_request_is_written_as_openai_wants_it() {
+    let request = written(
+        Api::OpenaiChat,
+        "openai",
+        "gpt-5",
+        &conversation("openai-chat", json!({})),
+    );
+    assert_eq!((request.path.as_str(), request.headers.len()), ("chat/completions", 0));
+    insta::assert_json_snapshot!(request.body);
+}
+
+#[test]
+fn each_provider_gets_the_fields_that_it_knows() {
+    let fields = [
+        "max_tokens",
+        "max_completion_tokens",
+        "stream_options",
+        "reasoning_effort",
+        "reasoning",
+        "thinking",
+        "seed",
+        "random_seed",
+        "response_format",
+    ];
+    let mut lines = String::new();
+    for provider in ["openai", "openrouter", "deepseek", "groq", "mistral", "ollama", "vllm"] {
+        let body = body(provider, "m");
+        let present = fields
+            .iter()
+            .filter_map(|field| Some(format!("{field}={}", body.get(field)?)));
+        lines.push_str(&format!("{provider}: {}\n", present.collect::<Vec<_>>().join(" ")));
+    }
+    insta::assert_snapshot!(lines, @r#"
+    openai: max_completion_tokens=500 stream_options={"include_usage":true} reasoning_effort="low" seed=7 response_format={"type":"json_object"}
+    openrouter: max_tokens=500 stream_options={"include_usage":true} reasoning={"effort":"low"} seed=7 response_format={"type":"json_object"}
+    deepseek: max_tokens=500 stream_options={"include_usage":true} reasoning_effort="low" thinking={"type":"enabled"} seed=7 response_format={"type":"json_object"}
+    groq: max_tokens=500 stream_options={"include_usage":true} reasoning_effort="low" seed=7
+    mistral: max_tokens=500 reasoning_effort="low" random_seed=7 response_format={"type":"json_object"}
+    ollama: max_tokens=500 stream_options={"include_usage":true} reasoning_effort="low" seed=7 response_format={"type":"json_object"}
+    vllm: max_tokens=500 stream_options={"include_usage":true} reasoning_effort="low" seed=7 response_format={"type":"json_object"}
+    "#);
+}
+
+#[test]
+fn a_parameter_of_the_provider_is_added_and_cannot_change_what_is_asked() {
+    let body = body("openai", "gpt-5");
+    assert_eq!((&body["model"], &body["user"]), (&json!("gpt-5"), &json!("someone")));
+}
+
+#[test]
+fn thoughts_go_back_to_the_providers_that_want_them_and_to_no_other() {
+    for (provider, details, content) in [
+        ("openrouter", true, false),
+        ("deepseek", false, true),
+        ("kimi", false, true),
+        ("openai", false, false),
+        ("groq", false, false),
+    ] {
+        let body = body(provider, "m");
+        let turn = &body["messages"][3];
+        assert_eq!(turn["role"], "assistant");
+        assert_eq!(
+            (
+                turn.get("reasoning_details").is_some(),
+                turn.get("reasoning_content").is_some()
+            ),
+            (details, content),
+            "{provider}"
+        );
+    }
+}
+
+#[test]
+fn deepseek_gets_thoughts_for_calls_that_have_none() {
+    let calls = vec![tool_call("a", "calculator", "{}")];
+    let request = asked(vec![
+        Message::user("go"),
+        Message::assistant_calls("", calls),
+        Message::assistant("done"),
+    ]);
+    for (provider, blank) in [("deepseek", Some(&json!(" "))), ("vllm", None)] {
+        let body = written(Api::OpenaiChat, provider, "m", &request).body;
+        assert_eq!(body["messages"][1].get("reasoning_content"), blank, "{provider}");
+        assert_eq!(body["messages"][3].get("reasoning_content"), None, "{provider}");
+    }
+}
+
+#[test]
+fn turns_of_one_role_are_merged_for_r1_on_ollama_and_for_no_other_model() {
+    let calls = |id: &str| vec![tool_call(id, "calculator", "{}")];
+    let request = asked(vec![
+        Message::user("a"),
+        Message::user("b"),
+        Message::assistant("c"),
+        Message::assistant_calls("", calls("x")),
+        Message::assistant_calls("d", calls("y")),
+        Message::tool_result("x", "calculator", "1"),
+        Message::tool_result("y", "calculator", "2"),
+    ]);
+    let roles = |provider: &str, model: &str| -> Vec<String> {
+        let body = written(Api::OpenaiChat, provider, model, &request).body;
+        let messages = body["messages"].as_array().unwrap().iter();
+        messages
+            .map(|message| message["role"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(roles("ollama", "deepseek-r1:7b"), ["user", "assistant", "tool", "tool"]);
+    assert_eq!(roles("ollama", "llama3.3").len(), 7);
+    assert_eq!(roles("deepseek", "deepseek-r1").len(), 7);
+    let body = written(Api::OpenaiChat, "ollama", "deepseek-r1", &request).body;
+    assert_eq!(body["messages"][1]["content"], "c\n\nd");
+    assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_form_for_the_reply_is_asked_for_only_when_the_prompt_says_json() {
+    for (provider, text, asks) in [
+        ("openai", "Plan.", false),
+        ("openai", "Reply in JSON.", true),
+        ("groq", "Reply in JSON.", false),
+    ] {
+        let mut request = asked(vec![Message::system(text), Message::user("hi")]);
+        request.reply_format = ReplyFormat::Json;
+        let body = written(Api::OpenaiChat, provider, "m", &request).body;
+        assert_eq!(body.get("response_format").is_some(), asks, "{provider}");
+    }
+}
+
+#[test]
+fn a_tool_whose_schema_is_no_object_is_refused_by_name() {
+    let mut request = asked(vec![Message::user("hi")]);
+    request.tools = vec![tool("broken")];
+    request.tools[0].input_schema = json!("any");
+    let call = WireCall {
+        model_id: "m",
+        request: &request,
+        stream: true,
+        vision: false,
+        max_tokens: None,
+    };
+    let error = dialect(Api::OpenaiChat, "ollama").request(&call).unwrap_err();
+    insta::assert_snapshot!(error, @"the input schema of tool `broken` is not a JSON object; correct the tool");
+}

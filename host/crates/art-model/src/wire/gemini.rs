@@ -1,0 +1,51 @@
+//! Generated content of Gemini.
+
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+mod thinking;
+
+use art_core::error::ModelError;
+use art_core::stream::StreamEvent;
+use serde_json::Value;
+
+use super::reply::Stream;
+use super::{Decoder, KeyHeader, Wire, WireCall, WireRequest, models};
+
+/// The dialect.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gemini;
+
+/// Name of the dialect in a [`art_core::stream::ProviderState`].
+const NAME: &str = "gemini";
+
+impl Wire for Gemini {
+    fn request(&self, call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
+        Ok(WireRequest {
+            path: request::path(call.model_id, call.stream),
+            headers: Vec::new(),
+            body: request::body(call)?,
+        })
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Stream::new(reply::Reading::default()))
+    }
+
+    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Reading::default()).whole(body)
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Plain("x-goog-api-key")
+    }
+
+    fn models_path(&self) -> &'static str {
+        "models?pageSize=1000"
+    }
+
+    fn models(&self, body: &Value) -> Vec<String> {
+        models(body)
+    }
+}

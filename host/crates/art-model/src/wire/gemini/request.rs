@@ -1,0 +1,163 @@
+//! How content is asked for.
+
+use std::fmt::Write as _;
+
+use art_core::JsonObject;
+use art_core::error::ModelError;
+use art_core::provider::{Media, ReplyFormat};
+use serde_json::{Value, json};
+
+use super::{NAME, thinking};
+use crate::wire::params::Params;
+use crate::wire::turns::{self, Answer, Call, Turn, object};
+use crate::wire::{OPENING, WireCall, is_image, schema_of};
+
+/// What the provider takes for the signature of a call that another model made.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+/// The path has the model in it, so what could end its segment is escaped.
+pub(super) fn path(model: &str, stream: bool) -> String {
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    let mut escaped = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => escaped.push(char::from(byte)),
+            // A `String` takes whatever is written to it.
+            other => drop(write!(escaped, "%{other:02X}")),
+        }
+    }
+    let method = if stream {
+        "streamGenerateContent?alt=sse"
+    } else {
+        "generateContent"
+    };
+    format!("models/{escaped}:{method}")
+}
+
+pub(super) fn body(call: &WireCall<'_>) -> Result<Value, ModelError> {
+    let turns = turns::turns(call, NAME);
+    let mut body = JsonObject::new();
+    if let Some(instructions) = turns::instructions(&turns) {
+        body.insert(
+            "systemInstruction".to_owned(),
+            json!({"parts": [{"text": instructions}]}),
+        );
+    }
+    body.insert("contents".to_owned(), contents(&turns, call.model_id).into());
+    tools(call, &mut body)?;
+    let config = config(call);
+    if !config.is_empty() {
+        body.insert("generationConfig".to_owned(), config.into());
+    }
+    Params::new(call).add_rest(&mut body);
+    Ok(body.into())
+}
+
+fn config(call: &WireCall<'_>) -> JsonObject {
+    let params = Params::new(call);
+    let mut config = JsonObject::new();
+    params.copy("temperature", &mut config, "temperature");
+    params.copy("topP", &mut config, "topP");
+    params.copy("seed", &mut config, "seed");
+    if let Some(max) = params.max_tokens() {
+        config.insert("maxOutputTokens".to_owned(), max.into());
+    }
+    if let Some(stop) = params.stop() {
+        config.insert("stopSequences".to_owned(), stop.into());
+    }
+    if let Some(effort) = params.effort() {
+        config.insert("thinkingConfig".to_owned(), thinking::config(call.model_id, effort));
+    }
+    // The provider refuses a form for the reply together with tools.
+    if call.request.reply_format == ReplyFormat::Json && call.request.tools.is_empty() {
+        config.insert("responseMimeType".to_owned(), "application/json".into());
+    }
+    config
+}
+
+fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+    let tools = call.request.tools.iter().map(|tool| {
+        let schema = schema_of(tool)?;
+        Ok(json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": schema}))
+    });
+    let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
+    if !tools.is_empty() {
+        body.insert("tools".to_owned(), json!([{"functionDeclarations": tools}]));
+        body.insert(
+            "toolConfig".to_owned(),
+            json!({"functionCallingConfig": {"mode": "AUTO"}}),
+        );
+    }
+    Ok(())
+}
+
+/// The conversation. Turns of one role are one content, and the first is the user's.
+fn contents(turns: &[Turn<'_>], model: &str) -> Vec<Value> {
+    let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
+    for turn in turns {
+        let Some((role, parts)) = parts(turn, model) else {
+            continue;
+        };
+        match contents.last_mut() {
+            Some((last, before)) if *last == role => before.extend(parts),
+            _ => contents.push((role, parts)),
+        }
+    }
+    if contents.first().is_none_or(|(role, _)| *role != "user") {
+        contents.insert(0, ("user", vec![json!({"text": OPENING})]));
+    }
+    let content = |(role, parts)| json!({"role": role, "parts": Value::Array(parts)});
+    contents.into_iter().map(content).collect()
+}
+
+fn parts(turn: &Turn<'_>, model: &str) -> Option<(&'static str, Vec<Value>)> {
+    match turn {
+        Turn::System(_) => None,
+        Turn::User { text, media } => {
+            let words = (!text.is_empty()).then(|| json!({"text": text}));
+            Some(("user", words.into_iter().chain(media.iter().filter_map(file)).collect()))
+        }
+        Turn::Assistant { text, calls, state } => Some(("model", said(text, calls, *state, model))),
+        Turn::Results(answers) => Some(("user", answers.iter().map(function_response).collect())),
+    }
+}
+
+/// A turn of the model: its text and its calls, each with the signature that it came with.
+fn said(text: &str, calls: &[Call<'_>], state: Option<&Value>, model: &str) -> Vec<Value> {
+    let signature = |path: &str| {
+        state
+            .and_then(|state| state.pointer(path))
+            .filter(|found| found.is_string())
+    };
+    let text = (!text.is_empty()).then(|| signed(json!({"text": text}), signature("/text")));
+    let signatures: Vec<Option<&Value>> = (0..calls.len()).map(|at| signature(&format!("/calls/{at}"))).collect();
+    let unsigned = thinking::has_levels(model) && signatures.iter().all(Option::is_none);
+    let calls = calls.iter().zip(signatures).enumerate().map(|(at, (call, signature))| {
+        let part = json!({"functionCall": {"id": call.id, "name": call.name, "args": Value::Object(call.object())}});
+        // Since Gemini 3, the first call of a turn has to have one.
+        let none = Value::from(UNSIGNED);
+        let signature = signature.or((unsigned && at == 0).then_some(&none));
+        signed(part, signature)
+    });
+    text.into_iter().chain(calls).collect()
+}
+
+fn signed(mut part: Value, signature: Option<&Value>) -> Value {
+    if let (Some(part), Some(signature)) = (part.as_object_mut(), signature) {
+        part.insert("thoughtSignature".to_owned(), signature.clone());
+    }
+    part
+}
+
+fn function_response(answer: &Answer<'_>) -> Value {
+    let response = Value::Object(object(&answer.text, "result"));
+    json!({"functionResponse": {"id": answer.id, "name": answer.name, "response": response}})
+}
+
+fn file(file: &Media) -> Option<Value> {
+    let kinds = ["audio/", "video/", "text/"];
+    let taken = is_image(file)
+        || file.media_type == "application/pdf"
+        || kinds.iter().any(|kind| file.media_type.starts_with(kind));
+    taken.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": file.base64}}))
+}

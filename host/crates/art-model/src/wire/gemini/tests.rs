@@ -1,0 +1,168 @@
+use art_core::prompt::Message;
+use art_core::provider::ReplyFormat;
+use serde_json::{Value, json};
+
+use crate::wire::tests::{asked, conversation, read, read_whole, shown, tool_call, written};
+use crate::wire::{Api, KeyHeader, dialect, replay};
+
+const API: Api = Api::Gemini;
+const SAMPLE: &[u8] = include_bytes!("../samples/gemini.sse");
+
+fn content(events: &[Value]) -> String {
+    read(API, "gemini", events)
+}
+
+fn parts(parts: &Value) -> Value {
+    json!({"candidates": [{"content": {"role": "model", "parts": parts}}]})
+}
+
+fn stop(reason: &str) -> Value {
+    json!({"candidates": [{"finishReason": reason}]})
+}
+
+#[test]
+fn a_request_is_written_as_the_provider_wants_it() {
+    let state = json!({"calls": ["Y2FsbA==", null], "text": "dGV4dA=="});
+    let request = written(API, "gemini", "gemini-3-pro-preview", &conversation("gemini", state));
+    assert_eq!(
+        request.path,
+        "models/gemini-3-pro-preview:streamGenerateContent?alt=sse"
+    );
+    insta::assert_json_snapshot!(request.body);
+}
+
+#[test]
+fn a_model_cannot_lead_out_of_its_path() {
+    let request = asked(vec![Message::user("hi")]);
+    let path = |model| written(API, "gemini", model, &request).path;
+    assert_eq!(
+        path("models/gemini-2.5-flash"),
+        "models/gemini-2.5-flash:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(
+        path("../x?key=1#"),
+        "models/..%2Fx%3Fkey%3D1%23:streamGenerateContent?alt=sse"
+    );
+}
+
+#[test]
+fn a_form_for_the_reply_is_not_asked_for_together_with_tools() {
+    let mut request = asked(vec![Message::user("hi")]);
+    request.reply_format = ReplyFormat::Json;
+    let body = written(API, "gemini", "m", &request).body;
+    assert_eq!(
+        body["generationConfig"],
+        json!({"responseMimeType": "application/json"})
+    );
+    let with_tools = written(API, "gemini", "m", &conversation("gemini", json!({}))).body;
+    assert_eq!(with_tools["generationConfig"].get("responseMimeType"), None);
+}
+
+#[test]
+fn the_calls_of_another_model_are_signed_with_a_word_where_a_signature_is_wanted() {
+    let calls = vec![tool_call("a", "f", "{}"), tool_call("b", "f", "{}")];
+    let request = asked(vec![Message::assistant_calls("", calls)]);
+    for (model, wanted) in [("gemini-3-flash", true), ("gemini-2.5-flash", false)] {
+        let body = written(API, "gemini", model, &request).body;
+        assert_eq!(
+            body["contents"][0],
+            json!({"role": "user", "parts": [{"text": "Begin."}]})
+        );
+        let parts = &body["contents"][1]["parts"];
+        assert_eq!(parts[0].get("thoughtSignature").is_some(), wanted);
+        assert_eq!(parts[1].get("thoughtSignature"), None);
+    }
+}
+
+#[test]
+fn a_recorded_stream_gives_thoughts_text_calls_state_and_counts() {
+    insta::assert_snapshot!(shown(&replay(API, "gemini", [SAMPLE])), @r#"
+    thinking Two numbers to add.
+    token Let me see…
+    call g1 calculator {"expression":"6*7"}
+    call  datetime {}
+    state gemini {"calls":["Y2FsbA==",null],"text":"dGV4dA=="}
+    metadata {"inputTokens":30,"outputTokens":12,"thinkingTokens":5,"cachedInputTokens":16,"stopReason":"tool_calls"}
+    end
+    "#);
+}
+
+#[test]
+fn a_whole_body_gives_the_same_as_its_stream() {
+    let body = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
+            {"text": "Two numbers to add.", "thought": true},
+            {"text": "Let me see…", "thoughtSignature": "dGV4dA=="},
+            {"functionCall": {"id": "g1", "name": "calculator", "args": {"expression": "6*7"}}, "thoughtSignature": "Y2FsbA=="},
+            {"functionCall": {"name": "datetime", "args": {}}}]}}],
+        "usageMetadata": {"promptTokenCount": 30, "cachedContentTokenCount": 16, "candidatesTokenCount": 7, "thoughtsTokenCount": 5}});
+    assert_eq!(
+        read_whole(API, "gemini", &body),
+        shown(&replay(API, "gemini", [SAMPLE]))
+    );
+}
+
+#[test]
+fn reasons_to_stop_have_one_name_each() {
+    for (word, shown) in [
+        ("STOP", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("SAFETY", "content_filter"),
+        ("RECITATION", "content_filter"),
+        ("PROHIBITED_CONTENT", "content_filter"),
+        ("MALFORMED_FUNCTION_CALL", "MALFORMED_FUNCTION_CALL"),
+    ] {
+        assert_eq!(
+            content(&[stop(word)]),
+            format!("metadata {{\"stopReason\":\"{shown}\"}}\nend")
+        );
+    }
+}
+
+#[test]
+fn a_blocked_prompt_stops_for_its_content() {
+    let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}});
+    assert_eq!(
+        content(&[blocked]),
+        "metadata {\"inputTokens\":4,\"stopReason\":\"content_filter\"}\nend"
+    );
+}
+
+#[test]
+fn an_error_ends_the_stream_with_its_code() {
+    let error = json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "The model is overloaded."}});
+    let text = content(&[parts(&json!([{"text": "a"}])), error.clone(), stop("STOP")]);
+    assert_eq!(
+        text,
+        "token a\nerror NetworkError: the provider failed: The model is overloaded."
+    );
+    assert!(read_whole(API, "gemini", &json!([error])).starts_with("error NetworkError"));
+}
+
+#[test]
+fn a_stream_without_a_reason_to_stop_broke_off() {
+    assert!(content(&[parts(&json!([{"text": "a"}]))]).contains("error NetworkError: the stream broke off"));
+}
+
+#[test]
+fn fields_of_the_wrong_type_say_nothing() {
+    let text = content(&[
+        json!({"candidates": {}}),
+        json!({"candidates": [null], "usageMetadata": 3, "promptFeedback": []}),
+        parts(&json!({"text": "not a list"})),
+        parts(
+            &json!([null, 3, {"text": 5, "thought": "yes"}, {"inlineData": {"data": "AAAA"}}, {"thoughtSignature": 1}]),
+        ),
+        stop("STOP"),
+    ]);
+    assert_eq!(text, "metadata {\"stopReason\":\"stop\"}\nend");
+}
+
+#[test]
+fn the_key_has_a_header_of_its_own_and_models_are_listed_without_their_prefix() {
+    let wire = dialect(API, "gemini");
+    assert_eq!(wire.key_header(), KeyHeader::Plain("x-goog-api-key"));
+    assert_eq!(
+        wire.models(&json!({"models": [{"name": "models/gemini-x"}]})),
+        ["gemini-x"]
+    );
+}

@@ -1,0 +1,224 @@
+//! What the decoders of all dialects share: a reply that is being read, and the way from an event to it.
+
+use std::fmt::Debug;
+
+use art_core::error::ModelError;
+use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
+use serde_json::Value;
+
+use super::calls::{Calls, TooMuch};
+use super::{Decoder, fault, usage};
+use crate::sse::SseEvent;
+
+/// Bytes of what a provider wants back with a turn; more is not kept.
+pub(super) const MAX_STATE: usize = 256 << 10;
+/// Characters of a reason that no provider we know gives.
+const MAX_REASON: usize = 64;
+
+/// How one dialect reads its events.
+pub(super) trait Reading: Send + Debug {
+    /// Takes one event, which is no error, and says in `reply` what it means.
+    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch>;
+
+    /// Whether the reply would be whole if the bytes ended here.
+    fn is_whole(&self) -> bool;
+
+    /// What the provider wants back with this turn. `calls` says whether the turn has any.
+    fn state(&mut self, calls: bool) -> Option<ProviderState>;
+
+    /// Says what is held back until the end of the text.
+    fn flush(&mut self, _reply: &mut Reply<'_>) {}
+}
+
+/// A reply as far as it was read.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) calls: Calls,
+    pub(super) stop: Option<StopReason>,
+    /// The model refused, whatever its reason to stop says.
+    pub(super) refused: bool,
+    pub(super) usage: Option<Value>,
+    /// Dollars that the provider says the call cost, if its word is taken.
+    pub(super) cost_usd: Option<f64>,
+    /// The provider said that nothing follows.
+    pub(super) ended: bool,
+}
+
+/// What is known of a reply, and where its events go.
+#[derive(Debug)]
+pub(super) struct Reply<'a> {
+    pub(super) known: &'a mut Known,
+    out: &'a mut Vec<StreamEvent>,
+}
+
+impl Reply<'_> {
+    /// Text of the answer.
+    pub(super) fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.push(StreamEvent::Token(text.to_owned()));
+        }
+    }
+
+    /// Thoughts.
+    pub(super) fn thinking(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.push(StreamEvent::Thinking(text.to_owned()));
+        }
+    }
+
+    /// Counts, wherever `body` has them.
+    pub(super) fn usage(&mut self, body: &Value) {
+        if let Some(found) = usage::find(body) {
+            usage::merge(&mut self.known.usage, found);
+        }
+    }
+
+    /// What the call cost, as the provider counts it.
+    pub(super) fn cost(&mut self, body: &Value) {
+        let cost = usage::find(body).and_then(usage::cost);
+        self.known.cost_usd = cost.or(self.known.cost_usd);
+    }
+}
+
+/// A decoder of any dialect.
+#[derive(Debug)]
+pub(super) struct Stream<R> {
+    known: Known,
+    reading: R,
+    done: bool,
+}
+
+impl<R: Reading> Stream<R> {
+    pub(super) fn new(reading: R) -> Self {
+        Self {
+            known: Known::default(),
+            reading,
+            done: false,
+        }
+    }
+
+    /// Reads a reply that came as one body. It is whole when it says something of a reply.
+    pub(super) fn whole(mut self, body: &Value) -> Vec<StreamEvent> {
+        let mut out = Vec::new();
+        self.value(body, &mut out);
+        if !self.done && !self.reading.is_whole() {
+            let error = fault::unreadable("it is not a reply of this interface; check the base URL and the interface");
+            self.fail(error, &mut out);
+        }
+        self.finish(&mut out);
+        out
+    }
+
+    fn value(&mut self, body: &Value, out: &mut Vec<StreamEvent>) {
+        if let Some(error) = fault::of_reply(body) {
+            return self.fail(error, out);
+        }
+        let mut reply = Reply {
+            known: &mut self.known,
+            out,
+        };
+        if self.reading.read(body, &mut reply).is_err() {
+            let error = fault::unreadable("it has more than 128 tool calls, or more than 1 MiB of them");
+            return self.fail(error, out);
+        }
+        if self.known.ended {
+            self.end(out);
+        }
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
+        self.done = true;
+        out.push(StreamEvent::Error(error));
+    }
+
+    /// Calls, state, metadata, end: in this order, once. A reply that was refused or held back calls nothing (M10).
+    fn end(&mut self, out: &mut Vec<StreamEvent>) {
+        self.done = true;
+        let mut reply = Reply {
+            known: &mut self.known,
+            out,
+        };
+        self.reading.flush(&mut reply);
+        let held_back = self.known.refused || self.known.stop == Some(StopReason::ContentFilter);
+        let mut calls = self.known.calls.take(self.known.stop == Some(StopReason::Length));
+        if held_back {
+            calls.clear();
+        }
+        let called = !calls.is_empty();
+        out.extend(calls.into_iter().map(StreamEvent::ToolCall));
+        out.extend(self.reading.state(called).map(StreamEvent::State));
+        out.push(StreamEvent::Metadata(self.metadata(called)));
+        out.push(StreamEvent::End);
+    }
+
+    fn metadata(&mut self, called: bool) -> LlmMetadata {
+        let stop = match self.known.stop.take() {
+            _ if self.known.refused => Some(StopReason::ContentFilter),
+            // Some providers say `stop` of a reply that calls tools.
+            Some(StopReason::Stop) | None if called => Some(StopReason::ToolCalls),
+            stop => stop,
+        };
+        let mut metadata = LlmMetadata {
+            stop_reason: stop,
+            cost_usd: self.known.cost_usd,
+            ..LlmMetadata::default()
+        };
+        if let Some(found) = self.known.usage.take() {
+            usage::read(found, &mut metadata);
+        }
+        metadata
+    }
+}
+
+impl<R: Reading> Decoder for Stream<R> {
+    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
+        let data = event.data.trim();
+        if self.done || data.is_empty() {
+            return;
+        }
+        if data == "[DONE]" {
+            return self.end(out);
+        }
+        match serde_json::from_str::<Value>(data) {
+            Ok(body) => self.value(&body, out),
+            // The stream ended in the middle of it, which `finish` says.
+            Err(_) if event.cut => {}
+            Err(source) => self.fail(fault::unreadable(&format!("{source} in `{data}`")), out),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<StreamEvent>) {
+        if self.done {
+            return;
+        }
+        if self.reading.is_whole() {
+            self.end(out);
+        } else {
+            self.fail(fault::broke_off(), out);
+        }
+    }
+}
+
+/// A reason of our own, or the provider's word for it.
+pub(super) fn reason(word: &str) -> StopReason {
+    match word.to_ascii_lowercase().as_str() {
+        "stop" | "end_turn" | "stop_sequence" | "completed" | "eos" => StopReason::Stop,
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
+            StopReason::Length
+        }
+        "tool_calls" | "tool_use" | "function_call" => StopReason::ToolCalls,
+        "content_filter" | "refusal" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii"
+        | "image_safety" => StopReason::ContentFilter,
+        _ => StopReason::Other(word.chars().take(MAX_REASON).collect()),
+    }
+}
+
+/// The text at `path`; empty when there is none.
+pub(super) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    value.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The items at `path`; none when it is not a list.
+pub(super) fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
+    value.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

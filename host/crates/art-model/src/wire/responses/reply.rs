@@ -1,0 +1,166 @@
+//! How a response is read.
+
+use art_core::stream::{ProviderState, StopReason};
+use serde_json::{Value, json};
+
+use super::NAME;
+use crate::wire::calls::TooMuch;
+use crate::wire::places::Places;
+use crate::wire::reply::{self, Reply, items, text};
+
+/// A response that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    places: Places,
+    /// Text came in pieces, so the whole of it would be said again.
+    said: bool,
+    /// Name of the events that thoughts come in: a provider may give them both whole and as a summary.
+    thoughts: Option<Thoughts>,
+    /// Items that began, for events that do not number theirs.
+    items: u64,
+    finished: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thoughts {
+    Whole,
+    Summary,
+}
+
+impl Reading {
+    /// The number of the item that an event is about.
+    fn index(&self, event: &Value) -> u64 {
+        let given = event.get("output_index").and_then(Value::as_u64);
+        given.unwrap_or(self.items.saturating_sub(1))
+    }
+
+    fn think(&mut self, kind: Thoughts, thought: &str, reply: &mut Reply<'_>) {
+        if *self.thoughts.get_or_insert(kind) == kind {
+            reply.thinking(thought);
+        }
+    }
+
+    fn said(&mut self, text: &str, reply: &mut Reply<'_>) {
+        self.said = true;
+        reply.text(text);
+    }
+
+    /// An item began: the name of a call comes only here.
+    fn added(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+        self.items = self.items.saturating_add(1);
+        match event.get("item") {
+            Some(item) if text(item, "/type") == "function_call" => begin(self.index(event), item, reply),
+            _ => Ok(()),
+        }
+    }
+
+    /// An item is whole.
+    fn done(&mut self, index: u64, item: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+        match text(item, "/type") {
+            "function_call" => {
+                self.places.call();
+                begin(index, item, reply)?;
+                replace(index, text(item, "/arguments"), reply)?;
+            }
+            "message" => self.places.text(),
+            "reasoning" if !text(item, "/encrypted_content").is_empty() => self.places.keep(json!({
+                "type": "reasoning",
+                "id": text(item, "/id"),
+                "summary": items(item, "/summary"),
+                "encrypted_content": text(item, "/encrypted_content"),
+            })),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The response ended. Its items are read when they did not come one by one.
+    fn response(&mut self, response: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+        reply.usage(response);
+        let output = items(response, "/output");
+        let streamed = !reply.known.calls.is_empty() || self.places.keeps();
+        for (index, item) in (0..).zip(output) {
+            self.speak(item, reply);
+            if !streamed {
+                self.done(index, item, reply)?;
+            }
+        }
+        let word = text(response, "/incomplete_details/reason");
+        reply.known.stop = Some(match text(response, "/status") {
+            "completed" | "" => StopReason::Stop,
+            // Not every service says why; what is not whole is not carried out.
+            "incomplete" if word.is_empty() => StopReason::Length,
+            status => reply::reason(if word.is_empty() { status } else { word }),
+        });
+        self.finished = true;
+        reply.known.ended = true;
+        Ok(())
+    }
+
+    /// The text and the thoughts of a whole item, unless they came in pieces.
+    fn speak(&mut self, item: &Value, reply: &mut Reply<'_>) {
+        let said = self.said;
+        for part in items(item, "/content")
+            .iter()
+            .filter(|_| !said && text(item, "/type") == "message")
+        {
+            reply.text(text(part, "/text"));
+            reply.text(text(part, "/refusal"));
+            reply.known.refused |= text(part, "/type") == "refusal";
+        }
+        let unheard = self.thoughts.is_none() && text(item, "/type") == "reasoning";
+        let summary = items(item, "/summary").iter().map(|part| text(part, "/text"));
+        let thought = summary.filter(|_| unheard).collect::<Vec<_>>().join("\n\n");
+        reply.thinking(&thought);
+    }
+}
+
+impl reply::Reading for Reading {
+    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+        let delta = text(event, "/delta");
+        let index = self.index(event);
+        match text(event, "/type") {
+            "response.output_text.delta" => self.said(delta, reply),
+            "response.refusal.delta" => {
+                reply.known.refused = true;
+                self.said(delta, reply);
+            }
+            "response.reasoning_text.delta" => self.think(Thoughts::Whole, delta, reply),
+            "response.reasoning_summary_text.delta" => self.think(Thoughts::Summary, delta, reply),
+            "response.reasoning_summary_part.added" if self.thoughts == Some(Thoughts::Summary) => {
+                reply.thinking("\n\n");
+            }
+            "response.output_item.added" => self.added(event, reply)?,
+            "response.function_call_arguments.delta" => reply.known.calls.append(index, delta)?,
+            "response.function_call_arguments.done" => replace(index, text(event, "/arguments"), reply)?,
+            "response.output_item.done" => self.done(index, event.get("item").unwrap_or(&Value::Null), reply)?,
+            "response.completed" | "response.incomplete" => {
+                self.response(event.get("response").unwrap_or(&Value::Null), reply)?;
+            }
+            "" if event.get("output").is_some_and(Value::is_array) => self.response(event, reply)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.finished
+    }
+
+    fn state(&mut self, calls: bool) -> Option<ProviderState> {
+        let state = self.places.take(NAME);
+        state.filter(|_| calls)
+    }
+}
+
+fn begin(index: u64, item: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    let (id, name) = (text(item, "/call_id"), text(item, "/name"));
+    reply.known.calls.begin(index, id, name, "")
+}
+
+fn replace(index: u64, arguments: &str, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    if arguments.is_empty() {
+        return Ok(());
+    }
+    reply.known.calls.replace(index, arguments)
+}

@@ -1,0 +1,123 @@
+//! How a request for a response is written.
+
+use art_core::JsonObject;
+use art_core::error::ModelError;
+use art_core::provider::{Media, ReplyFormat};
+use serde_json::{Value, json};
+
+use super::NAME;
+use crate::wire::params::Params;
+use crate::wire::places::arrange;
+use crate::wire::turns::{self, Call, Turn};
+use crate::wire::{WireCall, WireRequest, data_url, is_image, schema_of};
+
+pub(super) fn request(call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
+    let turns = turns::turns(call, NAME);
+    let mut body = JsonObject::new();
+    body.insert("model".to_owned(), call.model_id.into());
+    if let Some(instructions) = turns::instructions(&turns) {
+        body.insert("instructions".to_owned(), instructions.into());
+    }
+    body.insert("input".to_owned(), turns.iter().flat_map(items).collect());
+    body.insert("stream".to_owned(), call.stream.into());
+    body.insert("store".to_owned(), false.into());
+    params(call, &mut body);
+    tools(call, &mut body)?;
+    if call.request.reply_format == ReplyFormat::Json && turns::asks_for_json(&turns, false) {
+        body.insert("text".to_owned(), json!({"format": {"type": "json_object"}}));
+    }
+    Params::new(call).add_rest(&mut body);
+    Ok(WireRequest {
+        path: "responses".to_owned(),
+        headers: Vec::new(),
+        body: body.into(),
+    })
+}
+
+/// The dialect has neither `seed` nor `stop`.
+fn params(call: &WireCall<'_>, body: &mut JsonObject) {
+    let params = Params::new(call);
+    params.copy("temperature", body, "temperature");
+    params.copy("topP", body, "top_p");
+    if let Some(max) = params.max_tokens() {
+        body.insert("max_output_tokens".to_owned(), max.into());
+    }
+    if let Some(effort) = params.effort() {
+        body.insert("reasoning".to_owned(), json!({"effort": effort, "summary": "auto"}));
+    }
+    // Nothing is stored at the provider, so its thoughts come with the reply, and go back with the turn. A model that does
+    // not think refuses the request for them.
+    if params.effort().is_some() || thinks(call.model_id) {
+        body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+    }
+}
+
+/// Whether the model is known to think: the `o` series, and GPT from 5 on but for its variants made for chat.
+fn thinks(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let number = |prefix: &str| {
+        let digits = name.strip_prefix(prefix)?.split(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse::<u32>().ok()
+    };
+    number("o").is_some() || (number("gpt-").is_some_and(|version| version >= 5) && !name.contains("chat"))
+}
+
+fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+    let tools = call.request.tools.iter().map(|tool| {
+        let parameters = schema_of(tool)?;
+        let (name, description) = (&tool.name, &tool.description);
+        // Strict schemas are a subset that ours need not be in.
+        Ok(json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": false}))
+    });
+    let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
+    if !tools.is_empty() {
+        body.insert("tools".to_owned(), tools.into());
+        body.insert("tool_choice".to_owned(), "auto".into());
+    }
+    Ok(())
+}
+
+fn items(turn: &Turn<'_>) -> Vec<Value> {
+    match turn {
+        Turn::System(_) => Vec::new(),
+        Turn::User { text, media } => vec![json!({"role": "user", "content": content(text, media)})],
+        Turn::Assistant { text, calls, state } => {
+            let text = (!text.is_empty()).then(|| json!({"role": "assistant", "content": text}));
+            arrange(*state, text, calls.iter().map(function_call).collect())
+        }
+        Turn::Results(answers) => {
+            let output = |answer: &turns::Answer<'_>| json!({"type": "function_call_output", "call_id": call_id(&answer.id), "output": answer.text});
+            answers.iter().map(output).collect()
+        }
+    }
+}
+
+fn function_call(call: &Call<'_>) -> Value {
+    json!({"type": "function_call", "call_id": call_id(&call.id), "name": call.name, "arguments": call.json()})
+}
+
+/// The provider takes identifiers of at most 64 characters; ours are shorter, those of another provider may not be.
+fn call_id(id: &str) -> String {
+    let long = id.chars().count().saturating_sub(64);
+    id.chars().skip(long).collect()
+}
+
+/// Text, or a list of parts when there are files that the provider takes.
+fn content(text: &str, media: &[Media]) -> Value {
+    let files: Vec<Value> = media.iter().filter_map(part).collect();
+    if files.is_empty() {
+        return text.into();
+    }
+    let words = (!text.is_empty()).then(|| json!({"type": "input_text", "text": text}));
+    words.into_iter().chain(files).collect()
+}
+
+fn part(file: &Media) -> Option<Value> {
+    if is_image(file) {
+        Some(json!({"type": "input_image", "image_url": data_url(file)}))
+    } else if file.media_type == "application/pdf" {
+        Some(json!({"type": "input_file", "filename": file.name, "file_data": data_url(file)}))
+    } else {
+        None
+    }
+}

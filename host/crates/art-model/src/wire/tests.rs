@@ -1,0 +1,148 @@
+//! What the tests of all dialects share.
+
+mod properties;
+
+use art_core::prompt::{ArtStandardPrompt, FunctionCall, FunctionKind, Message, ToolCallRequest};
+use art_core::provider::{Media, ModelRequest, ReplyFormat};
+use art_core::stream::{Phase, ProviderState, StreamEvent};
+use art_core::tool::ToolSchema;
+use serde_json::{Value, json};
+
+use super::{Api, WireCall, WireRequest, dialect, replay};
+
+pub(super) fn tool_call(id: &str, name: &str, arguments: &str) -> ToolCallRequest {
+    ToolCallRequest {
+        id: id.to_owned(),
+        kind: FunctionKind::Function,
+        function: FunctionCall {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        },
+    }
+}
+
+pub(super) fn tool(name: &str) -> ToolSchema {
+    serde_json::from_value(json!({
+        "name": name,
+        "description": format!("Runs {name}."),
+        "inputSchema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {"expression": {"type": "string"}},
+            "additionalProperties": false,
+        },
+    }))
+    .unwrap()
+}
+
+/// A request with everything that one may have. `state` is what the provider wanted back with the turn that calls tools.
+pub(super) fn conversation(wire: &str, state: Value) -> ModelRequest {
+    let calls = vec![
+        tool_call("call_a", "calculator", r#"{"expression":"6*7"}"#),
+        tool_call("call_b", "datetime", "now"),
+    ];
+    let mut called = Message::assistant_calls("Let me see.", calls);
+    called.provider_state = Some(ProviderState {
+        wire: wire.to_owned(),
+        content: state,
+    });
+    let prompt = vec![
+        Message::system("You plan."),
+        Message::system("Answer in JSON."),
+        Message::user("What is 6*7?"),
+        called,
+        Message::tool_result("call_a", "calculator", r#"{"result":42}"#),
+        Message::tool_result("call_b", "datetime", "no clock"),
+        Message::tool_result("gone", "csv_query", "3 rows"),
+        Message::assistant("42."),
+        Message::user("As JSON, with the picture?"),
+    ];
+    let mut request = ModelRequest::new(ArtStandardPrompt(prompt), Phase::Planning);
+    request.tools = vec![tool("calculator"), tool("datetime")];
+    request.media = [
+        ("p.png", "image/png"),
+        ("d.pdf", "application/pdf"),
+        ("z.zip", "application/zip"),
+    ]
+    .map(|(name, media_type)| Media {
+        name: name.to_owned(),
+        media_type: media_type.to_owned(),
+        base64: "AAAA".to_owned(),
+    })
+    .to_vec();
+    request.reply_format = ReplyFormat::Json;
+    request.params = serde_json::from_value(json!({
+        "temperature": 0.2, "topP": 0.9, "maxTokens": 500, "seed": 7, "stop": ["END"], "reasoningEffort": "low",
+        "model": "not this", "user": "someone",
+    }))
+    .unwrap();
+    request
+}
+
+/// The request for `model` of `provider`.
+pub(super) fn written(api: Api, provider: &str, model_id: &str, request: &ModelRequest) -> WireRequest {
+    let call = WireCall {
+        model_id,
+        request,
+        stream: true,
+        vision: true,
+        max_tokens: None,
+    };
+    dialect(api, provider).request(&call).unwrap()
+}
+
+/// A prompt of `messages` alone.
+pub(super) fn asked(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning)
+}
+
+/// The events as text, one a line; tokens and thoughts that follow each other in one.
+pub(super) fn shown(events: &[StreamEvent]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut last = "";
+    for event in events {
+        let (kind, text) = match event {
+            StreamEvent::Token(text) => ("token", text.clone()),
+            StreamEvent::Thinking(text) => ("thinking", text.clone()),
+            StreamEvent::ToolCall(call) => (
+                "call",
+                format!("{} {} {}", call.id, call.function.name, call.function.arguments),
+            ),
+            StreamEvent::State(state) => ("state", format!("{} {}", state.wire, state.content)),
+            StreamEvent::Metadata(metadata) => {
+                let mut metadata = metadata.clone();
+                metadata.provider_raw_usage = None;
+                ("metadata", serde_json::to_string(&metadata).unwrap())
+            }
+            StreamEvent::Error(error) => ("error", format!("{:?}: {error}", error.code)),
+            StreamEvent::Retry(_) => ("retry", String::new()),
+            StreamEvent::End => ("end", String::new()),
+        };
+        match lines.last_mut() {
+            Some(line) if kind == last && matches!(kind, "token" | "thinking") => line.push_str(&text),
+            _ if text.is_empty() => lines.push(kind.to_owned()),
+            _ => lines.push(format!("{kind} {text}")),
+        }
+        last = kind;
+    }
+    lines.join("\n")
+}
+
+/// A stream of `events` as bytes.
+pub(super) fn stream(events: &[Value]) -> Vec<u8> {
+    let lines = events.iter().map(|event| match event {
+        Value::String(text) => format!("data: {text}\n\n"),
+        event => format!("data: {event}\n\n"),
+    });
+    lines.collect::<String>().into_bytes()
+}
+
+/// What a stream of `events` means, as text.
+pub(super) fn read(api: Api, provider: &str, events: &[Value]) -> String {
+    shown(&replay(api, provider, [stream(events).as_slice()]))
+}
+
+/// What a whole body means, as text.
+pub(super) fn read_whole(api: Api, provider: &str, body: &Value) -> String {
+    shown(&dialect(api, provider).whole(body))
+}

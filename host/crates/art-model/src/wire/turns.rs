@@ -1,0 +1,261 @@
+//! A prompt as a list of turns that every provider accepts: each result directly behind its call, each call with a result.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use art_core::JsonObject;
+use art_core::prompt::{Message, Role};
+use art_core::provider::Media;
+use serde_json::Value;
+
+use super::WireCall;
+
+#[cfg(test)]
+mod tests;
+
+/// One turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Turn<'a> {
+    System(Cow<'a, str>),
+    User {
+        text: Cow<'a, str>,
+        media: &'a [Media],
+    },
+    Assistant {
+        text: &'a str,
+        calls: Vec<Call<'a>>,
+        /// What this dialect wanted back with the turn.
+        state: Option<&'a Value>,
+    },
+    /// One for each call of the turn before, in their order.
+    Results(Vec<Answer<'a>>),
+}
+
+/// A call of an assistant turn. Its identifier is not empty and is used once in a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Call<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: &'a str,
+    /// JSON text, or what the model gave for it.
+    pub(super) arguments: Cow<'a, str>,
+}
+
+/// What a call returned.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Answer<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: &'a str,
+    pub(super) text: Cow<'a, str>,
+}
+
+/// What stands for the result of a call that has none; providers refuse a call without a result.
+const NO_RESULT: &str = "no result: the call was not made";
+
+/// The turns of `call` for the dialect `wire`.
+pub(super) fn turns<'a>(call: &WireCall<'a>, wire: &str) -> Vec<Turn<'a>> {
+    let media: &[Media] = if call.vision { &call.request.media } else { &[] };
+    let mut reader = Reader::new(&call.request.prompt.0, wire);
+    for message in &call.request.prompt.0 {
+        reader.read(message);
+    }
+    let mut turns = reader.turns;
+    if !media.is_empty() {
+        attach(&mut turns, media);
+    }
+    turns.retain(|turn| !turn.is_empty());
+    turns
+}
+
+impl Turn<'_> {
+    /// Its text when it is an instruction.
+    pub(super) fn system(&self) -> Option<&str> {
+        match self {
+            Self::System(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it says nothing, which some providers refuse.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::System(text) => text.trim().is_empty(),
+            Self::User { text, media } => text.trim().is_empty() && media.is_empty(),
+            Self::Assistant { text, calls, .. } => text.trim().is_empty() && calls.is_empty(),
+            Self::Results(answers) => answers.is_empty(),
+        }
+    }
+}
+
+/// Arguments or a result as the object that a provider asks for; anything else goes under `key`.
+pub(super) fn object(text: &str, key: &str) -> JsonObject {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => object,
+        _ if text.trim().is_empty() => JsonObject::new(),
+        Ok(other) => JsonObject::from_iter([(key.to_owned(), other)]),
+        Err(_) => JsonObject::from_iter([(key.to_owned(), Value::from(text))]),
+    }
+}
+
+impl Call<'_> {
+    /// Its arguments as JSON text: providers read those of earlier turns and refuse a prompt in which they cannot.
+    pub(super) fn json(&self) -> Cow<'_, str> {
+        match serde_json::from_str(&self.arguments) {
+            Ok(Value::Object(_)) => Cow::Borrowed(&self.arguments),
+            _ => Cow::Owned(Value::Object(self.object()).to_string()),
+        }
+    }
+
+    /// Its arguments as an object.
+    pub(super) fn object(&self) -> JsonObject {
+        object(&self.arguments, "arguments")
+    }
+}
+
+/// The system turns in one text, if there are any.
+pub(super) fn instructions(turns: &[Turn<'_>]) -> Option<String> {
+    let texts: Vec<&str> = turns.iter().filter_map(Turn::system).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
+
+/// Whether a turn of the conversation, or with `system` an instruction, says `json`: providers that can be told to reply in
+/// JSON refuse to when the prompt does not ask for it.
+pub(super) fn asks_for_json(turns: &[Turn<'_>], system: bool) -> bool {
+    let says = |text: &str| text.to_ascii_lowercase().contains("json");
+    turns.iter().any(|turn| match turn {
+        Turn::System(text) => system && says(text),
+        Turn::User { text, .. } => says(text),
+        Turn::Assistant { text, .. } => says(text),
+        Turn::Results(answers) => answers.iter().any(|answer| says(&answer.text)),
+    })
+}
+
+/// Media belong to the last question; without one they are a turn of their own.
+fn attach<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
+    let last = turns.iter_mut().rev().find_map(|turn| match turn {
+        Turn::User { media, .. } => Some(media),
+        _ => None,
+    });
+    match last {
+        Some(media) => *media = files,
+        None => turns.push(Turn::User {
+            text: Cow::Borrowed(""),
+            media: files,
+        }),
+    }
+}
+
+/// The content of a message as text.
+fn text_of(message: &Message) -> Cow<'_, str> {
+    match &message.content {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed(""),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+struct Reader<'a> {
+    turns: Vec<Turn<'a>>,
+    wire: String,
+    /// Results that no call has taken, by the identifier of their call.
+    results: HashMap<&'a str, VecDeque<&'a Message>>,
+    /// Identifiers that calls have.
+    used: HashSet<String>,
+    /// Results that a call has taken, by address.
+    taken: HashSet<*const Message>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(messages: &'a [Message], wire: &str) -> Self {
+        let mut results: HashMap<&str, VecDeque<&Message>> = HashMap::new();
+        for message in messages.iter().filter(|message| message.role == Role::ToolResult) {
+            let id = message.tool_call_id.as_deref().unwrap_or_default();
+            results.entry(id).or_default().push_back(message);
+        }
+        Self {
+            turns: Vec::new(),
+            wire: wire.to_owned(),
+            results,
+            used: HashSet::new(),
+            taken: HashSet::new(),
+        }
+    }
+
+    fn read(&mut self, message: &'a Message) {
+        match message.role {
+            Role::System => self.turns.push(Turn::System(text_of(message))),
+            Role::User => self.user(text_of(message)),
+            Role::Assistant => self.assistant(message, message.content_text()),
+            Role::ToolRequest => self.tool_request(message),
+            Role::ToolResult if self.taken.contains(&std::ptr::from_ref(message)) => {}
+            Role::ToolResult => self.orphan(message),
+        }
+    }
+
+    fn user(&mut self, text: Cow<'a, str>) {
+        self.turns.push(Turn::User { text, media: &[] });
+    }
+
+    fn assistant(&mut self, message: &'a Message, text: &'a str) {
+        let calls = message.tool_calls.iter().map(|call| {
+            let arguments = Cow::Borrowed(call.function.arguments.as_str());
+            (call.id.as_str(), call.function.name.as_str(), arguments)
+        });
+        let state = message.provider_state.as_ref().filter(|state| state.wire == self.wire);
+        self.push_calls(text, calls.collect(), state.map(|state| &state.content));
+    }
+
+    /// A call that is a message of its own: its name and its content are those of the call. Without a name it calls nothing.
+    fn tool_request(&mut self, message: &'a Message) {
+        let Some(name) = message.name.as_deref() else {
+            return;
+        };
+        let id = message.tool_call_id.as_deref().unwrap_or_default();
+        self.push_calls("", vec![(id, name, text_of(message))], None);
+    }
+
+    fn push_calls(&mut self, text: &'a str, calls: Vec<(&'a str, &'a str, Cow<'a, str>)>, state: Option<&'a Value>) {
+        let mut answers = Vec::with_capacity(calls.len());
+        let mut named = Vec::with_capacity(calls.len());
+        for (given, name, arguments) in calls {
+            let id = self.unused(given);
+            let result = self.results.get_mut(given).and_then(VecDeque::pop_front);
+            self.taken.extend(result.map(std::ptr::from_ref));
+            answers.push(Answer {
+                id: id.clone(),
+                name,
+                text: result.map_or(Cow::Borrowed(NO_RESULT), text_of),
+            });
+            named.push(Call { id, name, arguments });
+        }
+        self.turns.push(Turn::Assistant {
+            text,
+            calls: named,
+            state,
+        });
+        self.turns.push(Turn::Results(answers));
+    }
+
+    /// `given`, or one like it when it is empty or another call has it.
+    fn unused(&mut self, given: &'a str) -> Cow<'a, str> {
+        if !given.is_empty() && self.used.insert(given.to_owned()) {
+            return Cow::Borrowed(given);
+        }
+        let mut number = self.used.len();
+        loop {
+            let id = format!("call_{number}");
+            if self.used.insert(id.clone()) {
+                return Cow::Owned(id);
+            }
+            number = number.saturating_add(1);
+        }
+    }
+
+    /// A result whose call is not before it in the prompt: providers refuse it as a result, so it is told in words.
+    fn orphan(&mut self, message: &'a Message) {
+        let id = message.tool_call_id.as_deref().unwrap_or_default();
+        // Those before it are taken or told, so it is the first that waits.
+        self.results.get_mut(id).and_then(VecDeque::pop_front);
+        let name = message.name.as_deref().unwrap_or("a tool");
+        self.user(Cow::Owned(format!("result of `{name}`: {}", text_of(message))));
+    }
+}

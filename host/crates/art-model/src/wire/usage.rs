@@ -1,0 +1,210 @@
+//! Token counts out of the forms that providers give them in (C85, A86).
+
+use art_core::stream::LlmMetadata;
+use serde_json::Value;
+
+/// Bytes of a provider's own usage that are kept.
+const MAX_RAW: usize = 4 << 10;
+
+/// Dollars of one call that can be meant.
+const MAX_COST: f64 = 10_000.0;
+
+/// Fields of usage that are put together out of several events.
+const MAX_FIELDS: usize = 64;
+
+/// The usage object in `body`, under any of the names that it goes by.
+pub(super) fn find(body: &Value) -> Option<&Value> {
+    let names = [
+        "/usage",
+        "/token_usage",
+        "/tokenUsage",
+        "/usageMetadata",
+        "/x_groq/usage",
+    ];
+    let mut found = names.iter().filter_map(|name| body.pointer(name));
+    found.find(|usage| usage.is_object())
+}
+
+/// Adds what `newer` says to `older`: a provider may send the counts of the question first and those of the answer later.
+pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
+    match (older, newer) {
+        (Some(Value::Object(older)), Value::Object(newer)) => {
+            for (name, value) in newer.iter().filter(|(_, value)| !value.is_null()) {
+                let before = older.get(name);
+                // Counts only grow, but some gateways send zeros with the last event.
+                let smaller = before.and_then(number) > number(value);
+                if !smaller && (before.is_some() || older.len() < MAX_FIELDS) {
+                    older.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        (older, Value::Object(_)) => *older = Some(newer.clone()),
+        _ => {}
+    }
+}
+
+/// The counts of `usage` in `metadata`. What it does not say stays as it is.
+pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
+    let count = |names: &[&str]| names.iter().find_map(|name| usage.pointer(name).and_then(number));
+    // Gemini counts thoughts apart from the answer, every other provider within it.
+    let apart = count(&["/thoughtsTokenCount"]);
+    metadata.thinking_tokens = apart.or_else(|| count(THINKING));
+    metadata.cached_input_tokens = count(CACHED);
+    let input = count(&["/prompt_tokens", "/promptTokens"])
+        .or_else(|| sum([count(&["/promptTokenCount"]), count(&["/toolUsePromptTokenCount"])]))
+        .or_else(|| {
+            // Anthropic counts what it read from or wrote to its cache apart from the rest.
+            let cache = [
+                count(&["/cache_read_input_tokens"]),
+                count(&["/cache_creation_input_tokens"]),
+            ];
+            sum([count(&["/input_tokens", "/inputTokens"]), sum(cache)])
+        });
+    metadata.input_tokens = input;
+    metadata.output_tokens = count(&["/completion_tokens", "/completionTokens"])
+        .or_else(|| sum([count(&["/candidatesTokenCount"]), apart]))
+        .or_else(|| count(&["/output_tokens", "/outputTokens"]));
+    if usage.to_string().len() <= MAX_RAW {
+        metadata.provider_raw_usage = Some(usage);
+    }
+}
+
+/// Dollars that `usage` says the call cost, where the provider sells for many others.
+pub(super) fn cost(usage: &Value) -> Option<f64> {
+    let cost = usage.get("cost").and_then(Value::as_f64);
+    cost.filter(|cost| (0.0..=MAX_COST).contains(cost))
+}
+
+const THINKING: &[&str] = &[
+    "/completion_tokens_details/reasoning_tokens",
+    "/completionTokensDetails/reasoningTokens",
+    "/output_tokens_details/reasoning_tokens",
+    "/output_tokens_details/thinking_tokens",
+];
+
+const CACHED: &[&str] = &[
+    "/prompt_tokens_details/cached_tokens",
+    "/promptTokensDetails/cachedTokens",
+    "/input_tokens_details/cached_tokens",
+    "/prompt_cache_hit_tokens",
+    "/cache_read_input_tokens",
+    "/cachedContentTokenCount",
+];
+
+/// The sum of the counts that are there; none when none is.
+fn sum(counts: [Option<u64>; 2]) -> Option<u64> {
+    counts.into_iter().flatten().reduce(u64::saturating_add)
+}
+
+/// A count, which some gateways give as a float or as text.
+fn number(value: &Value) -> Option<u64> {
+    let float = || value.as_f64().filter(|n| (0.0..9.0e15).contains(n));
+    let text = || value.as_str().and_then(|text| text.parse().ok());
+    value.as_u64().or_else(|| float().map(whole)).or_else(text)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the caller checked that it is between 0 and 9e15"
+)]
+fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Input, output, thoughts and cached tokens of a body.
+    fn counts(body: &Value) -> [Option<u64>; 4] {
+        let mut metadata = LlmMetadata::default();
+        if let Some(usage) = find(body) {
+            read(usage.clone(), &mut metadata);
+        }
+        [
+            metadata.input_tokens,
+            metadata.output_tokens,
+            metadata.thinking_tokens,
+            metadata.cached_input_tokens,
+        ]
+    }
+
+    #[test]
+    fn every_form_of_usage_gives_the_same_counts() {
+        let openai = json!({"prompt_tokens": 10, "completion_tokens": 7, "total_tokens": 17,
+            "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 3}});
+        let forms = [
+            json!({"usage": openai}),
+            json!({"token_usage": openai}),
+            json!({"x_groq": {"id": "r", "usage": openai}}),
+            json!({"usage": {"promptTokens": 10, "completionTokens": 7.0,
+                "promptTokensDetails": {"cachedTokens": "4"}, "completionTokensDetails": {"reasoningTokens": 3}}}),
+            json!({"usage": {"prompt_tokens": 10, "completion_tokens": 7, "prompt_cache_hit_tokens": 4,
+                "completion_tokens_details": {"reasoning_tokens": 3}}}),
+            json!({"usage": {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 4},
+                "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 3}}}),
+            json!({"usage": {"input_tokens": 5, "cache_read_input_tokens": 4, "cache_creation_input_tokens": 1,
+                "output_tokens": 7, "output_tokens_details": {"thinking_tokens": 3}}}),
+            json!({"usageMetadata": {"promptTokenCount": 8, "toolUsePromptTokenCount": 2, "cachedContentTokenCount": 4,
+                "candidatesTokenCount": 4, "thoughtsTokenCount": 3, "totalTokenCount": 17}}),
+        ];
+        for form in forms {
+            assert_eq!(counts(&form), [Some(10), Some(7), Some(3), Some(4)], "{form}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_stays_missing_and_the_form_of_openai_wins() {
+        assert_eq!(counts(&json!({})), [None; 4]);
+        assert_eq!(counts(&json!({"usage": null, "x_groq": 3})), [None; 4]);
+        assert_eq!(
+            counts(&json!({"usage": {"output_tokens": 2}})),
+            [None, Some(2), None, None]
+        );
+        let both =
+            json!({"usage": {"prompt_tokens": 1, "input_tokens": 9, "completion_tokens": 2, "output_tokens": 9}});
+        assert_eq!(counts(&both), [Some(1), Some(2), None, None]);
+    }
+
+    #[test]
+    fn a_count_of_the_wrong_type_is_left_out() {
+        for wrong in [json!(-1), json!("many"), json!({}), json!(1e300), json!(null)] {
+            assert_eq!(counts(&json!({"usage": {"prompt_tokens": wrong}}))[0], None);
+        }
+    }
+
+    #[test]
+    fn later_counts_hold_and_earlier_ones_stay() {
+        let mut usage = None;
+        merge(&mut usage, &json!({"input_tokens": 5, "output_tokens": 1}));
+        merge(&mut usage, &json!({"output_tokens": 8, "input_tokens": null}));
+        merge(&mut usage, &json!({"output_tokens": 0, "input_tokens": 0}));
+        merge(&mut usage, &json!("nothing"));
+        assert_eq!(usage, Some(json!({"input_tokens": 5, "output_tokens": 8})));
+    }
+
+    #[test]
+    fn a_cost_is_a_number_of_dollars_that_can_be_meant() {
+        for (given, read) in [
+            (json!(0.0125), Some(0.0125)),
+            (json!(0), Some(0.0)),
+            (json!(-1.0), None),
+            (json!(1e300), None),
+            (json!("0.1"), None),
+            (json!({"total": 1.0}), None),
+        ] {
+            assert_eq!(cost(&json!({"cost": given})), read, "{given}");
+        }
+    }
+
+    #[test]
+    fn usage_as_the_provider_gave_it_is_kept_when_it_is_small() {
+        for (length, kept) in [(10, true), (5000, false)] {
+            let mut metadata = LlmMetadata::default();
+            read(json!({"prompt_tokens": 1, "note": "x".repeat(length)}), &mut metadata);
+            assert_eq!(metadata.provider_raw_usage.is_some(), kept);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+use super::*;
+
+/// Runs the calls and gives what was told of them, one line each.
+async fn told(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<String> {
+    let (sender, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    bench.scope.progress = Some(sender);
+    bench.run(calls).await;
+    drop(bench);
+    let mut lines = Vec::new();
+    while let Some(progress) = heard.recv().await {
+        lines.push(match progress {
+            CallProgress::Started(call) => format!("{} started with {}", call.tool_name, call.arguments),
+            CallProgress::Ended(report) => format!("{} ended: {}", report.result.tool_name, report.ending.as_str()),
+        });
+    }
+    lines
+}
+
+fn calls_of<const N: usize>(names: [&str; N]) -> Vec<ParsedToolCall> {
+    names.map(|name| call(name, json!({}))).to_vec()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_runs_is_told_of_when_it_starts_and_when_it_ends() {
+    let bench = Bench::new([slow("slow", 200), slow("quick", 100), fails("fails")]);
+    let lines = told(bench, calls_of(["slow", "quick", "fails"])).await;
+    let expected = [
+        "slow started with {}",
+        "quick started with {}",
+        "fails started with {}",
+        "fails ended: failure",
+        "quick ended: success",
+        "slow ended: success",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_run_is_not_told_of() {
+    let bench = Bench::new([strict(), asks("ask"), echo("after")]);
+    let lines = told(bench, calls_of(["strict", "unknown", "ask", "after"])).await;
+    assert_eq!(lines, ["ask started with {}", "ask ended: suspended"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_a_place_is_not_told_of() {
+    let config = SystemConfig {
+        max_parallel: 1,
+        queue: 0,
+        ..SystemConfig::default()
+    };
+    let bench = Bench::with([slow("slow", 100)], Memory::default(), config);
+    let lines = told(bench, calls_of(["slow", "slow"])).await;
+    assert_eq!(lines, ["slow started with {}", "slow ended: success"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_is_withheld_from_a_listener_too() {
+    let sink = Memory {
+        fails_for: Some("echo"),
+        ..Memory::default()
+    };
+    let bench = Bench::with([echo("echo")], sink, SystemConfig::default());
+    let lines = told(bench, calls_of(["echo"])).await;
+    assert_eq!(lines, ["echo started with {}", "echo ended: not_recorded"]);
+}
+
+#[tokio::test]
+async fn a_listener_that_is_gone_changes_nothing() {
+    let mut bench = Bench::new([echo("echo")]);
+    let (sender, heard) = tokio::sync::mpsc::unbounded_channel();
+    drop(heard);
+    bench.scope.progress = Some(sender);
+    assert_eq!(endings(&bench.run(calls_of(["echo"])).await), [CallEnding::Success]);
+}

@@ -1,0 +1,139 @@
+//! `art chat`: a conversation at a terminal, or one question a line for programs.
+
+mod approvals;
+mod commands;
+mod input;
+mod screen;
+mod session;
+
+use tokio::runtime::Runtime;
+
+use super::interrupt::{AfterInterrupt, Interrupts};
+use super::{attachment, config, report, run, runtime};
+use crate::cli::{ChatArgs, Global};
+use crate::compose::Host;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use commands::{ChatLine, ThreadChange};
+use input::{Input, Typed};
+use screen::Screen;
+use session::Session;
+
+/// How to leave, for a person who pressed Ctrl-C.
+const LEAVE: &str = "to leave, press Ctrl-D or type /exit";
+
+pub(super) fn chat(global: &Global, args: &ChatArgs) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    let input = Input::open(global.json, config.chat_history())?;
+    let interrupts = Interrupts::listen(match input.is_interactive() {
+        true => AfterInterrupt::GoOn,
+        false => AfterInterrupt::End,
+    })?;
+    let runtime = runtime()?;
+    let host = runtime.block_on(Host::open(config))?;
+    let session = runtime.block_on(Session::open(host, args.thread.clone()))?;
+    let chat = Chat {
+        screen: Screen::new(global.json),
+        interactive: input.is_interactive(),
+        runtime,
+        interrupts,
+        session,
+        worst: Exit::Success,
+    };
+    chat.hold(input)
+}
+
+struct Chat {
+    screen: Screen,
+    /// A person is at the other end, who sees what went wrong and asks again.
+    interactive: bool,
+    runtime: Runtime,
+    interrupts: Interrupts,
+    session: Session,
+    worst: Exit,
+}
+
+impl Chat {
+    /// Reads lines until the person leaves.
+    fn hold(mut self, mut input: Input) -> Result<Exit, CommandError> {
+        self.screen.greet(&self.session.host, self.interactive)?;
+        loop {
+            let line = match input.next()? {
+                Typed::Line(line) => ChatLine::parse(&line),
+                Typed::Interrupted => {
+                    self.screen.note(LEAVE);
+                    continue;
+                }
+                Typed::End => break,
+            };
+            if line == ChatLine::Exit {
+                break;
+            }
+            if let Err(error) = self.obey(line) {
+                self.screen.error(&error);
+                self.worst = self.worst.worse(error.exit());
+            }
+            if self.interrupts.ended() {
+                self.worst = Exit::Cancelled;
+                break;
+            }
+        }
+        self.runtime.block_on(self.session.host.close());
+        // A look-up of a host that nobody waits for any more must not hold the process.
+        self.runtime.shutdown_background();
+        // A person has seen what went wrong; leaving is no failure, but being ended is.
+        let left = self.interactive && !self.interrupts.ended();
+        Ok(if left { Exit::Success } else { self.worst })
+    }
+
+    fn obey(&mut self, line: ChatLine) -> Result<(), CommandError> {
+        let (screen, session) = (self.screen, &mut self.session);
+        match line {
+            ChatLine::Empty | ChatLine::Exit => {}
+            ChatLine::Ask(query) => return self.ask(query),
+            ChatLine::Thread(change) => return self.change_thread(change),
+            ChatLine::Help => screen.say(&screen::help()),
+            ChatLine::Tools => screen.say(&screen::tools(&session.host)),
+            ChatLine::Model(name) => {
+                if let Some(name) = name {
+                    session.host.use_model(&name)?;
+                    report::warn_of_cost(&session.host)?;
+                }
+                screen.say(&report::introduction(&session.host)?);
+            }
+            ChatLine::Cost => screen.say(&screen::costs(session)),
+            ChatLine::Attach(path) => {
+                let name = session.attach(&path)?;
+                screen.say(&format!("`{name}` goes with the next question"));
+            }
+            ChatLine::Detach => screen.say(&screen::detached(&session.detach())),
+            ChatLine::History => {
+                let messages = self.runtime.block_on(session.messages())?;
+                screen.say(&screen::history(&messages));
+            }
+            ChatLine::Wrong(what) => return Err(CommandError::Usage(what)),
+        }
+        Ok(())
+    }
+
+    fn change_thread(&mut self, change: ThreadChange) -> Result<(), CommandError> {
+        match change {
+            ThreadChange::None => {}
+            ThreadChange::New => self.session.begin_thread(),
+            ThreadChange::To(id) => self.runtime.block_on(self.session.go_on_with(id))?,
+        }
+        let thread = self.session.thread();
+        self.screen
+            .say(thread.unwrap_or("none yet; the next question begins one"));
+        Ok(())
+    }
+
+    /// A run can be cancelled without the conversation ending.
+    fn ask(&mut self, query: String) -> Result<(), CommandError> {
+        let run = self.interrupts.begin();
+        let asked = self.screen.ask(&mut self.session, query, run.cancel.clone());
+        let ended = self.runtime.block_on(asked)?;
+        self.worst = self.worst.worse(ended);
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! What a line of a conversation means.
+
+use std::path::PathBuf;
+
+/// A line that a person typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ChatLine {
+    /// Nothing was typed.
+    Empty,
+    /// A question.
+    Ask(String),
+    /// `/help`
+    Help,
+    /// `/tools`
+    Tools,
+    /// `/model [PROVIDER[:MODEL]]`
+    Model(Option<String>),
+    /// `/thread [ID|new]`
+    Thread(ThreadChange),
+    /// `/cost`
+    Cost,
+    /// `/attach FILE`; a file of the name `none` is `./none`.
+    Attach(PathBuf),
+    /// `/attach none`
+    Detach,
+    /// `/history`
+    History,
+    /// `/exit`
+    Exit,
+    /// It looks like a command and is none; what is wrong with it.
+    Wrong(String),
+}
+
+/// What `/thread` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ThreadChange {
+    /// Show the conversation.
+    None,
+    /// Begin a new one.
+    New,
+    /// Go on with that one.
+    To(String),
+}
+
+/// Name, arguments and meaning of each command.
+pub(super) const COMMANDS: [(&str, &str, &str); 8] = [
+    ("help", "", "show this list"),
+    ("tools", "", "list the tools"),
+    (
+        "model",
+        "[PROVIDER[:MODEL]]",
+        "show the model, or ask another one from now on",
+    ),
+    (
+        "thread",
+        "[ID|new]",
+        "show the conversation, go on with another one, or begin a new one",
+    ),
+    ("cost", "", "show what the last question and this session used"),
+    (
+        "attach",
+        "FILE|none",
+        "send a file with the next question and no other, or none of those attached",
+    ),
+    ("history", "", "show what was said in this conversation"),
+    ("exit", "", "leave (so does Ctrl-D)"),
+];
+
+/// Names that mean a command of [`COMMANDS`] as well.
+const ALIASES: [(&str, &str); 2] = [("quit", "exit"), ("?", "help")];
+
+impl ChatLine {
+    /// Reads a line. What begins with `/` is a command; `//` asks a question that begins with `/`.
+    pub(super) fn parse(line: &str) -> Self {
+        let line = line.trim();
+        match line.strip_prefix('/') {
+            _ if line.is_empty() => Self::Empty,
+            None => Self::Ask(line.to_owned()),
+            Some(question) if question.starts_with('/') => Self::Ask(question.to_owned()),
+            Some(command) => {
+                let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+                Self::command(&name.to_lowercase(), argument.trim())
+            }
+        }
+    }
+
+    fn command(name: &str, argument: &str) -> Self {
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+        let name = alias.map_or(name, |(_, name)| name);
+        match (name, argument) {
+            ("model", "") => Self::Model(None),
+            ("model", model) => Self::Model(Some(model.to_owned())),
+            ("thread", "") => Self::Thread(ThreadChange::None),
+            ("thread", "new") => Self::Thread(ThreadChange::New),
+            ("thread", id) => Self::Thread(ThreadChange::To(id.to_owned())),
+            ("attach", "") => Self::Wrong("`/attach` needs a file, as in `/attach sales.csv`".to_owned()),
+            ("attach", "none") => Self::Detach,
+            ("attach", file) => Self::Attach(PathBuf::from(unquoted(file))),
+            ("help" | "tools" | "cost" | "history" | "exit", argument) if !argument.is_empty() => {
+                Self::Wrong(format!("`/{name}` takes nothing more"))
+            }
+            ("help", _) => Self::Help,
+            ("tools", _) => Self::Tools,
+            ("cost", _) => Self::Cost,
+            ("history", _) => Self::History,
+            ("exit", _) => Self::Exit,
+            (unknown, _) => Self::Wrong(no_command(unknown)),
+        }
+    }
+}
+
+/// A file that was quoted as for a shell.
+fn unquoted(file: &str) -> &str {
+    let quoted = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
+    quoted('"').or_else(|| quoted('\'')).unwrap_or(file)
+}
+
+/// The nearest command is offered when it is near at all.
+fn no_command(name: &str) -> String {
+    let distance = |command: &str| strsim::damerau_levenshtein(name, command);
+    let nearest = COMMANDS.iter().map(|(command, ..)| (distance(command), *command)).min();
+    let name = art_core::text::truncate(name, 40);
+    match nearest {
+        Some((distance, command)) if distance <= 2 && distance < command.len() => {
+            format!("there is no command `/{name}`; did you mean `/{command}`?")
+        }
+        _ => format!("there is no command `/{name}`; `/help` lists all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(line: &str) -> String {
+        match ChatLine::parse(line) {
+            ChatLine::Wrong(what) => what,
+            other => panic!("`{line}` is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_slash_is_a_question() {
+        assert_eq!(
+            ChatLine::parse("  What is 2+2? "),
+            ChatLine::Ask("What is 2+2?".to_owned())
+        );
+        assert_eq!(ChatLine::parse("1/2"), ChatLine::Ask("1/2".to_owned()));
+    }
+
+    #[test]
+    fn two_slashes_ask_about_one() {
+        assert_eq!(ChatLine::parse("//help me"), ChatLine::Ask("/help me".to_owned()));
+    }
+
+    #[test]
+    fn an_empty_line_is_nothing() {
+        assert_eq!(ChatLine::parse(" \t"), ChatLine::Empty);
+    }
+
+    #[test]
+    fn every_command_of_the_list_is_one() {
+        for (name, arguments, _) in COMMANDS {
+            let line = if arguments == "FILE|none" {
+                format!("/{name} x")
+            } else {
+                format!("/{name}")
+            };
+            assert!(!matches!(ChatLine::parse(&line), ChatLine::Wrong(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_read_with_its_argument() {
+        let model = |name: &str| ChatLine::Model(Some(name.to_owned()));
+        assert_eq!(
+            ChatLine::parse("/model openrouter:a/b:free"),
+            model("openrouter:a/b:free")
+        );
+        assert_eq!(ChatLine::parse("/MODEL"), ChatLine::Model(None));
+        assert_eq!(ChatLine::parse("/thread new"), ChatLine::Thread(ThreadChange::New));
+        assert_eq!(
+            ChatLine::parse("/thread 01-a"),
+            ChatLine::Thread(ThreadChange::To("01-a".to_owned()))
+        );
+        assert_eq!(
+            ChatLine::parse("/attach 'my file.csv'"),
+            ChatLine::Attach("my file.csv".into())
+        );
+        assert_eq!(ChatLine::parse("/attach none"), ChatLine::Detach);
+        assert_eq!(ChatLine::parse("/attach ./none"), ChatLine::Attach("./none".into()));
+        assert_eq!(ChatLine::parse("/quit"), ChatLine::Exit);
+    }
+
+    #[test]
+    fn a_command_that_takes_nothing_is_given_nothing() {
+        assert_eq!(wrong("/tools all"), "`/tools` takes nothing more");
+        assert_eq!(wrong("/attach"), "`/attach` needs a file, as in `/attach sales.csv`");
+    }
+
+    #[test]
+    fn an_unknown_command_is_answered_with_the_nearest() {
+        assert_eq!(wrong("/hlep"), "there is no command `/hlep`; did you mean `/help`?");
+        assert_eq!(wrong("/tool"), "there is no command `/tool`; did you mean `/tools`?");
+        assert_eq!(wrong("/weather"), "there is no command `/weather`; `/help` lists all");
+        assert_eq!(wrong("/"), "there is no command `/`; `/help` lists all");
+    }
+}

@@ -1,0 +1,117 @@
+//! A conversation as it stands: its model, its thread, what goes with the next question, what was used.
+
+use std::path::Path;
+
+use art_core::agent::QueryAttachment;
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_store::MessageOptions;
+use tokio_util::sync::CancellationToken;
+
+use super::attachment;
+use crate::compose::Host;
+use crate::drive::{self, Answered, Question, Watcher};
+use crate::error::CommandError;
+use crate::spent::Spent;
+
+pub(super) struct Session {
+    pub(super) host: Host,
+    /// None until the first question.
+    thread_id: Option<String>,
+    attachments: Vec<QueryAttachment>,
+    /// What all questions of the session used.
+    pub(super) spent: Spent,
+    /// What the last one used.
+    pub(super) last: Option<Spent>,
+}
+
+impl Session {
+    /// A session that goes on with a thread, or begins one with its first question.
+    ///
+    /// # Errors
+    /// When there is no such thread.
+    pub(super) async fn open(host: Host, thread_id: Option<String>) -> Result<Self, CommandError> {
+        let mut session = Self {
+            host,
+            thread_id: None,
+            attachments: Vec::new(),
+            spent: Spent::default(),
+            last: None,
+        };
+        if let Some(id) = thread_id {
+            session.go_on_with(id).await?;
+        }
+        Ok(session)
+    }
+
+    /// Asks in the thread of the session, with what was attached. What was attached stays when the question was not taken.
+    pub(super) async fn ask(
+        &mut self,
+        query: String,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answered, CommandError> {
+        let question = Question {
+            query,
+            thread_id: self.thread_id.clone(),
+            attachments: self.attachments.clone(),
+            ..Question::default()
+        };
+        let answered = drive::answer(&self.host, question, cancel, watcher).await?;
+        self.attachments.clear();
+        self.thread_id = Some(answered.thread_id.clone());
+        let spent = Spent::of(&answered);
+        self.spent += spent;
+        self.last = Some(spent);
+        Ok(answered)
+    }
+
+    /// The thread that the next question belongs to.
+    pub(super) fn thread(&self) -> Option<&str> {
+        self.thread_id.as_deref()
+    }
+
+    pub(super) fn begin_thread(&mut self) {
+        self.thread_id = None;
+    }
+
+    pub(super) async fn go_on_with(&mut self, id: String) -> Result<(), CommandError> {
+        if self.host.store.get_thread(&id).await?.is_none() {
+            return Err(CommandError::no_thread(&id));
+        }
+        self.thread_id = Some(id);
+        Ok(())
+    }
+
+    /// What was said in the thread, oldest first.
+    pub(super) async fn messages(&self) -> Result<Vec<ConversationMessage>, CommandError> {
+        let Some(id) = &self.thread_id else {
+            return Ok(Vec::new());
+        };
+        let options = MessageOptions {
+            roles: vec![MessageRole::User, MessageRole::Ai],
+            ..MessageOptions::default()
+        };
+        Ok(self.host.store.list_messages(id, options).await?)
+    }
+
+    /// Reads a file for the next question and gives its name.
+    ///
+    /// # Errors
+    /// When the file cannot be sent, or not together with those that are attached; they stay as they are then.
+    pub(super) fn attach(&mut self, path: &Path) -> Result<String, CommandError> {
+        let read = attachment::read_all(&[path.to_owned()])?;
+        let name = read.first().map(|read| read.name.clone()).unwrap_or_default();
+        // The same name again is the file as it is now.
+        let others = self.attachments.iter().filter(|other| other.name != name);
+        let together: Vec<_> = others.cloned().chain(read).collect();
+        attachment::check_together(&together)?;
+        self.attachments = together;
+        Ok(name)
+    }
+
+    /// Forgets what was attached and gives the names.
+    pub(super) fn detach(&mut self) -> Vec<String> {
+        let attachments = std::mem::take(&mut self.attachments);
+        attachments.into_iter().map(|attachment| attachment.name).collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! Are the models there? Asks each provider for its list of models, which spends no tokens.
+
+use std::time::Duration;
+
+use art_core::provider::RuntimeProviderConfig;
+use art_core::text::truncate;
+use art_model::{Probe, ProviderInfo, ReasoningEngine};
+use futures_util::future::join_all;
+
+use super::{Check, Verdict, check};
+use crate::commands::runtime;
+use crate::compose::open_engine;
+use crate::config::Config;
+use crate::error::{CommandError, in_one_line};
+
+/// How long a provider has to give its list.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Names that are offered for one that is not listed.
+const OFFERED: usize = 3;
+
+/// The configured model, which has to be there, and every other provider that has a key, which need not.
+pub(super) fn models(config: &Config) -> Vec<Check> {
+    let failed = |error: &CommandError| vec![check("model", Verdict::Fail, in_one_line(error))];
+    match open_engine(config).and_then(|engine| Ok((engine, runtime()?))) {
+        Ok((engine, runtime)) => {
+            let checks = runtime.block_on(look(&engine, &config.model.value));
+            // A look-up of a host that took too long must not hold the process.
+            runtime.shutdown_background();
+            checks
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+async fn look(engine: &ReasoningEngine, name: &str) -> Vec<Check> {
+    let asked = engine.resolve(name);
+    let provider = asked
+        .as_ref()
+        .map(|model| model.provider_name.clone())
+        .unwrap_or_default();
+    let with_key = engine.providers().into_iter();
+    let others = with_key.filter(|info| info.key.is_some() && info.name != provider);
+    let others = join_all(others.map(|info| other(engine, info)));
+    let asked = async {
+        match &asked {
+            Ok(model) => configured(engine, model).await,
+            Err(error) => check("model", Verdict::Fail, error.to_string()),
+        }
+    };
+    let (asked, others) = futures_util::join!(asked, others);
+    [asked].into_iter().chain(others).collect()
+}
+
+async fn configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> Check {
+    let info = match engine.describe(model) {
+        Ok(info) => info,
+        Err(error) => return check("model", Verdict::Fail, error.to_string()),
+    };
+    let Some(base_url) = info.provider.base_url else {
+        let notice = info.notice.unwrap_or_default();
+        return check("model", Verdict::Ok, format!("`{model}`: {notice}"));
+    };
+    let probe = engine.probe(model, PATIENCE).await;
+    let (verdict, detail) = judged(&probe, &model.model_id, Verdict::Fail);
+    check("model", verdict, format!("`{model}` at {base_url}: {detail}"))
+}
+
+/// A provider that nobody asks yet: what is wrong with it is worth a warning.
+async fn other(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
+    let model = RuntimeProviderConfig::new(&info.name, info.default_model.as_deref().unwrap_or_default());
+    let mut probe = engine.probe(&model, PATIENCE).await;
+    if info.default_model.is_none() {
+        probe.model_listed = None;
+    }
+    let (verdict, detail) = judged(&probe, &model.model_id, Verdict::Warn);
+    check("provider", verdict, format!("`{}`: {detail}", info.name))
+}
+
+/// `bad` is the verdict when the model cannot be called.
+fn judged(probe: &Probe, model_id: &str, bad: Verdict) -> (Verdict, String) {
+    if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
+        return (bad, error.to_string());
+    }
+    let mut facts = vec!["reachable".to_owned()];
+    facts.extend((probe.key_accepted == Some(true)).then(|| "key accepted".to_owned()));
+    // A list may leave out names that a provider takes all the same.
+    let (verdict, listed) = match probe.model_listed {
+        Some(true) => (Verdict::Ok, Some("model listed".to_owned())),
+        Some(false) => (Verdict::Warn, Some(not_listed(model_id, &probe.models))),
+        None => (Verdict::Ok, None),
+    };
+    facts.extend(listed);
+    (verdict, format!("{} ({} ms)", facts.join(", "), probe.elapsed_ms))
+}
+
+fn not_listed(model_id: &str, models: &[String]) -> String {
+    let mut near: Vec<_> = models
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(model_id, name), name))
+        .collect();
+    near.sort();
+    let names: Vec<_> = near
+        .iter()
+        .take(OFFERED)
+        .map(|(_, name)| format!("`{}`", truncate(name, 80)))
+        .collect();
+    if names.is_empty() {
+        return format!("model `{model_id}` is not listed");
+    }
+    format!("model `{model_id}` is not listed; the nearest are {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::error::{ModelError, ModelErrorCode};
+
+    fn answered(model_listed: Option<bool>) -> Probe {
+        Probe {
+            reachable: true,
+            key_accepted: Some(true),
+            model_listed,
+            models: ["gpt-b", "gpt-5", "other", "gpt-a"].map(str::to_owned).to_vec(),
+            error: None,
+            elapsed_ms: 12,
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_listed_is_well() {
+        let (verdict, detail) = judged(&answered(Some(true)), "gpt-a", Verdict::Fail);
+        assert_eq!(verdict, Verdict::Ok);
+        assert_eq!(detail, "reachable, key accepted, model listed (12 ms)");
+    }
+
+    #[test]
+    fn a_model_that_is_not_listed_is_a_warning_with_the_nearest() {
+        let (verdict, detail) = judged(&answered(Some(false)), "gpt-q", Verdict::Fail);
+        assert_eq!(verdict, Verdict::Warn);
+        assert!(
+            detail.contains("the nearest are `gpt-5`, `gpt-a`, `gpt-b` "),
+            "{detail}"
+        );
+    }
+
+    #[test]
+    fn an_error_is_as_bad_as_the_model_is_needed() {
+        let error = ModelError {
+            code: ModelErrorCode::AuthenticationError,
+            message: "openai refused the key".to_owned(),
+            retry_after_ms: None,
+        };
+        let probe = Probe {
+            error: Some(error),
+            ..answered(None)
+        };
+        for bad in [Verdict::Fail, Verdict::Warn] {
+            assert_eq!(judged(&probe, "m", bad), (bad, "openai refused the key".to_owned()));
+        }
+    }
+}

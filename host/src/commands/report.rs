@@ -1,0 +1,138 @@
+//! What is told of a run that ended, besides its answer.
+
+use art_core::agent::RunStatus;
+use art_core::provider::ModelCapability;
+use art_model::ProviderInfo;
+use serde_json::{Value, json};
+
+use crate::compose::Host;
+use crate::config::Origin;
+use crate::drive::Answered;
+use crate::error::CommandError;
+use crate::render::display::Display;
+use crate::render::{self, plan};
+use crate::spent::Spent;
+
+/// What stands before the name when a key comes from the environment; see [`ProviderInfo::key`].
+const KEY_VARIABLE: &str = "environment variable `";
+
+/// The first lines say which model is at work and what it cannot do, and what is wrong with the tools.
+pub(super) fn introduce(host: &Host) -> Result<(), CommandError> {
+    render::note(&introduction(host)?);
+    if let (Origin::Default, Some(offer)) = (host.config.model.origin, offer(&host.engine.providers())) {
+        render::note(&offer);
+    }
+    if host.toolbox.plugins.is_empty() {
+        let folder = host.config.plugins.value.display();
+        render::note(&format!(
+            "there are no tools in `{folder}`; `art quickstart` builds some"
+        ));
+    }
+    for refused in &host.toolbox.refused {
+        render::note(&format!("refused {refused}"));
+    }
+    Ok(())
+}
+
+/// A limit of the cost stops nothing while no cost is known; says so.
+pub(super) fn warn_of_cost(host: &Host) -> Result<(), CommandError> {
+    let info = host.model_info()?;
+    let limited = host.config.execution.value.max_cost_usd.is_some();
+    // A model in this process costs nothing.
+    if limited && info.price.is_none() && info.provider.base_url.is_some() {
+        let model = &info.config;
+        render::note(&format!(
+            "warning: `maxCostUsd` counts only what the provider itself says that a call costs, since `{model}` has no \
+             price (hint: set `[prices.\"{model}\"]` in art.toml)"
+        ));
+    }
+    Ok(())
+}
+
+/// The model, where it is, and what it cannot do, in one line.
+pub(super) fn introduction(host: &Host) -> Result<String, CommandError> {
+    let info = host.model_info()?;
+    let mut text = format!("model {}", info.config);
+    if let Some(url) = &info.provider.base_url {
+        text.push_str(&format!(" at {url}"));
+    }
+    let blind = !info.capabilities.contains(&ModelCapability::Vision);
+    let lacks = blind.then(|| "it does not look at pictures".to_owned());
+    if let Some(notice) = info.notice.or(lacks) {
+        text.push_str(&format!(": {notice}"));
+    }
+    Ok(text)
+}
+
+/// The models that a person has a key for, while the embedded one is asked because nobody chose.
+fn offer(providers: &[ProviderInfo]) -> Option<String> {
+    let usable = providers.iter().filter(|provider| provider.default_model.is_some());
+    let offers = usable.filter_map(|provider| {
+        let variable = provider.key.as_ref()?.strip_prefix(KEY_VARIABLE)?.strip_suffix('`')?;
+        Some(format!("{variable} is set: --model {} uses it", provider.name))
+    });
+    let offers: Vec<_> = offers.collect();
+    (!offers.is_empty()).then(|| offers.join("; "))
+}
+
+/// Shows the answer, or in one sentence why the model gave none. Whether there was one.
+pub(super) fn show_answer(display: Display, answered: &Answered) -> bool {
+    if let Some(error) = answered.unanswered() {
+        display.give_up();
+        render::note(&format!("error: {error}"));
+        return false;
+    }
+    display.finish(&answered.report.response.response.content);
+    show_sources(answered);
+    true
+}
+
+/// Where the answer comes from.
+fn show_sources(answered: &Answered) {
+    let sources = &answered.report.sources;
+    if !sources.is_empty() {
+        render::answer("\nSources:");
+    }
+    for source in sources {
+        let url = source.url.as_ref().map(|url| format!(" ({url})")).unwrap_or_default();
+        render::answer(&format!("- {}{url}", source.source_name));
+    }
+}
+
+/// What is left to say of how the run ended.
+pub(super) fn show_ending(answered: &Answered) {
+    let metadata = &answered.report.response.metadata;
+    for limit in &metadata.limits_hit {
+        render::note(&format!("limit hit: {limit}"));
+    }
+    if metadata.status == RunStatus::Partial {
+        render::note("the answer is not complete: see the steps above");
+    }
+}
+
+/// What the run used, in full.
+pub(super) fn show_cost(answered: &Answered) {
+    if let Some(table) = plan::cost_table(&answered.calls) {
+        render::note(&format!("\n{table}"));
+    }
+    render::note(&Spent::of(answered).in_words());
+}
+
+/// The run for programs.
+pub(super) fn to_json(host: &Host, answered: &Answered) -> Value {
+    let calls = answered
+        .calls
+        .iter()
+        .map(|call| json!({"stepId": call.item_id, "toolName": call.tool, "ending": call.ending, "usage": call.usage}));
+    json!({
+        "threadId": answered.thread_id,
+        "traceId": answered.trace_id,
+        "answer": answered.report.response.response.content,
+        "sources": answered.report.sources,
+        "uiMetadata": answered.report.ui_metadata,
+        "steps": answered.report.items,
+        "calls": calls.collect::<Vec<_>>(),
+        "metadata": answered.report.response.metadata,
+        "refused": host.toolbox.refused,
+    })
+}

@@ -1,0 +1,125 @@
+//! `art config`: every value in effect and where it came from.
+
+use art_core::JsonObject;
+use art_model::{EngineLimits, ProviderInfo};
+use serde_json::{Value, json};
+
+use super::config;
+use crate::cli::Global;
+use crate::compose::open_engine;
+use crate::config::{Config, Origin, Setting};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render::{self, table};
+
+pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    let providers = open_engine(&config)?.providers();
+    let mut settings = settings(&config);
+    if global.json {
+        let providers: Vec<Value> = providers.iter().map(|info| provider_json(&config, info)).collect();
+        settings.insert("providers".to_owned(), json!(providers));
+        render::json(&settings);
+        return Ok(Exit::Success);
+    }
+    let mut rows = vec![row("key", "value", "from")];
+    rows.extend(setting_rows(&settings));
+    for info in &providers {
+        rows.extend(provider_rows(&config, info));
+    }
+    render::answer(&table::lines(&rows).join("\n"));
+    Ok(Exit::Success)
+}
+
+fn row(key: &str, value: &str, from: &str) -> Vec<String> {
+    vec![key.to_owned(), value.to_owned(), from.to_owned()]
+}
+
+/// Every setting with its value and its origin.
+fn settings(config: &Config) -> JsonObject {
+    let mut fields = match serde_json::to_value(config) {
+        Ok(Value::Object(fields)) => fields,
+        _ => JsonObject::new(),
+    };
+    let (limits, prices) = (config.models.limits, &config.models.prices.0);
+    let limits_origin = from_file(limits != EngineLimits::default());
+    let prices_origin = from_file(!prices.is_empty());
+    fields.insert("models".to_owned(), json!({"value": limits, "origin": limits_origin}));
+    fields.insert("prices".to_owned(), json!({"value": prices, "origin": prices_origin}));
+    fields
+}
+
+const fn from_file(set: bool) -> Origin {
+    if set { Origin::File } else { Origin::Default }
+}
+
+fn setting_rows(settings: &JsonObject) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for (key, setting) in settings {
+        let (value, origin) = match (setting.get("value"), setting.get("origin")) {
+            (Some(value), Some(origin)) => (value, origin.as_str().unwrap_or_default()),
+            _ => (setting, ""),
+        };
+        add_rows(key, value, origin, &mut rows);
+    }
+    rows
+}
+
+/// A row for each value of a table.
+fn add_rows(key: &str, value: &Value, origin: &str, rows: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Object(table) if !table.is_empty() => {
+            for (name, value) in table {
+                add_rows(&format!("{key}.{name}"), value, origin, rows);
+            }
+        }
+        Value::Object(_) | Value::Null => rows.push(row(key, "not set", origin)),
+        Value::String(text) => rows.push(row(key, text, origin)),
+        other => rows.push(row(key, &other.to_string(), origin)),
+    }
+}
+
+/// Address and source of the key of a service; a model in this process has neither.
+fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
+    let Some(base_url) = &info.base_url else {
+        return Vec::new();
+    };
+    let [url_origin, key_origin] = origins(config, info).map(Origin::name);
+    let name = format!("providers.{}", info.name);
+    vec![
+        row(&format!("{name}.base_url"), base_url, url_origin),
+        row(&format!("{name}.key"), &key(info), key_origin),
+    ]
+}
+
+/// Where the key comes from, never the key.
+fn key(info: &ProviderInfo) -> String {
+    match (&info.key, &info.problem) {
+        (Some(source), _) => format!("{source} (set)"),
+        (None, Some(_)) => "not set".to_owned(),
+        (None, None) => "none needed".to_owned(),
+    }
+}
+
+fn provider_json(config: &Config, info: &ProviderInfo) -> Value {
+    let [url_origin, key_origin] = origins(config, info);
+    let mut value = serde_json::to_value(info).unwrap_or_default();
+    if let (Some(fields), true) = (value.as_object_mut(), info.base_url.is_some()) {
+        fields.insert("baseUrlOrigin".to_owned(), json!(url_origin));
+        fields.insert("keyOrigin".to_owned(), json!(key_origin));
+    }
+    value
+}
+
+/// Who said where the provider answers, and who said where its key is.
+fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
+    let asked = config.model.value.split(':').next().map(str::trim) == Some(info.name.as_str());
+    let given = config.models.providers.get(&info.name);
+    let url = given.is_some_and(|given| given.base_url.is_some());
+    let key = given.is_some_and(|given| given.api_key_env.is_some() || given.api_key_file.is_some());
+    let over = |setting: &Setting<Option<String>>| (asked && setting.value.is_some()).then_some(setting.origin);
+    [
+        over(&config.base_url).unwrap_or_else(|| from_file(url)),
+        over(&config.api_key_env).unwrap_or_else(|| from_file(key)),
+    ]
+}

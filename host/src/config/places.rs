@@ -1,0 +1,63 @@
+//! Where the configuration, the state, the cache and the data of a person lie.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::{ConfigError, Origin, Overrides};
+
+/// Where things lie: under `--home`, or in the directories of the XDG convention.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub(super) config: PathBuf,
+    pub(super) state: PathBuf,
+    pub(super) cache: PathBuf,
+    pub(super) data: PathBuf,
+    pub(super) origin: Origin,
+}
+
+/// `./plugins` when there is one, else the folder of the user.
+pub(super) fn default_plugins(places: &Places) -> PathBuf {
+    let here = Path::new("plugins");
+    if here.is_dir() {
+        here.to_owned()
+    } else {
+        places.data.join("plugins")
+    }
+}
+
+pub(super) fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Places, ConfigError> {
+    if let Some(home) = &overrides.home {
+        let from_environment = overrides.from_environment.contains(&"home");
+        let origin = if from_environment {
+            Origin::Environment
+        } else {
+            Origin::Flag
+        };
+        let part = |name: &str| home.join(name);
+        return Ok(Places {
+            config: home.clone(),
+            state: part("state"),
+            cache: part("cache"),
+            data: home.clone(),
+            origin,
+        });
+    }
+    let xdg = |variable: &str, fallback: &str| {
+        let set = environment
+            .get(variable)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
+        let home = || environment.get("HOME").map(|home| Path::new(home).join(fallback));
+        set.or_else(home)
+            .map(|path| path.join("art"))
+            .ok_or(ConfigError::NoHome)
+    };
+    Ok(Places {
+        config: xdg("XDG_CONFIG_HOME", ".config")?,
+        state: xdg("XDG_STATE_HOME", ".local/state")?,
+        cache: xdg("XDG_CACHE_HOME", ".cache")?,
+        data: xdg("XDG_DATA_HOME", ".local/share")?,
+        origin: Origin::Default,
+    })
+}

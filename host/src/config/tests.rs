@@ -1,0 +1,314 @@
+use super::*;
+use std::path::Path;
+
+fn load(home: &Path, overrides: Overrides) -> Result<Config, ConfigError> {
+    Config::load(
+        &Overrides {
+            home: Some(home.to_owned()),
+            ..overrides
+        },
+        &BTreeMap::new(),
+    )
+}
+
+#[test]
+fn without_a_file_the_embedded_model_is_the_default() {
+    let home = tempfile::tempdir().unwrap();
+    let config = load(home.path(), Overrides::default()).unwrap();
+    assert_eq!(
+        config.model,
+        Setting {
+            value: "embedded".to_owned(),
+            origin: Origin::Default
+        }
+    );
+    assert_eq!(config.file, None);
+}
+
+#[test]
+fn a_flag_wins_over_the_file() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("art.toml"), "model = \"file\"").unwrap();
+    let flag = Overrides {
+        model: Some("flag".to_owned()),
+        ..Overrides::default()
+    };
+    assert_eq!(load(home.path(), flag).unwrap().model.value, "flag");
+    assert_eq!(
+        load(home.path(), Overrides::default()).unwrap().model.origin,
+        Origin::File
+    );
+}
+
+#[test]
+fn the_environment_is_named_as_the_origin() {
+    let home = tempfile::tempdir().unwrap();
+    let from = Overrides {
+        model: Some("x".to_owned()),
+        from_environment: vec!["model"],
+        ..Overrides::default()
+    };
+    assert_eq!(load(home.path(), from).unwrap().model.origin, Origin::Environment);
+}
+
+#[test]
+fn an_unknown_key_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("art.toml"), "modle = \"x\"").unwrap();
+    let error = load(home.path(), Overrides::default()).unwrap_err();
+    assert!(matches!(error, ConfigError::Parse { source, .. } if source.to_string().contains("modle")));
+}
+
+#[test]
+fn a_key_that_was_typed_into_the_file_is_not_shown() {
+    for (text, told) in [
+        (
+            "model = \"x\"\n[providers.openai]\napi_key = \"sk-secret\"",
+            "line 3, column 1: unknown field `api_key`",
+        ),
+        (
+            "[providers]\nopenai = \"sk-secret, expected sk-secret\"",
+            "line 2, column 10: invalid type: string",
+        ),
+        (
+            "[providers.mine]\napi = \"sk-secret\"",
+            "line 2, column 7: unknown variant, expected ",
+        ),
+        (
+            "[models]\nmax_retries = \"sk-secret\"",
+            "line 2, column 15: invalid type: string, expected ",
+        ),
+        ("openai = sk-secret", "line 1, column "),
+    ] {
+        let error = with_file(text, Overrides::default()).unwrap_err();
+        let shown = crate::error::in_one_line(&error);
+        assert!(shown.contains(told), "{shown}");
+        assert!(!format!("{shown}{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
+#[test]
+fn a_relative_plugins_folder_counts_from_the_file() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("art.toml"), "plugins = \"tools\"").unwrap();
+    assert_eq!(
+        load(home.path(), Overrides::default()).unwrap().plugins.value,
+        home.path().join("tools")
+    );
+}
+
+#[test]
+fn without_any_home_the_user_is_told_what_to_pass() {
+    let error = Config::load(&Overrides::default(), &BTreeMap::new()).unwrap_err();
+    assert!(error.to_string().contains("--home DIR"));
+}
+
+fn with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("art.toml"), text).unwrap();
+    load(home.path(), overrides)
+}
+
+#[test]
+fn an_unknown_key_of_any_table_is_refused() {
+    for table in [
+        "sandbox",
+        "execution",
+        "models",
+        "persona",
+        "persona.prompts",
+        "system_prompt",
+        "system_prompts.brief",
+        "providers.mine",
+        "prices.\"mine:m\"",
+    ] {
+        let error = with_file(&format!("[{table}]\nnonsense = 1"), Overrides::default()).unwrap_err();
+        let ConfigError::Parse { source, .. } = error else {
+            panic!("`{table}`: {error}");
+        };
+        assert!(!source.to_string().is_empty(), "`{table}`");
+    }
+    let error = with_file("[prompts]\nnonsense = \"x\"", Overrides::default()).unwrap_err();
+    assert!(error.to_string().contains("`nonsense`"), "{error}");
+}
+
+#[test]
+fn everything_about_models_can_be_set() {
+    let text = r#"
+        model = "mine:m"
+        system_prompt = { content = "Be brief.", strategy = "prepend" }
+        [persona]
+        name = "Ada"
+        prompts.synthesis = "Rhyme."
+        [prompts]
+        pes_planning_instructions = "Plan."
+        [providers.mine]
+        api = "openai-chat"
+        base_url = "https://models.example/v1"
+        api_key_file = "key"
+        [prices."mine:m"]
+        input = 1.0
+        output = 2.0
+        [models]
+        max_retries = 1
+        [params]
+        reasoningEffort = "low"
+        [execution]
+        maxTokens = 1000
+        maxCostUsd = 0.5
+    "#;
+    let config = with_file(text, Overrides::default()).unwrap();
+    let mine = &config.models.providers["mine"];
+    assert!(
+        mine.api_key_file.as_ref().unwrap().is_absolute(),
+        "it counts from the file"
+    );
+    assert_eq!(config.models.limits.max_retries, 1);
+    assert_eq!(config.models.prices.0["mine:m"].output, 2.0);
+    assert_eq!(config.execution.value.max_cost_usd, Some(0.5));
+    assert_eq!(
+        config.execution.value.max_iterations,
+        ExecutionConfig::default().max_iterations
+    );
+    assert_eq!(config.persona.value.prompts.synthesis.as_deref(), Some("Rhyme."));
+    assert_eq!(config.params.value["reasoningEffort"], "low");
+    assert_eq!(config.prompts.origin, Origin::File);
+    assert!(config.system_prompt.value.is_some());
+}
+
+#[test]
+fn a_system_prompt_has_a_text_or_a_tag_that_is_there() {
+    let template =
+        "[system_prompts.brief]\ntemplate = \"Use {{n}} words.\"\nvariables = { n = 9 }\nstrategy = \"prepend\"";
+    let load = |prompt: &str| with_file(&format!("system_prompt = {prompt}\n{template}"), Overrides::default());
+    let config = load("{ tag = \"brief\", variables = { n = 7 } }").unwrap();
+    let spec = &config.system_prompts.value["brief"];
+    assert_eq!(
+        (spec.template.as_str(), &spec.default_variables["n"]),
+        ("Use {{n}} words.", &9.into())
+    );
+    assert_eq!(spec.merge_strategy, Some(art_core::prompt::MergeStrategy::Prepend));
+    let Some(SystemPromptOverride::Detailed { tag, variables, .. }) = config.system_prompt.value else {
+        panic!("it is a table");
+    };
+    assert_eq!((tag.as_deref(), &variables["n"]), (Some("brief"), &7.into()));
+    let unknown = load("{ tag = \"long\" }").unwrap_err().to_string();
+    assert!(unknown.contains("there is no `[system_prompts.long]`"), "{unknown}");
+    for neither in [
+        "{}",
+        "{ strategy = \"append\" }",
+        "{ tag = \"brief\", content = \"x\" }",
+    ] {
+        assert!(matches!(load(neither), Err(ConfigError::NoSystemPrompt)), "{neither}");
+    }
+}
+
+fn addressed(model: &str) -> Overrides {
+    Overrides {
+        model: Some(model.to_owned()),
+        base_url: Some("https://other.example".to_owned()),
+        api_key_env: Some("OTHER_KEY".to_owned()),
+        ..Overrides::default()
+    }
+}
+
+#[test]
+fn an_address_and_a_key_are_those_of_the_provider_that_is_asked() {
+    let text = "[providers.mine]\napi_key_file = \"key\"\n[providers.other]\nbase_url = \"https://o.example\"";
+    let config = with_file(text, addressed("mine:a:b/c")).unwrap();
+    let (mine, other) = (&config.models.providers["mine"], &config.models.providers["other"]);
+    assert_eq!(mine.base_url.as_deref(), Some("https://other.example"));
+    assert_eq!(
+        (mine.api_key_env.as_deref(), &mine.api_key_file),
+        (Some("OTHER_KEY"), &None)
+    );
+    assert_eq!(other.base_url.as_deref(), Some("https://o.example"));
+}
+
+#[test]
+fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment() {
+    let error = with_file("", addressed("embedded")).unwrap_err();
+    assert!(
+        matches!(error, ConfigError::NoProvider { flag: "--base-url" }),
+        "{error}"
+    );
+    let from_environment = Overrides {
+        from_environment: vec!["base_url", "api_key_env"],
+        ..addressed("embedded")
+    };
+    assert!(with_file("", from_environment).unwrap().models.providers.is_empty());
+}
+
+#[test]
+fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
+    let own = "[providers.own]\napi = \"openai-chat\"\n";
+    let placed = "[providers.own]\napi = \"openai-chat\"\nbase_url = \"https://own.example\"\n";
+    let load = |text: &str, model: &str, from_environment: &[&'static str]| {
+        let overrides = Overrides {
+            from_environment: from_environment.to_vec(),
+            ..addressed(model)
+        };
+        with_file(text, overrides).unwrap()
+    };
+    let both = ["base_url", "api_key_env"];
+    for (text, model) in [("", "openai:m"), ("", "ollama:m"), (placed, "own:m")] {
+        let config = load(text, model, &both);
+        let provider = config
+            .models
+            .providers
+            .get(provider(model))
+            .cloned()
+            .unwrap_or_default();
+        assert_ne!(provider.base_url.as_deref(), Some("https://other.example"), "{model}");
+        assert_eq!(provider.api_key_env, None, "{model}");
+        assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
+        assert!(config.notes[0].starts_with("`ART_BASE_URL` and `ART_API_KEY_ENV` ignored"));
+    }
+    for (text, model, from) in [
+        ("", "compatible:m", &both[..]),
+        (own, "own:m", &both),
+        ("", "openai:m", &["model", "base_url", "api_key_env"]),
+        ("", "openai:m", &[]),
+    ] {
+        let config = load(text, model, from);
+        let provider = &config.models.providers[provider(model)];
+        assert_eq!(provider.base_url.as_deref(), Some("https://other.example"), "{model}");
+        assert_eq!(provider.api_key_env.as_deref(), Some("OTHER_KEY"), "{model}");
+        assert_eq!(config.notes, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_flag_counts_beside_a_value_of_the_environment_that_does_not() {
+    let overrides = Overrides {
+        from_environment: vec!["api_key_env"],
+        ..addressed("openai:m")
+    };
+    let config = with_file("", overrides).unwrap();
+    let openai = &config.models.providers["openai"];
+    assert_eq!(openai.base_url.as_deref(), Some("https://other.example"));
+    assert_eq!((&openai.api_key_env, config.notes.len()), (&None, 1));
+}
+
+fn provider(model: &str) -> &str {
+    model.split_once(':').unwrap().0
+}
+
+#[test]
+fn a_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
+    let flag = Overrides {
+        api_key_env: Some("sk-secret".to_owned()),
+        ..addressed("openai")
+    };
+    let in_file = "[providers.openai]\napi_key_env = \"sk-secret\"";
+    for error in [
+        with_file("", flag).unwrap_err(),
+        with_file(in_file, Overrides::default()).unwrap_err(),
+    ] {
+        let text = error.to_string();
+        assert!(
+            text.contains("not the key itself") && !text.contains("secret"),
+            "{text}"
+        );
+    }
+}

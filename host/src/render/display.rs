@@ -1,0 +1,134 @@
+//! A run as a person sees it: the plan and the notes on stderr, the answer on stdout.
+
+use art_agent::{AnswerStream, RunView, StepId};
+use art_core::stream::{Phase, StreamEvent};
+
+use super::plan::Plan;
+use super::{answer, answers_are_live, note, piece};
+use crate::drive::{CallCost, Streamed, Watcher};
+
+/// Shows a run. On a terminal the answer appears as it is written; elsewhere it comes whole at the end.
+pub(crate) struct Display {
+    plan: Plan,
+    /// None where answers come whole.
+    written: Option<Written>,
+}
+
+/// The part of the answer that is on the screen.
+#[derive(Default)]
+struct Written {
+    /// The call that writes it.
+    call: Option<StepId>,
+    reader: AnswerStream,
+    text: String,
+}
+
+impl Display {
+    pub(crate) fn new() -> Self {
+        Self {
+            plan: Plan::new(false),
+            written: answers_are_live().then(Written::default),
+        }
+    }
+
+    /// Completes the answer, whose whole text is `content`, and leaves the screen to others.
+    pub(crate) fn finish(mut self, content: &str) {
+        self.plan.settle();
+        let shown = self.written.map(|written| written.text).unwrap_or_default();
+        match missing(&shown, content) {
+            Missing::All(content) => {
+                note("");
+                answer(content);
+            }
+            Missing::Rest(rest) => answer(rest),
+            // What was shown is not what the run ended with.
+            Missing::Other(content) => answer(&format!("\n\n{content}")),
+        }
+    }
+
+    /// The run ended without an answer.
+    pub(crate) fn give_up(mut self) {
+        self.plan.settle();
+        if self.written.is_some_and(|written| !written.text.is_empty()) {
+            answer("");
+        }
+    }
+
+    fn write(&mut self, call: StepId, token: &str) {
+        let Some(written) = &mut self.written else { return };
+        if written.call.replace(call).is_some_and(|before| before != call) {
+            // The model was asked once more.
+            written.reader = AnswerStream::default();
+            if !std::mem::take(&mut written.text).is_empty() {
+                answer("");
+            }
+        }
+        let text = written.reader.push(token);
+        if text.is_empty() {
+            return;
+        }
+        if written.text.is_empty() {
+            self.plan.settle();
+            note("");
+        }
+        piece(&text);
+        written.text.push_str(&text);
+    }
+}
+
+impl Watcher for Display {
+    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+        self.plan.update(view, calls);
+    }
+
+    fn stream(&mut self, piece: &Streamed<'_>) {
+        match (piece.phase, piece.event) {
+            (Phase::Synthesis, StreamEvent::Token(token)) => self.write(piece.call, token),
+            _ => self.plan.stream(piece),
+        }
+    }
+}
+
+/// What of an answer is still to be shown.
+#[derive(Debug, PartialEq)]
+enum Missing<'a> {
+    All(&'a str),
+    Rest(&'a str),
+    Other(&'a str),
+}
+
+fn missing<'a>(shown: &str, content: &'a str) -> Missing<'a> {
+    let content = content.trim_end();
+    if shown.is_empty() {
+        return Missing::All(content);
+    }
+    let rest = content.strip_prefix(shown);
+    // What was shown may begin with thoughts that were known as such only later, and end with white space.
+    let rest = rest.or_else(|| shown.trim_end().ends_with(content).then_some(""));
+    rest.map_or(Missing::Other(content), Missing::Rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_was_shown_is_not_shown_again() {
+        assert_eq!(missing("4\n", "4"), Missing::Rest(""));
+        assert_eq!(missing("2+2", "2+2: 4\n"), Missing::Rest(": 4"));
+        assert_eq!(missing("Hm. 4", "4"), Missing::Rest(""));
+    }
+
+    #[test]
+    fn an_answer_that_was_not_shown_is_shown_whole() {
+        assert_eq!(missing("", "4"), Missing::All("4"));
+    }
+
+    #[test]
+    fn an_answer_that_is_another_is_shown_as_well() {
+        assert_eq!(
+            missing("2+2 is", "The model failed."),
+            Missing::Other("The model failed.")
+        );
+    }
+}

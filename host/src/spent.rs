@@ -1,0 +1,105 @@
+//! What questions used, summed up for a person.
+
+use std::ops::AddAssign;
+
+use crate::drive::Answered;
+use crate::render::units;
+
+/// What one question or several used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Spent {
+    questions: u32,
+    model_calls: u64,
+    tool_calls: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    /// US dollars of the calls that have a price.
+    cost: f64,
+    /// A call had no price.
+    unpriced: bool,
+}
+
+impl Spent {
+    /// What one run used.
+    pub(crate) fn of(answered: &Answered) -> Self {
+        let metadata = &answered.report.response.metadata;
+        Self {
+            questions: 1,
+            model_calls: metadata.llm_calls.into(),
+            tool_calls: metadata.tool_calls.into(),
+            input_tokens: metadata.tokens.prompt_tokens,
+            output_tokens: metadata.tokens.completion_tokens,
+            cost: metadata.llm_metadata.cost_usd.unwrap_or_default(),
+            unpriced: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
+        }
+    }
+
+    /// `2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031`
+    pub(crate) fn in_words(&self) -> String {
+        let mut parts = vec![
+            counted(self.model_calls, "model call"),
+            counted(self.tool_calls, "tool call"),
+            format!("{} tokens in", units::count(self.input_tokens)),
+            format!("{} out", units::count(self.output_tokens)),
+        ];
+        if self.cost > 0.0 {
+            parts.push(units::dollars(self.cost));
+        }
+        if self.unpriced {
+            parts.push("price not known".to_owned());
+        }
+        if self.questions != 1 {
+            parts.insert(0, counted(self.questions.into(), "question"));
+        }
+        parts.join(", ")
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.questions = self.questions.saturating_add(other.questions);
+        self.model_calls = self.model_calls.saturating_add(other.model_calls);
+        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cost += other.cost;
+        self.unpriced |= other.unpriced;
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_told_with_their_numbers() {
+        let one = Spent {
+            questions: 1,
+            model_calls: 2,
+            tool_calls: 1,
+            input_tokens: 1_200,
+            output_tokens: 80,
+            cost: 0.0031,
+            unpriced: false,
+        };
+        assert_eq!(
+            one.in_words(),
+            "2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031"
+        );
+        let mut two = one;
+        two += Spent {
+            cost: 0.0,
+            unpriced: true,
+            ..one
+        };
+        assert_eq!(
+            two.in_words(),
+            "2 questions, 4 model calls, 2 tool calls, 2.4 k tokens in, 160 out, $0.0031, price not known"
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! `art chat` with its lines from a pipe.
+
+use std::io::Write;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::home::{Home, Ran};
+use crate::provider::{Provider, Reply};
+
+fn chat(home: &Home, lines: &[&str]) -> Ran {
+    home.art_with_input(&["chat"], &lines.join("\n"))
+}
+
+/// The identifier that `/thread` shows last.
+fn thread_of(ran: &Ran) -> String {
+    ran.stdout().lines().last().unwrap().to_owned()
+}
+
+#[test]
+fn a_person_changes_from_one_conversation_to_another() {
+    let home = Home::new();
+    let first = thread_of(&chat(&home, &["What is 2+2?", "/thread"]));
+    let back = format!("/thread {first}");
+    let ran = chat(
+        &home,
+        &[
+            "What is 3+3?",
+            "/thread new",
+            &back,
+            "What is that times 10?",
+            "/history",
+        ],
+    );
+    assert!(ran.stdout().contains("> What is 2+2?"), "{}", ran.stdout());
+    assert!(!ran.stdout().contains("> What is 3+3?"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("40"), "{}", ran.stdout());
+}
+
+/// Every line of stdout as JSON.
+fn events(ran: &Ran) -> Vec<Value> {
+    let stdout = ran.stdout();
+    let lines = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn each_line_is_a_question_of_one_conversation() {
+    let home = Home::new();
+    let ran = chat(&home, &["What is 2+2?", "", "What is that times 10?", "/history"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert!(ran.stdout().starts_with("2+2: 4\n"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("40"), "{}", ran.stdout());
+    assert!(ran.stdout().ends_with(HISTORY), "{}", ran.stdout());
+    let threads = home.art(&["--json", "thread", "list"]).json();
+    assert_eq!(threads.as_array().unwrap().len(), 1);
+}
+
+const HISTORY: &str = "> What is 2+2?
+
+2+2: 4
+
+> What is that times 10?
+
+That times 10: 40
+";
+
+#[test]
+fn the_first_line_says_what_the_model_cannot_do() {
+    let ran = chat(&Home::new(), &["/exit", "What is 2+2?"]);
+    assert!(ran.stderr().starts_with("model embedded:lexical: "), "{}", ran.stderr());
+    assert!(ran.stderr().contains("it cannot chat"), "{}", ran.stderr());
+    assert_eq!((ran.code(), ran.stdout().as_str()), (0, ""));
+}
+
+#[test]
+fn the_exit_code_is_the_worst_of_all_lines() {
+    let home = Home::new();
+    let unanswered = "Who won the football world cup in 2018?";
+    assert_eq!(chat(&home, &["What is 2+2?", unanswered, "What is 3+3?"]).code(), 4);
+    assert_eq!(chat(&home, &[unanswered, "/nonsense"]).code(), 2);
+}
+
+#[test]
+fn what_goes_wrong_is_told_and_the_conversation_goes_on() {
+    let ran = chat(
+        &Home::new(),
+        &["/hlep", "/thread nobody", "/attach nothing.csv", "What is 2+2?"],
+    );
+    assert_eq!(ran.stdout(), "2+2: 4\n");
+    for error in [
+        "error: there is no command `/hlep`; did you mean `/help`?",
+        "error: there is no thread `nobody`; `art thread list` shows all",
+        "error: failed to open `nothing.csv`",
+    ] {
+        assert!(ran.stderr().contains(error), "`{error}` is missing: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn a_file_goes_with_the_next_question_and_no_further() {
+    let home = Home::new();
+    let csv = home.file("sales.csv", "region,total\nNorth,120\nSouth,340\n");
+    let attach = format!("/attach {}", csv.display());
+    let question = "Which region has the highest total in this CSV?";
+    let ran = chat(&home, &[&attach, question, "/thread new", question]);
+    assert!(ran.stdout().contains("South"), "{}", ran.stdout());
+    assert_ne!(ran.code(), 0, "the second question has no table: {}", ran.stdout());
+}
+
+#[test]
+fn files_that_are_too_large_together_are_refused_and_can_be_left_out() {
+    let home = Home::new();
+    let pdf = format!("%PDF-1.7\n{}", " ".repeat(4 << 20));
+    let attach = |name: &str| format!("/attach {}", home.file(name, &pdf).display());
+    let (a, b, c) = (attach("a.pdf"), attach("b.pdf"), attach("c.pdf"));
+    // The same file again takes the place of the one before.
+    let ran = chat(
+        &home,
+        &[&a, &b, &b, &c, "/attach none", &c, "/attach none", "/attach none"],
+    );
+    assert_eq!(
+        ran.stderr().matches("bytes allowed together; send fewer").count(),
+        1,
+        "{}",
+        ran.stderr()
+    );
+    let told = [
+        "`a.pdf` goes with the next question",
+        "`b.pdf` goes with the next question",
+        "`b.pdf` goes with the next question",
+        "`a.pdf`, `b.pdf` will not be sent",
+        "`c.pdf` goes with the next question",
+        "`c.pdf` will not be sent",
+        "nothing was attached",
+    ];
+    assert_eq!(ran.stdout().lines().collect::<Vec<_>>(), told);
+}
+
+#[test]
+fn the_commands_show_the_tools_the_model_the_thread_and_the_cost() {
+    let ran = chat(
+        &Home::new(),
+        &["/help", "/tools", "/model", "/thread", "What is 2+2?", "/cost"],
+    );
+    for shown in [
+        "/model [PROVIDER[:MODEL]]",
+        "calculator  ",
+        "model embedded:lexical: ",
+        "none yet",
+        "last question: 4 model calls, 1 tool call, ",
+        "this session: ",
+    ] {
+        assert!(ran.stdout().contains(shown), "`{shown}` is missing: {}", ran.stdout());
+    }
+}
+
+#[test]
+fn a_model_that_is_not_there_leaves_the_one_before() {
+    let ran = chat(&Home::new(), &["/model nobody:nothing", "What is 2+2?"]);
+    assert!(ran.stderr().contains("`nobody`"), "{}", ran.stderr());
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, "2+2: 4\n"));
+}
+
+#[test]
+fn a_conversation_is_resumed_by_its_identifier() {
+    let home = Home::new();
+    let first = home.art(&["--json", "run", "What is 2+2?"]).json();
+    let thread = first["threadId"].as_str().unwrap();
+    let ran = home.art_with_input(&["chat", "--thread", thread], "What is that times 10?\n/thread\n");
+    assert!(ran.stdout().contains("40"), "{}", ran.stdout());
+    assert!(ran.stdout().ends_with(&format!("{thread}\n")), "{}", ran.stdout());
+    let unknown = home.art_with_input(&["chat", "--thread", "nobody"], "What is 2+2?\n");
+    assert_eq!((unknown.code(), unknown.stdout().as_str()), (1, ""));
+}
+
+#[test]
+fn programs_get_a_line_for_each_event_and_each_report() {
+    let ran = Home::new().art_with_input(&["chat", "--json"], "What is 2+2?\n/nonsense\n/tools\n");
+    let events = events(&ran);
+    let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let report = kinds.iter().position(|kind| *kind == "REPORT").unwrap();
+    for kind in ["TOKEN", "METADATA", "END"] {
+        assert!(kinds[..report].contains(&kind), "{kinds:?}");
+    }
+    assert_eq!(kinds[report..], ["REPORT", "ERROR", "NOTE"]);
+    assert_eq!(events[report]["data"]["answer"], "2+2: 4");
+    assert_eq!(events[0]["phase"], "planning");
+    assert_eq!(events[0]["tokenType"], "PLANNING_LLM_RESPONSE");
+    assert_eq!(events[0]["traceId"], events[report]["data"]["traceId"]);
+    assert_eq!(ran.stderr(), "");
+}
+
+#[test]
+fn an_answer_to_a_pipe_is_the_answer_alone() {
+    let ran = chat(&Home::new(), &["What is 2+2?"]);
+    assert_eq!(ran.stdout(), "2+2: 4\n");
+}
+
+/// A conversation with a pipe that gets `signal` during its first question, with more to come.
+fn signalled(home: &Home, signal: Signal) -> Ran {
+    let provider = Provider::start(|_| Reply::Hang("---JSON"));
+    let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
+    let mut chat = home.start(&args);
+    let mut typed = chat.stdin.take().unwrap();
+    typed.write_all(b"Hello\n/model embedded\nWhat is 2+2?\n").unwrap();
+    provider.request();
+    kill_process(Pid::from_child(&chat), signal).unwrap();
+    // The pipe stays open: nothing but the signal ends the conversation.
+    let ran = Ran(chat.wait_with_output().unwrap());
+    drop(typed);
+    ran
+}
+
+#[test]
+fn a_signal_ends_a_conversation_with_a_pipe_after_its_run() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let home = Home::new();
+        let ran = signalled(&home, signal);
+        assert_eq!(ran.code(), 130, "{}", ran.stderr());
+        let stopping = "stopping; press again to stop at once\n";
+        assert!(ran.stderr().contains(stopping), "{}", ran.stderr());
+        assert!(ran.stdout().starts_with("The run was cancelled"), "{}", ran.stdout());
+        assert!(!ran.stdout().contains("2+2"), "{}", ran.stdout());
+        // The run is ended in the store as well.
+        let runs = home.art(&["--json", "runs", "list"]).json();
+        assert_eq!(runs[0]["status"], "cancelled", "{runs}");
+    }
+}

@@ -1,0 +1,182 @@
+//! `art chat` as a person sees it: at a terminal, which `script` of util-linux makes.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::home::Home;
+use crate::provider::{Provider, Reply, is_synthesis, plan};
+
+/// What the editor writes before it waits for a line.
+const PROMPT: &str = "> ";
+
+/// A person at a terminal.
+struct Terminal {
+    child: Child,
+    seen: String,
+    /// Up to where the person has read.
+    read: usize,
+}
+
+impl Terminal {
+    fn start(home: &Home, args: &[&str]) -> Self {
+        Self::start_before(home, args, "exit $?")
+    }
+
+    /// [`Terminal::start`] with a command of the shell that comes after it.
+    fn start_before(home: &Home, args: &[&str], then: &str) -> Self {
+        let art = home.command(args);
+        let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
+        let words: Vec<_> = words
+            .into_iter()
+            .map(|word| format!("'{}'", word.to_str().unwrap()))
+            .collect();
+        let mut script = Command::new("script");
+        let command = format!("{}; {then}", words.join(" "));
+        script.args(["-q", "-e", "-c", &command, "/dev/null"]);
+        for (name, value) in art.get_envs() {
+            match value {
+                Some(value) => script.env(name, value),
+                None => script.env_remove(name),
+            };
+        }
+        script.env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self {
+            child: script.spawn().expect("`script` of util-linux is there"),
+            seen: String::new(),
+            read: 0,
+        }
+    }
+
+    /// Reads on until `text` appears.
+    fn until(&mut self, text: &str) {
+        let mut bytes = [0; 4096];
+        loop {
+            let unread = self.seen.get(self.read..).unwrap();
+            if let Some(at) = unread.find(text) {
+                self.read += at + text.len();
+                return;
+            }
+            let read = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
+            assert_ne!(read, 0, "`{text}` does not appear: {}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
+        }
+    }
+
+    fn types(&mut self, keys: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).unwrap();
+    }
+
+    /// The rest of what is seen, and the exit code.
+    fn ends(mut self) -> (String, i32) {
+        let mut rest = String::new();
+        self.child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap();
+        (self.seen + &rest, code)
+    }
+}
+
+#[test]
+fn a_person_asks_is_answered_once_and_leaves() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["chat"]);
+    terminal.until("Ctrl-D leaves");
+    terminal.until(PROMPT);
+    terminal.types("What is 2+2?\r");
+    terminal.until("2+2: 4\r\n");
+    terminal.until(PROMPT);
+    terminal.types("\x03");
+    terminal.until("to leave, press Ctrl-D or type /exit");
+    terminal.until(PROMPT);
+    terminal.types("\x04");
+    let (seen, code) = terminal.ends();
+    assert_eq!((seen.matches("2+2: 4").count(), code), (1, 0), "{seen}");
+    let memory = home.dir.path().join("state/chat_history");
+    assert!(std::fs::read_to_string(&memory).unwrap().contains("What is 2+2?"));
+    assert_eq!(memory.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
+    let provider = Provider::start(|request| match is_synthesis(request) {
+        true => Reply::Hang("<mainContent>The beginning of an answer that never ends"),
+        false => Reply::Text(vec![plan(&serde_json::json!([]))]),
+    });
+    let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &args);
+    terminal.until("Ctrl-D leaves");
+    terminal.until(PROMPT);
+    terminal.types("Hello\r");
+    terminal.until("The beginning of an answer");
+    terminal.types("\x03");
+    terminal.until("stopping; press again to stop at once");
+    terminal.until("The run was cancelled");
+    terminal.until(PROMPT);
+    terminal.types("/exit\r");
+    let (seen, code) = terminal.ends();
+    assert_eq!(code, 0, "{seen}");
+}
+
+/// The process that `art` runs as: the last in the line of the children of `script`.
+fn art_of(terminal: &Terminal) -> Pid {
+    let children = |process: u32| {
+        let path = format!("/proc/{process}/task/{process}/children");
+        let text = std::fs::read_to_string(path).unwrap();
+        text.split_whitespace()
+            .next()
+            .map(|child| child.parse::<u32>().unwrap())
+    };
+    let mut process = terminal.child.id();
+    while let Some(child) = children(process) {
+        process = child;
+    }
+    Pid::from_raw(process.try_into().unwrap()).unwrap()
+}
+
+#[test]
+fn the_signal_to_end_ends_a_conversation_during_a_run() {
+    let provider = Provider::start(|_| Reply::Hang("---JSON"));
+    let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &args);
+    terminal.until("Ctrl-D leaves");
+    terminal.until(PROMPT);
+    terminal.types("Hello\r");
+    provider.request();
+    kill_process(art_of(&terminal), Signal::TERM).unwrap();
+    terminal.until("The run was cancelled");
+    let (seen, code) = terminal.ends();
+    assert_eq!(code, 130, "{seen}");
+}
+
+#[test]
+fn the_signal_to_end_leaves_the_terminal_as_it_was() {
+    let home = Home::new();
+    // The shell stays, and says how the terminal was left.
+    let mut terminal = Terminal::start_before(&home, &["chat"], "stty -a");
+    terminal.until("Ctrl-D leaves");
+    terminal.until(PROMPT);
+    kill_process(art_of(&terminal), Signal::TERM).unwrap();
+    let (seen, _) = terminal.ends();
+    assert!(seen.contains(" icanon ") && seen.contains(" echo "), "{seen}");
+}
+
+#[test]
+fn one_question_streams_on_a_terminal_as_well() {
+    let provider = Provider::answering(&["<mainContent>Hello ", "there, ", "you.</mainContent>"]);
+    let args = [
+        "--model",
+        "compatible:m",
+        "--base-url",
+        &provider.base_url,
+        "run",
+        "Hello",
+    ];
+    let home = Home::new();
+    let (seen, code) = Terminal::start(&home, &args).ends();
+    assert_eq!((seen.matches("Hello there, you.\r\n").count(), code), (1, 0), "{seen}");
+}

@@ -1,0 +1,488 @@
+//! Models of other machines, as a person meets them: what is sent, what is shown, what goes wrong.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::home::{Home, Ran};
+use crate::provider::{Provider, Reply, Request, is_synthesis, plan, says};
+
+const KEY: &str = "sk-very-secret-0123456789";
+
+/// Asks a model of `provider`, with a key.
+fn ask(home: &Home, provider: &Provider, more: &[&str]) -> Ran {
+    let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
+    args.extend(["--api-key-env", "TEST_KEY"]);
+    args.extend(more);
+    let ran = home.art_with_environment(&args, &[("TEST_KEY", KEY)]);
+    for text in [ran.stdout(), ran.stderr()] {
+        assert!(!text.contains(KEY), "the key is shown: {text}");
+    }
+    ran
+}
+
+/// Stderr with the address of the provider as `URL`.
+fn told(ran: &Ran, provider: &Provider) -> String {
+    let host = provider.base_url.trim_end_matches("/v1").trim_start_matches("http://");
+    ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
+}
+
+/// One sentence and nothing else.
+fn fails(provider: &Provider) -> String {
+    let home = Home::new();
+    home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
+    let ran = ask(&home, provider, &["run", "Hello"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{}", ran.stderr());
+    told(&ran, provider)
+}
+
+#[test]
+fn a_model_of_another_machine_answers() {
+    let provider = Provider::answering(&["<mainCon", "tent>Hello to ", "you.</mainContent>"]);
+    let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
+    assert_eq!(
+        (ran.code(), ran.stdout().as_str()),
+        (0, "Hello to you.\n"),
+        "{}",
+        ran.stderr()
+    );
+    let requests = provider.requests();
+    assert_eq!(requests.len(), 2);
+    for request in requests {
+        assert_eq!(request.path, "/v1/chat/completions");
+        assert!(request.headers.contains(&format!("authorization: Bearer {KEY}")));
+        assert_eq!(request.body["model"], "m");
+    }
+}
+
+#[test]
+fn a_model_of_another_machine_calls_the_tools_of_this_one() {
+    let step = json!([{"id": "step_1", "description": "Compute 6*7", "stepType": "tool",
+        "requiredTools": ["calculator"], "dependencies": []}]);
+    let calls = AtomicUsize::new(0);
+    let provider = Provider::start(move |request| {
+        if says(request, "JSON_OUTPUT_START") {
+            Reply::Text(vec![plan(&step)])
+        } else if is_synthesis(request) {
+            Reply::Text(vec!["<mainContent>It is 42.</mainContent>".to_owned()])
+        } else if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+            Reply::Call("calculator", json!({"expression": "6*7"}))
+        } else {
+            Reply::Text(vec!["42".to_owned()])
+        }
+    });
+    let ran = ask(&Home::new(), &provider, &["--json", "run", "What is 6*7?"]);
+    let report = ran.json();
+    assert_eq!(report["answer"], "It is 42.", "{report}");
+    assert_eq!(report["calls"][0]["toolName"], "calculator");
+    let results = provider
+        .requests()
+        .into_iter()
+        .filter(|request| request.body.to_string().contains("\"tool\""));
+    assert!(results.count() > 0, "no request has the result of the call");
+}
+
+#[test]
+fn what_was_used_is_told_with_its_price() {
+    let home = Home::new();
+    home.file("art.toml", "[prices.\"compatible:m\"]\ninput = 2.0\noutput = 10.0\n");
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    let ran = ask(&home, &provider, &["run", "Hello"]);
+    assert!(
+        ran.stderr()
+            .contains("2 model calls, 0 tool calls, 2.0 k tokens in, 100 out, $0.0050"),
+        "{}",
+        ran.stderr()
+    );
+    let metadata = ask(&home, &provider, &["--json", "run", "Hello"]).json()["metadata"].clone();
+    assert_eq!(metadata["llmMetadata"]["inputTokens"], 2000);
+    assert_eq!(metadata["llmCost"], 0.005);
+}
+
+#[test]
+fn a_model_without_a_price_has_no_cost() {
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
+    assert!(ran.stderr().contains("100 out, price not known"), "{}", ran.stderr());
+    let metadata = ask(&Home::new(), &provider, &["--json", "run", "Hello"]).json()["metadata"].clone();
+    assert!(metadata.get("llmCost").is_none(), "{metadata}");
+}
+
+#[test]
+fn a_limit_of_the_cost_without_a_price_is_warned_of() {
+    let home = Home::new();
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    let limit = "[execution]\nmaxCostUsd = 0.5\n";
+    let price = "[prices.\"compatible:m\"]\ninput = 2.0\noutput = 10.0\n";
+    let warned = |more: &[&str]| {
+        ask(&home, &provider, more)
+            .stderr()
+            .contains("warning: `maxCostUsd` counts only")
+    };
+    assert!(!warned(&["run", "Hello"]));
+    home.file("art.toml", limit);
+    assert!(warned(&["run", "Hello"]));
+    assert!(warned(&["--json", "run", "Hello"]));
+    assert!(warned(&["chat"]));
+    assert!(!home.run("What is 2+2?").stderr().contains("maxCostUsd"));
+    home.file("art.toml", &format!("{limit}{price}"));
+    assert!(!warned(&["run", "Hello"]));
+}
+
+#[test]
+fn a_wrong_key_is_told_in_one_sentence() {
+    let error = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key"}});
+    assert_snapshot!(fails(&Provider::failing(401, "", error)));
+}
+
+#[test]
+fn a_wrong_model_is_told_in_one_sentence() {
+    let error = json!({"error": {"message": "The model `m` does not exist", "code": "model_not_found"}});
+    assert_snapshot!(fails(&Provider::failing(404, "", error)));
+}
+
+#[test]
+fn a_used_up_quota_is_told_in_one_sentence() {
+    let error = json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota",
+        "code": "insufficient_quota"}});
+    assert_snapshot!(fails(&Provider::failing(429, "", error)));
+}
+
+#[test]
+fn a_provider_that_cannot_be_reached_is_told_in_one_sentence() {
+    let mut provider = Provider::answering(&[]);
+    // Nobody listens at this port.
+    provider.base_url = "http://127.0.0.1:1/v1".to_owned();
+    assert_snapshot!(fails(&provider));
+}
+
+#[test]
+fn a_missing_key_is_told_before_anything_is_asked() {
+    let ran = Home::new().art(&["run", "--model", "openai", "Hello"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
+    assert_snapshot!(ran.stderr());
+}
+
+#[test]
+fn a_call_that_is_made_again_is_told_in_one_line() {
+    let home = Home::new();
+    home.file("art.toml", "[models]\nretry_base_ms = 1\n");
+    let asked = AtomicUsize::new(0);
+    let provider = Provider::start(move |request| match asked.fetch_add(1, Ordering::Relaxed) {
+        0 => Reply::Json(429, "", json!({"error": {"message": "slow down"}})),
+        _ if is_synthesis(request) => Reply::Text(vec!["<mainContent>Hi.</mainContent>".to_owned()]),
+        _ => Reply::Text(vec![plan(&json!([]))]),
+    });
+    let ran = ask(&home, &provider, &["run", "Hello"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (0, "Hi.\n"), "{}", ran.stderr());
+    let line = "rate limited by compatible; trying again in 0 s (1 of 3)\n";
+    assert!(ran.stderr().contains(line), "{}", ran.stderr());
+}
+
+#[test]
+fn a_signal_cancels_the_question() {
+    let provider = Provider::start(|_| Reply::Hang("---JSON"));
+    let home = Home::new();
+    let run = home.start(&[
+        "--model",
+        "compatible:m",
+        "--base-url",
+        &provider.base_url,
+        "run",
+        "Hello",
+    ]);
+    provider.request();
+    let process = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    let ran = Ran(run.wait_with_output().unwrap());
+    assert_eq!(ran.code(), 130, "{}", ran.stderr());
+    assert!(ran.stdout().starts_with("The run was cancelled"), "{}", ran.stdout());
+}
+
+#[test]
+fn a_provider_of_ones_own_is_asked_by_its_name() {
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    let home = Home::new();
+    let key = home.file("key", &format!("{KEY}\n"));
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let url = &provider.base_url;
+    home.file(
+        "art.toml",
+        &format!("model = \"lab\"\n[providers.lab]\napi = \"openai-chat\"\nbase_url = \"{url}\"\ndefault_model = \"small\"\napi_key_file = \"key\"\n"),
+    );
+    let ran = home.run("Hello");
+    assert_eq!((ran.code(), ran.stdout().as_str()), (0, "Hi.\n"), "{}", ran.stderr());
+    let request = provider.request();
+    assert_eq!(request.body["model"], "small");
+    assert!(request.headers.contains(&format!("authorization: Bearer {KEY}")));
+    // What others can read is no key.
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = home.run("Hello");
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""), "{}", ran.stderr());
+}
+
+#[test]
+fn a_person_with_a_key_is_told_how_to_use_it() {
+    let home = Home::new();
+    let key = [("GROQ_API_KEY", KEY)];
+    let ran = home.art_with_environment(&["run", "What is 2+2?"], &key);
+    let offer = "GROQ_API_KEY is set: --model groq uses it\n";
+    assert!(ran.stderr().contains(offer), "{}", ran.stderr());
+    assert!(!ran.stderr().contains("OPENAI"), "{}", ran.stderr());
+    // Who chose the model needs no advice.
+    let ran = home.art_with_environment(&["run", "--model", "embedded", "What is 2+2?"], &key);
+    assert!(!ran.stderr().contains(offer), "{}", ran.stderr());
+}
+
+#[test]
+fn a_chat_streams_the_events_of_its_model() {
+    let provider = Provider::answering(&["<mainContent>Hel", "lo.</mainContent>"]);
+    let args = [
+        "--model",
+        "compatible:m",
+        "--base-url",
+        &provider.base_url,
+        "--json",
+        "chat",
+    ];
+    let ran = Home::new().art_with_input(&args, "Hello\n");
+    let tokens = ran.stdout().matches("\"SYNTHESIS_LLM_RESPONSE\"").count();
+    assert_eq!((ran.code(), tokens), (0, 2), "{}", ran.stdout());
+}
+
+#[test]
+fn a_model_is_measured_wherever_it_is() {
+    let home = Home::new();
+    let tool = json!({"name": "calculator", "description": "Calculates.", "inputSchema": {"type": "object"},
+        "executionMode": "functional"});
+    let line = json!({"query": "Hello", "tools": [tool], "expected": []});
+    let file = home.file("cases.jsonl", &line.to_string());
+    let provider = Provider::answering(&["<mainContent>Hello.</mainContent>"]);
+    let ran = ask(&home, &provider, &["--json", "eval", file.to_str().unwrap()]);
+    let report = ran.json();
+    assert_eq!(
+        (report["cases"].as_u64(), report["errors"].as_u64()),
+        (Some(1), Some(0)),
+        "{report}"
+    );
+    assert!(!provider.requests().is_empty());
+}
+
+#[test]
+fn a_model_is_measured_as_it_is_asked() {
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        "system_prompt = \"Be brief.\"\n[persona]\nname = \"Ada\"\n[prompts]\npes_planning_instructions = \"Plan with care.\"\n\
+         [params]\nseed = 7\n[execution]\nmaxModelCalls = 1\n",
+    );
+    let file = home.file(
+        "cases.jsonl",
+        &json!({"query": "Hello", "tools": [], "expected": []}).to_string(),
+    );
+    let provider = Provider::answering(&["<mainContent>Hello.</mainContent>"]);
+    assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 3);
+    let run = provider.requests();
+    assert_eq!(ask(&home, &provider, &["eval", file.to_str().unwrap()]).code(), 0);
+    let eval = provider.requests();
+    // The instructions name the tools, of which there are none here.
+    let parts = |request: &Request| {
+        let said = ["Be brief.", "Ada", "Plan with care."].map(|text| says(request, text));
+        (said, request.body["seed"].clone())
+    };
+    assert_eq!(run.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
+    assert_eq!(eval.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
+}
+
+#[test]
+fn a_picture_goes_to_a_model_that_looks_at_pictures() {
+    let home = Home::new();
+    let picture = home.dir.path().join("a.png");
+    std::fs::write(&picture, b"\x89PNG\r\n\x1a\nrest").unwrap();
+    let picture = picture.to_str().unwrap();
+    let provider = Provider::answering(&["<mainContent>A cat.</mainContent>"]);
+    let sent = |provider: &Provider| {
+        let requests = provider.requests();
+        requests.iter().any(|request| {
+            request
+                .body
+                .to_string()
+                .contains("data:image/png;base64,iVBORw0KGgpyZXN0")
+        })
+    };
+    let ran = ask(&home, &provider, &["run", "What is this?", "--attach", picture]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert!(!sent(&provider), "this model does not look at pictures");
+    home.file("art.toml", "[providers.compatible]\nvision = true\n");
+    let ran = ask(&home, &provider, &["run", "What is this?", "--attach", picture]);
+    assert_eq!(ran.stdout(), "A cat.\n", "{}", ran.stderr());
+    assert!(!ran.stderr().contains("does not look at pictures"), "{}", ran.stderr());
+    assert!(sent(&provider));
+}
+
+#[test]
+fn texts_of_the_operator_reach_the_model() {
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        "system_prompt = \"Be brief.\"\n[persona]\nname = \"Ada\"\n[prompts]\npes_planning_instructions = \"Plan with care.\"\n",
+    );
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
+    let planning = provider.request();
+    for text in ["Be brief.", "Ada", "Plan with care."] {
+        assert!(says(&planning, text), "`{text}` is missing: {}", planning.body);
+    }
+}
+
+#[test]
+fn a_system_prompt_by_its_tag_reaches_the_model() {
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        "system_prompt = { tag = \"brief\", variables = { n = 7 } }\n\
+         [system_prompts.brief]\ntemplate = \"Use {{n}} words in {{language}}.\"\nvariables = { n = 9, language = \"Latin\" }\n",
+    );
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
+    let planning = provider.request();
+    assert!(says(&planning, "Use 7 words in Latin."), "{}", planning.body);
+}
+
+#[test]
+fn a_budget_that_is_used_up_ends_the_run_with_what_was_done() {
+    let home = Home::new();
+    home.file("art.toml", "[execution]\nmaxModelCalls = 1\n");
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    let ran = ask(&home, &provider, &["run", "Hello"]);
+    assert_eq!(provider.requests().len(), 1);
+    assert_eq!(ran.code(), 3, "{}", ran.stderr());
+    assert!(ran.stderr().contains("limit hit: "), "{}", ran.stderr());
+}
+
+/// The line of `art doctor` that begins with these words, and the exit code.
+fn check(ran: &Ran, name: &str) -> String {
+    let lines = ran.stdout();
+    let line = lines.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
+    line.unwrap_or_else(|| panic!("there is no line `{name}`: {lines}"))
+        .to_owned()
+}
+
+fn listing(models: &'static [&'static str]) -> Provider {
+    Provider::start(move |request| match request.path.as_str() {
+        "/v1/models" => {
+            let models = models.iter().map(|id| json!({"id": id, "object": "model"}));
+            Reply::Json(200, "", json!({"object": "list", "data": models.collect::<Vec<_>>()}))
+        }
+        path => panic!("`{path}` costs tokens"),
+    })
+}
+
+#[test]
+fn doctor_looks_for_the_model_without_spending_tokens() {
+    let provider = listing(&["k", "m"]);
+    let ran = ask(&Home::new(), &provider, &["doctor"]);
+    let line = check(&ran, "model");
+    assert!(line.starts_with("ok "), "{line}");
+    // Whether a service of one's own looks at the key for a list of models is not known.
+    assert!(line.contains("reachable, model listed ("), "{line}");
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+}
+
+#[test]
+fn doctor_names_the_models_nearest_to_one_that_is_not_listed() {
+    let ran = ask(&Home::new(), &listing(&["mm", "far-away"]), &["doctor"]);
+    let line = check(&ran, "model");
+    assert!(line.starts_with("warn "), "{line}");
+    assert!(
+        line.contains("model `m` is not listed; the nearest are `mm`, `far-away`"),
+        "{line}"
+    );
+}
+
+#[test]
+fn doctor_fails_when_the_configured_model_cannot_be_asked() {
+    let provider = Provider::failing(401, "", json!({"error": {"message": "bad key"}}));
+    let ran = ask(&Home::new(), &provider, &["doctor"]);
+    let line = check(&ran, "model");
+    assert!(
+        line.starts_with("fail ") && line.contains("did not accept the key"),
+        "{line}"
+    );
+    assert_eq!(ran.code(), 6);
+}
+
+#[test]
+fn doctor_only_warns_of_a_provider_that_nobody_asks() {
+    let home = Home::new();
+    let provider =
+        "[providers.mine]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\napi_key_env = \"TEST_KEY\"\n";
+    home.file("art.toml", provider);
+    let ran = home.art_with_environment(&["doctor"], &[("TEST_KEY", KEY)]);
+    let line = check(&ran, "provider");
+    assert!(line.starts_with("warn ") && line.contains("`mine`: "), "{line}");
+    assert!(check(&ran, "model").starts_with("ok "));
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+}
+
+#[test]
+fn the_configuration_shows_where_a_key_comes_from_and_never_the_key() {
+    let home = Home::new();
+    let provider = Provider::answering(&[]);
+    let shown = ask(&home, &provider, &["config"]).stdout();
+    let row = |name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        row("providers.compatible.key"),
+        "providers.compatible.key environment variable `TEST_KEY` (set) flag"
+    );
+    assert_eq!(
+        row("providers.compatible.base_url"),
+        format!("providers.compatible.base_url {} flag", provider.base_url)
+    );
+    assert_eq!(row("providers.openai.key"), "providers.openai.key not set default");
+    assert_eq!(row("execution.maxIterations"), "execution.maxIterations 5 default");
+    let json = ask(&home, &provider, &["--json", "config"]).json();
+    let providers = json["providers"].as_array().unwrap().iter();
+    let compatible = providers
+        .filter(|info| info["name"] == "compatible")
+        .collect::<Vec<_>>();
+    assert_eq!(compatible[0]["keyOrigin"], "flag");
+    assert_eq!(compatible[0]["baseUrl"], provider.base_url);
+}
+
+#[test]
+fn the_configuration_shows_bounds_and_prices() {
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        "[models]\nmax_retries = 1\n[prices.\"x:y\"]\ninput = 1.5\noutput = 2.0\n",
+    );
+    let shown = home.art(&["--json", "config"]).json();
+    assert_eq!(shown["models"]["value"]["max_retries"], 1);
+    assert_eq!(shown["models"]["origin"], "file");
+    assert_eq!(shown["prices"]["value"]["x:y"]["input"], 1.5);
+    assert_eq!(
+        Home::new().art(&["--json", "config"]).json()["models"]["origin"],
+        "default"
+    );
+}
+
+#[test]
+fn an_address_without_a_provider_is_refused_unless_the_environment_has_it() {
+    let home = Home::new();
+    let ran = home.art(&["run", "--base-url", "https://models.example/v1", "What is 2+2?"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
+    assert!(
+        ran.stderr().contains("add `--model compatible:MODEL`"),
+        "{}",
+        ran.stderr()
+    );
+    let variable = [("ART_BASE_URL", "https://models.example/v1")];
+    home.art_with_environment(&["run", "What is 2+2?"], &variable)
+        .answers(&["4"]);
+}

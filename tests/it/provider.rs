@@ -1,0 +1,175 @@
+//! A provider that answers as a test says: real sockets, one request for each connection.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// What came in.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) path: String,
+    /// As `name: value`, the names in lower case.
+    pub(crate) headers: Vec<String>,
+    pub(crate) body: Value,
+}
+
+/// What goes out.
+#[derive(Clone, Debug)]
+pub(crate) enum Reply {
+    /// Status, headers, JSON.
+    Json(u16, &'static str, Value),
+    /// A streamed reply of the chat dialect, in these pieces.
+    Text(Vec<String>),
+    /// A streamed reply that calls a tool.
+    Call(&'static str, Value),
+    /// A piece of a streamed reply, and then nothing more.
+    Hang(&'static str),
+}
+
+/// A provider on this machine, until it is dropped with the test.
+pub(crate) struct Provider {
+    pub(crate) base_url: String,
+    requests: Receiver<Request>,
+}
+
+impl Provider {
+    /// Answers each request with what `script` says.
+    pub(crate) fn start(script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let (sender, requests) = channel();
+        let script = Arc::new(Mutex::new(script));
+        thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                let (script, sender) = (Arc::clone(&script), sender.clone());
+                thread::spawn(move || serve(&connection, &script, &sender));
+            }
+        });
+        Self { base_url, requests }
+    }
+
+    /// Answers every request with an error.
+    pub(crate) fn failing(status: u16, headers: &'static str, body: Value) -> Self {
+        Self::start(move |_| Reply::Json(status, headers, body.clone()))
+    }
+
+    /// Answers questions in the form of the agent: first a plan with no step, then `answer`, in pieces.
+    pub(crate) fn answering(answer: &'static [&'static str]) -> Self {
+        Self::start(move |request| match is_synthesis(request) {
+            true => Reply::Text(answer.iter().map(|piece| (*piece).to_owned()).collect()),
+            false => Reply::Text(vec![plan(&json!([]))]),
+        })
+    }
+
+    /// The next request that came in.
+    pub(crate) fn request(&self) -> Request {
+        let waited = self.requests.recv_timeout(Duration::from_secs(60));
+        waited.expect("the provider is asked")
+    }
+
+    /// All requests that came in so far.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.try_iter().collect()
+    }
+}
+
+/// A plan in the form that the agent reads.
+pub(crate) fn plan(items: &Value) -> String {
+    let plan = json!({"title": "Title", "intent": "Intent", "plan": "The plan.", "todoList": items});
+    format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---")
+}
+
+/// Whether the request asks for the answer.
+pub(crate) fn is_synthesis(request: &Request) -> bool {
+    says(request, "<mainContent>")
+}
+
+/// Whether the instructions of the request have `text`.
+pub(crate) fn says(request: &Request, text: &str) -> bool {
+    let instructions = request.body.pointer("/messages/0/content").and_then(Value::as_str);
+    instructions.unwrap_or_default().contains(text)
+}
+
+fn serve(
+    connection: &TcpStream,
+    script: &Mutex<impl FnMut(&Request) -> Reply>,
+    sender: &Sender<Request>,
+) -> Option<()> {
+    let request = read(connection)?;
+    let reply = (script.lock().unwrap())(&request);
+    // The test may have ended.
+    drop(sender.send(request));
+    let mut out = connection;
+    match reply {
+        Reply::Json(status, headers, body) => {
+            let body = body.to_string();
+            let head =
+                format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}");
+            write!(out, "{head}content-length: {}\r\n\r\n{body}", body.len()).ok()
+        }
+        Reply::Text(pieces) => {
+            let mut text = opening();
+            let deltas = pieces.iter().map(|piece| json!({"content": piece}));
+            deltas.for_each(|delta| text.push_str(&chunk(&delta, None)));
+            out.write_all((text + &ending("stop")).as_bytes()).ok()
+        }
+        Reply::Call(tool, arguments) => {
+            let function = json!({"name": tool, "arguments": arguments.to_string()});
+            let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
+            let text = opening() + &chunk(&json!({"tool_calls": [call]}), None) + &ending("tool_calls");
+            out.write_all(text.as_bytes()).ok()
+        }
+        Reply::Hang(piece) => {
+            let text = opening() + &chunk(&json!({"content": piece}), None);
+            out.write_all(text.as_bytes()).ok()?;
+            // Until the other side goes away.
+            drop(out.read(&mut [0]));
+            None
+        }
+    }
+}
+
+fn read(connection: &TcpStream) -> Option<Request> {
+    let mut lines = BufReader::new(connection);
+    let mut line = String::new();
+    lines.read_line(&mut line).ok()?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        lines.read_line(&mut line).ok()?;
+        match line.trim_end().split_once(':') {
+            Some((name, value)) => headers.push(format!("{}:{value}", name.to_lowercase())),
+            None => break,
+        }
+    }
+    let length = headers.iter().find_map(|header| header.strip_prefix("content-length:"));
+    let mut body = vec![0; length.map_or(0, |length| length.trim().parse().unwrap())];
+    lines.read_exact(&mut body).ok()?;
+    Some(Request {
+        path,
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    })
+}
+
+fn opening() -> String {
+    "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_owned()
+}
+
+fn chunk(delta: &Value, finish: Option<&str>) -> String {
+    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+    let chunk = json!({"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [choice]});
+    format!("data: {chunk}\n\n")
+}
+
+fn ending(finish: &str) -> String {
+    let usage = json!({"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050});
+    let counts = json!({"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [], "usage": usage});
+    format!("{}data: {counts}\n\ndata: [DONE]\n\n", chunk(&json!({}), Some(finish)))
+}

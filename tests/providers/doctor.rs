@@ -1,0 +1,71 @@
+//! `art doctor` asks for the list of models, which spends no tokens. The mock has none for Gemini.
+
+use serde_json::Value;
+
+use crate::connection::{
+    ANTHROPIC, COMPATIBLE, Connection, DEEPSEEK, GEMINI, GROQ, KEY, Mode, OLLAMA, OPENAI, OPENAI_CHAT, OPENROUTER,
+};
+use crate::fixture;
+use crate::world::World;
+
+const LISTING: [Connection; 8] = [
+    OPENAI,
+    OPENAI_CHAT,
+    ANTHROPIC,
+    OPENROUTER,
+    DEEPSEEK,
+    GROQ,
+    OLLAMA,
+    COMPATIBLE,
+];
+
+/// What doctor says of the model, as verdict and words.
+fn verdict(world: &World) -> (String, String) {
+    let ran = world.art(&["--json", "doctor"]);
+    let checks = ran.json();
+    let checks = checks.as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "model").unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&check["verdict"]), text(&check["detail"]))
+}
+
+#[test]
+fn a_model_that_is_listed_is_well() {
+    for connection in LISTING {
+        let known = fixture::planning().of_model(connection.model);
+        let world = World::new(connection, Mode::Streaming, &[known]);
+        let (verdict, detail) = verdict(&world);
+        assert_eq!(verdict, "ok", "{connection:?}: {detail}");
+        assert!(detail.contains("model listed"), "{connection:?}: {detail}");
+        assert!(world.requests().iter().all(|request| !request.is_planning()));
+    }
+}
+
+#[test]
+fn a_model_that_is_not_listed_is_a_warning_that_names_the_nearest() {
+    for connection in LISTING {
+        let near = format!("{}-2", connection.model);
+        let world = World::new(connection, Mode::Streaming, &[fixture::planning().of_model(&near)]);
+        let (verdict, detail) = verdict(&world);
+        assert_eq!(verdict, "warn", "{connection:?}: {detail}");
+        assert!(detail.contains(&near), "{connection:?}: {detail}");
+    }
+}
+
+#[test]
+fn a_key_that_is_refused_is_a_failure() {
+    for connection in LISTING.into_iter().filter(|connection| connection.key.is_some()) {
+        let world = World::with_key(connection, Mode::Streaming, &[fixture::planning()], Some("sk-another"));
+        let (verdict, detail) = verdict(&world);
+        assert_eq!(verdict, "fail", "{connection:?}: {detail}");
+        assert!(detail.contains("key"), "{connection:?}: {detail}");
+    }
+}
+
+#[test]
+fn an_address_without_a_list_is_a_failure_that_names_the_setting() {
+    let world = World::with_key(GEMINI, Mode::Streaming, &[fixture::planning()], Some(KEY));
+    let (verdict, detail) = verdict(&world);
+    assert_eq!(verdict, "fail", "{detail}");
+    assert!(detail.contains("base_url"), "{detail}");
+}

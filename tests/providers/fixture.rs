@@ -1,0 +1,256 @@
+//! What the mock answers, and to what: one fixture for each turn of a run.
+//!
+//! Fixtures are found by the words of the agent's prompts, so a prompt that says something else finds none, and the mock,
+//! which is strict, refuses the request.
+
+use serde_json::{Value, json};
+
+use crate::connection::KEY;
+
+/// The question of every run.
+pub(crate) const QUERY: &str = "What is 17.5% of 2340, and what is that divided by 7?";
+/// The answer of every run that goes well.
+pub(crate) const ANSWER: &str = "17.5% of 2340 is 409.5, and a seventh of that is 58.5.";
+/// What is asked next, and its answer.
+pub(crate) const NEXT_QUERY: &str = "And ten times that?";
+pub(crate) const NEXT_ANSWER: &str = "Ten times that is 585.";
+/// A thought; where it shows up outside of the thoughts, it has leaked.
+pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
+
+const PERCENTAGE: &str = "Take 17.5% of 2340";
+const SHARE: &str = "2340 * 17.5 / 100";
+const QUOTIENT: &str = "Divide the result by 7";
+const TENFOLD: &str = "Multiply the result by 10";
+
+/// A question that the mock knows and its reply.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixture(Value);
+
+impl Fixture {
+    fn new(question: &Value, reply: &Value) -> Self {
+        Self(json!({"match": question, "response": reply}))
+    }
+
+    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.0[key] = value.into();
+        self
+    }
+
+    /// The model thinks before it answers.
+    pub(crate) fn thinking(mut self) -> Self {
+        self.0["response"]["reasoning"] = THOUGHT.into();
+        self
+    }
+
+    /// The reply ends because the model has no tokens left.
+    pub(crate) fn out_of_tokens(mut self) -> Self {
+        self.0["response"]["finishReason"] = "length".into();
+        self
+    }
+
+    /// The mock lists the model, and answers no other.
+    pub(crate) fn of_model(mut self, model: &str) -> Self {
+        self.0["match"]["model"] = model.into();
+        self
+    }
+
+    /// The reply reads 11 tokens and writes 7, in the words of each dialect.
+    pub(crate) fn counted(mut self) -> Self {
+        self.0["response"]["usage"] = json!({
+            "prompt_tokens": 11, "completion_tokens": 7, "input_tokens": 11, "output_tokens": 7,
+            "promptTokenCount": 11, "candidatesTokenCount": 7,
+        });
+        self
+    }
+
+    /// For the first question of its kind only; the next fixture that fits has the others.
+    pub(crate) fn once(mut self) -> Self {
+        self.0["match"]["sequenceIndex"] = 0.into();
+        self
+    }
+
+    /// Instead of the reply, an error with that status, which repeats the key as providers do.
+    pub(crate) fn failing(self, status: u16, code: &str) -> Self {
+        self.refusing(status, code, &format!("refused with {KEY}"))
+    }
+
+    /// Instead of the reply, that the question is too long, in the words of all providers.
+    pub(crate) fn too_long(self) -> Self {
+        let words = "prompt is too long: the input token count exceeds the maximum context length";
+        self.refusing(400, "invalid_request_error", words)
+    }
+
+    fn refusing(self, status: u16, code: &str, message: &str) -> Self {
+        let error = json!({"message": message, "type": code, "code": code});
+        self.with("response", json!({"error": error, "status": status, "retryAfter": 1}))
+    }
+
+    /// A fault of the mock's own, by its name, each time.
+    pub(crate) fn chaos(self, fault: &str) -> Self {
+        self.with("chaos", json!({fault: 1}))
+    }
+
+    /// Nothing comes for longer than any test waits.
+    pub(crate) fn silent(self) -> Self {
+        self.with("chaos", json!({"latencyMs": 30_000}))
+    }
+
+    /// The connection ends after some pieces of a streamed reply; the pause lets them arrive before.
+    pub(crate) fn breaking_off(self) -> Self {
+        self.with("chunkSize", 4)
+            .with("latency", 25)
+            .with("truncateAfterChunks", 8)
+    }
+
+    /// Some pieces of a streamed reply come, then nothing.
+    pub(crate) fn stalling(self) -> Self {
+        let timings = json!({"ttftMs": 0, "interChunkDelaysMs": [0, 0, 0, 0, 0, 0, 0, 30_000]});
+        self.with("chunkSize", 4).with("recordedTimings", timings)
+    }
+
+    pub(crate) fn to_json(&self) -> &Value {
+        &self.0
+    }
+}
+
+/// The plan of [`two_steps`].
+pub(crate) fn planning() -> Fixture {
+    let steps = [step("step_1", PERCENTAGE, &[]), step("step_2", QUOTIENT, &["step_1"])];
+    plan("## Available tools", &steps)
+}
+
+fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
+    json!({
+        "id": id, "description": description, "stepType": "tool", "requiredTools": ["calculator"],
+        "expectedOutcome": "a number", "dependencies": dependencies,
+    })
+}
+
+/// The turn that plans `steps`, for a question with `words` in it.
+fn plan(words: &str, steps: &[Value]) -> Fixture {
+    let plan = json!({
+        "title": "a share and its seventh", "intent": "two numbers", "plan": "One call after the other.",
+        "todoList": steps,
+    });
+    let text = format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---");
+    let question = json!({"userMessage": words, "systemMessage": "You plan"});
+    Fixture::new(&question, &json!({"content": text}))
+}
+
+/// The turn of a step that makes `calls`. The step has to know what is in `known`.
+fn calling(task: &str, known: &[&str], calls: &[Value]) -> Fixture {
+    let task = format!("## Task\n> {task}");
+    let system = [&[task.as_str()], known].concat();
+    Fixture::new(
+        &json!({"systemMessage": system, "hasToolResult": false}),
+        &json!({"toolCalls": calls}),
+    )
+}
+
+/// A call of the calculator, without an identifier: the dialect's own is used.
+fn call(expression: &str) -> Value {
+    json!({"name": "calculator", "arguments": {"expression": expression}})
+}
+
+/// The turn of a step that has seen `result` and ends the step.
+fn completing(task: &str, result: &str) -> Fixture {
+    let reply = json!({"content": result, "nextStepDecision": "complete_item"});
+    let question = json!({
+        "systemMessage": format!("## Task\n> {task}"), "hasToolResult": true, "toolResultContains": result,
+    });
+    Fixture::new(&question, &json!({"content": reply.to_string()}))
+}
+
+/// The first call of [`two_steps`].
+pub(crate) fn first_call() -> Fixture {
+    calling(PERCENTAGE, &[], &[call(SHARE)])
+}
+
+/// What can be wrong with a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wrong {
+    /// The tool fails.
+    Expression,
+    /// There is no such tool.
+    Tool,
+    /// The arguments are cut JSON.
+    Arguments,
+}
+
+/// A first call that is wrong, and the call that the model makes once it has read so.
+pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
+    let call = match wrong {
+        Wrong::Expression => call("2340 *"),
+        Wrong::Tool => json!({"name": "abacus", "arguments": {}}),
+        Wrong::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
+    };
+    [calling(PERCENTAGE, &[], &[call]), first_call_after("\"error\"")]
+}
+
+/// The first call again and again, whatever it is answered.
+pub(crate) fn first_call_for_ever() -> Fixture {
+    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
+    Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
+}
+
+/// A first reply that ends before its end, and the call that the model makes once it has read so.
+pub(crate) fn first_call_cut() -> [Fixture; 2] {
+    [first_call().out_of_tokens(), first_call_after("cut off")]
+}
+
+/// The first call, to a step whose call before was answered with `result`.
+fn first_call_after(result: &str) -> Fixture {
+    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": result});
+    Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
+}
+
+/// The answer, once there are results.
+pub(crate) fn synthesis() -> Fixture {
+    answering("## Completed steps", ANSWER)
+}
+
+/// The turn that answers, to a question with `words` in it.
+fn answering(words: &str, answer: &str) -> Fixture {
+    let text = format!("<mainContent>{answer}</mainContent>\n<uiMetadata>{{\"suggestedQuestions\":[]}}</uiMetadata>");
+    Fixture::new(&json!({"userMessage": words}), &json!({"content": text}))
+}
+
+/// The turns of the next question, which uses what the first one found; they come before those of [`two_steps`].
+pub(crate) fn next_question() -> Vec<Fixture> {
+    vec![
+        plan(
+            &format!("> {NEXT_QUERY}\n\n## Current plan"),
+            &[step("step_3", TENFOLD, &["step_2"])],
+        ),
+        calling(TENFOLD, &["58.5"], &[call("58.5 * 10")]),
+        completing(TENFOLD, "585"),
+        answering(&format!("> {NEXT_QUERY}\n\n## Plan"), NEXT_ANSWER),
+    ]
+}
+
+/// Two steps, the second of which needs what the first one found.
+pub(crate) fn two_steps() -> Vec<Fixture> {
+    vec![
+        planning(),
+        first_call(),
+        completing(PERCENTAGE, "409.5"),
+        calling(QUOTIENT, &["409.5"], &[call("409.5 / 7")]),
+        completing(QUOTIENT, "58.5"),
+        synthesis(),
+    ]
+}
+
+/// One step whose reply makes two calls.
+pub(crate) fn parallel_calls() -> Vec<Fixture> {
+    vec![
+        plan("## Available tools", &[step("step_1", PERCENTAGE, &[])]),
+        calling(PERCENTAGE, &[], &[call(SHARE), call("2340 * 17.5 / 700")]),
+        completing(PERCENTAGE, "58.5"),
+        synthesis(),
+    ]
+}
+
+/// The turns of [`two_steps`], but before them those that come first.
+pub(crate) fn two_steps_after(first: impl IntoIterator<Item = Fixture>) -> Vec<Fixture> {
+    first.into_iter().chain(two_steps()).collect()
+}

@@ -1,0 +1,180 @@
+//! The provider that we did not write: a process of its own, killed when it is dropped.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::fixture::Fixture;
+
+/// Names the executable of the mock.
+const MOCK: &str = "ART_PROVIDER_MOCK";
+/// What the mock prints before its address.
+const READY: &str = "listening on http://";
+
+/// A running mock.
+#[derive(Debug)]
+pub(crate) struct Mock {
+    child: Child,
+    /// `127.0.0.1:PORT`.
+    address: String,
+    /// The key that it accepts.
+    key: String,
+}
+
+impl Mock {
+    /// Starts one that knows `fixtures` and no other question, and accepts `key` and no other.
+    pub(crate) fn start(dir: &Path, fixtures: &[Fixture], key: Option<&str>) -> Self {
+        let file = dir.join("fixtures.json");
+        let known: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
+        fs::write(&file, json!({"fixtures": known}).to_string()).unwrap();
+        let log = fs::File::create(dir.join("mock.log")).unwrap();
+        let mut command = Command::new(required(MOCK, "names the executable of the mock"));
+        command.args(["--port", "0", "--strict", "--fixtures"]).arg(file);
+        match key {
+            Some(key) => command.env("AIMOCK_API_KEYS", key),
+            None => command.env_remove("AIMOCK_API_KEYS"),
+        };
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let address = address(&mut child);
+        Self {
+            child,
+            address,
+            key: key.unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The URL of the mock without a path.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every request that it answered, in order.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        let journal = self.control("GET", "journal", "");
+        serde_json::from_str::<Vec<Value>>(&journal)
+            .unwrap_or_else(|error| panic!("the mock's journal is not readable: {error}\n{journal}"))
+            .into_iter()
+            .map(Request)
+            .collect()
+    }
+
+    /// From now on every question meets the fault of that name.
+    pub(crate) fn start_chaos(&self, fault: &str) {
+        self.control("POST", "chaos", &json!({fault: 1}).to_string());
+    }
+
+    /// No question meets a fault any more, but for those that fixtures have.
+    pub(crate) fn end_chaos(&self) {
+        self.control("DELETE", "chaos", "");
+    }
+
+    /// Calls the mock's own interface. HTTP/1.0, so that the body is what comes until the end.
+    fn control(&self, method: &str, name: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (key, length) = (&self.key, body.len());
+        let head =
+            format!("{method} /__aimock/{name} HTTP/1.0\r\nx-api-key: {key}\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all((head + body).as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(" 200 "), "the mock refuses {method} {name}: {head}");
+        body.to_owned()
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        // It may have ended on its own; then there is nothing left to kill.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The value of `variable`, which says what the words in `meaning` say.
+pub(crate) fn required(variable: &str, meaning: &str) -> OsString {
+    env::var_os(variable).unwrap_or_else(|| {
+        panic!("`{variable}` is not set: it {meaning} (hint: `tests/providers/run` fetches that and sets it)")
+    })
+}
+
+/// Reads the address from the mock's first lines. What it prints later is read and dropped, so that it never blocks.
+fn address(child: &mut Child) -> String {
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let line = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find(|line| line.contains(READY))
+        .unwrap_or_else(|| panic!("the mock ended before it listened: see `mock.log`"));
+    std::thread::spawn(move || lines.for_each(drop));
+    line.split_once(READY).unwrap().1.trim().to_owned()
+}
+
+/// One entry of the mock's journal. The body has the form of chat completions whatever the dialect was.
+#[derive(Debug)]
+pub(crate) struct Request(Value);
+
+impl Request {
+    pub(crate) fn status(&self) -> u64 {
+        self.0["response"]["status"].as_u64().unwrap()
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0["path"].as_str().unwrap()
+    }
+
+    /// When it was answered, in milliseconds.
+    pub(crate) fn timestamp(&self) -> u64 {
+        self.0["timestamp"].as_u64().unwrap()
+    }
+
+    /// A header; the value of a key is masked by the mock.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.0["headers"][name].as_str()
+    }
+
+    pub(crate) fn body(&self) -> &Value {
+        &self.0["body"]
+    }
+
+    pub(crate) fn messages(&self) -> &[Value] {
+        self.body()["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    fn last_user_text(&self) -> String {
+        let last = self.messages().iter().rfind(|message| message["role"] == "user");
+        last.map_or_else(String::new, |message| text(&message["content"]))
+    }
+
+    /// What the model said before.
+    pub(crate) fn assistant_texts(&self) -> Vec<String> {
+        let turns = self.messages().iter();
+        turns
+            .filter(|message| message["role"] == "assistant")
+            .map(|message| text(&message["content"]))
+            .collect()
+    }
+
+    pub(crate) fn is_planning(&self) -> bool {
+        self.last_user_text().contains("## Available tools")
+    }
+
+    pub(crate) fn is_synthesis(&self) -> bool {
+        self.last_user_text().contains("## Completed steps")
+    }
+}
+
+/// The text of a message, which is a string or a list of parts.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Runs that go well: planned, carried out and answered by a model behind a provider.
+
+use serde_json::Value;
+
+use crate::connection::{COMPATIBLE, Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_CHAT, OPENROUTER};
+use crate::fixture::{ANSWER, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT, Wrong};
+use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
+use crate::mock::Request;
+use crate::world::{Ran, World};
+
+pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &two_steps());
+    let ran = world.run(&[]);
+    assert_answered(&world, &ran);
+    assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}");
+}
+
+pub(crate) fn each_request_is_of_the_kind_that_was_set(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &two_steps());
+    world.run(&[]);
+    let requests = world.requests();
+    assert_eq!(requests.len(), 6, "{}", world.wire());
+    for request in &requests {
+        assert!(request.path().contains(connection.path), "{}", request.path());
+        assert_eq!(request.body()["stream"] == true, mode == Mode::Streaming, "{request:?}");
+        assert_eq!(request.body()["model"], connection.model);
+        if let Some((_, header)) = connection.key {
+            assert!(request.header(header).is_some(), "no `{header}`: {request:?}");
+        }
+    }
+}
+
+pub(crate) fn the_result_of_a_call_goes_back_beside_its_call(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &two_steps());
+    world.run(&[]);
+    let requests = world.requests();
+    let answering = requests.iter().filter(|request| has_role(request, "tool"));
+    let mut answered = 0;
+    for request in answering {
+        assert_eq!(answered_calls(request), ["calculator"], "{request:?}");
+        answered += 1;
+    }
+    assert_eq!(answered, 2, "{}", world.wire());
+}
+
+pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &parallel_calls());
+    let ran = world.run(&["--json"]);
+    assert_answered(&world, &ran);
+    let calls = ran.json()["calls"].as_array().map_or(0, Vec::len);
+    assert_eq!(calls, 2, "{ran}");
+    let requests = world.requests();
+    let second = requests.iter().find(|request| has_role(request, "tool")).unwrap();
+    assert_eq!(answered_calls(second), ["calculator", "calculator"], "{second:?}");
+}
+
+pub(crate) fn a_call_that_fails_goes_back_with_its_error(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::Expression, "calculator");
+}
+
+pub(crate) fn a_call_of_no_tool_goes_back_with_its_error(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::Tool, "abacus");
+}
+
+pub(crate) fn a_call_with_cut_arguments_goes_back_with_its_error(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::Arguments, "calculator");
+}
+
+/// The model reads what was wrong with its call of `name`, makes it right, and the run ends well.
+fn assert_corrected(connection: Connection, mode: Mode, wrong: Wrong, name: &str) {
+    let world = World::new(connection, mode, &two_steps_after(first_call_corrected(wrong)));
+    let ran = world.run(&["--json"]);
+    assert_answered(&world, &ran);
+    let requests = world.requests();
+    let third = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
+    assert_eq!(answered_calls(third), [name, "calculator"], "{third:?}");
+}
+
+pub(crate) fn a_chat_goes_on_from_what_was_found(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &[next_question(), two_steps()].concat());
+    let ran = world.chat(&format!("{QUERY}\n{NEXT_QUERY}\n"));
+    assert_answered(&world, &ran);
+    assert_eq!(
+        ran.stdout().split_whitespace().collect::<Vec<_>>().join(" "),
+        format!("{ANSWER} {NEXT_ANSWER}"),
+        "{ran}"
+    );
+    let requests = world.requests();
+    let planning = requests.iter().rfind(|request| request.is_planning()).unwrap();
+    assert_eq!(planning.assistant_texts(), [ANSWER], "{planning:?}");
+}
+
+pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: Mode) {
+    let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
+    let world = World::new(connection, mode, &turns);
+    let ran = world.run(&["--json"]);
+    assert_answered(&world, &ran);
+    let counts = &ran.json()["metadata"]["llmMetadata"];
+    assert_eq!(counts["inputTokens"], 6 * 11, "{ran}");
+    assert_eq!(counts["outputTokens"], 6 * 7, "{ran}");
+}
+
+pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode) {
+    let turns: Vec<_> = two_steps().into_iter().map(Fixture::thinking).collect();
+    let world = World::new(connection, mode, &turns);
+    let ran = world.run(&["--json"]);
+    assert_answered(&world, &ran);
+    let mut report = ran.json();
+    assert_eq!(report["answer"], ANSWER);
+    for step in report["steps"].as_array_mut().unwrap() {
+        let thoughts = step.as_object_mut().unwrap().remove("thoughts").unwrap();
+        assert_eq!(thoughts[0], THOUGHT, "{ran}");
+    }
+    assert!(
+        !report.to_string().contains(THOUGHT),
+        "a thought is in the answer:\n{ran}"
+    );
+}
+
+/// The mock's journal has the form of a reply for chat completions only.
+#[test]
+fn chat_completions_are_asked_for_a_plan_in_json_and_for_an_answer_in_text() {
+    // Groq refuses a reply that is not JSON after all, so it is not asked for any.
+    for connection in [OPENAI_CHAT, OPENROUTER, DEEPSEEK, OLLAMA, COMPATIBLE] {
+        let world = World::new(connection, Mode::Streaming, &two_steps());
+        world.run(&[]);
+        let requests = world.requests();
+        let planning = requests.iter().find(|request| request.is_planning()).unwrap();
+        assert_eq!(
+            planning.body()["response_format"]["type"],
+            "json_object",
+            "{connection:?}"
+        );
+        let synthesis = requests.iter().find(|request| request.is_synthesis()).unwrap();
+        assert_eq!(synthesis.body()["response_format"], Value::Null, "{connection:?}");
+    }
+}
+
+fn assert_answered(world: &World, ran: &Ran) {
+    assert_eq!(ran.code(), 0, "{ran}\n{}", world.wire());
+}
+
+fn has_role(request: &Request, role: &str) -> bool {
+    request.messages().iter().any(|message| message["role"] == role)
+}
+
+/// The names of the calls of the request's turns, each of which has to be answered once by its identifier.
+fn answered_calls(request: &Request) -> Vec<String> {
+    let of_role = |role: &'static str| request.messages().iter().filter(move |message| message["role"] == role);
+    let calls: Vec<_> = of_role("assistant")
+        .filter_map(|turn| turn["tool_calls"].as_array())
+        .flatten()
+        .collect();
+    let mut ids: Vec<_> = calls.iter().map(|call| call["id"].clone()).collect();
+    let mut answers: Vec<_> = of_role("tool").map(|turn| turn["tool_call_id"].clone()).collect();
+    ids.sort_by_key(Value::to_string);
+    answers.sort_by_key(Value::to_string);
+    assert_eq!(ids, answers, "{request:?}");
+    let name = |call: &&Value| call["function"]["name"].as_str().unwrap_or_default().to_owned();
+    calls.iter().map(name).collect()
+}

@@ -1,0 +1,184 @@
+//! One test: a mock, a home of its own, and the program as its users run it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::components;
+use crate::connection::{Connection, KEY, Mode};
+use crate::fixture::{Fixture, QUERY};
+use crate::mock::{Mock, Request};
+
+/// A mock of one provider and a home that uses it.
+#[derive(Debug)]
+pub(crate) struct World {
+    connection: Connection,
+    pub(crate) mock: Mock,
+    home: TempDir,
+}
+
+impl World {
+    /// The mock knows `fixtures` and wants the key that the program has.
+    pub(crate) fn new(connection: Connection, mode: Mode, fixtures: &[Fixture]) -> Self {
+        Self::with_key(connection, mode, fixtures, connection.key.map(|_| KEY))
+    }
+
+    /// The mock wants `key`; the program has [`KEY`] when its provider has keys at all.
+    pub(crate) fn with_key(connection: Connection, mode: Mode, fixtures: &[Fixture], key: Option<&str>) -> Self {
+        let home = TempDir::new().unwrap();
+        fs::create_dir(home.path().join("plugins")).unwrap();
+        let (_, calculator) = components::PLUGINS
+            .iter()
+            .find(|(name, _)| *name == "calculator")
+            .unwrap();
+        fs::copy(calculator, home.path().join("plugins/calculator.wasm")).unwrap();
+        std::os::unix::fs::symlink(shared_cache(), home.path().join("cache")).unwrap();
+        fs::write(home.path().join("art.toml"), settings(connection, mode)).unwrap();
+        let mock = Mock::start(home.path(), fixtures, key);
+        Self { connection, mock, home }
+    }
+
+    /// `art run` with the question of every run.
+    pub(crate) fn run(&self, flags: &[&str]) -> Ran {
+        self.art(&[&["run"], flags, &[QUERY]].concat())
+    }
+
+    /// `art chat` that reads `lines`.
+    pub(crate) fn chat(&self, lines: &str) -> Ran {
+        self.art_reading(lines, &["chat"])
+    }
+
+    /// `art` with this provider.
+    pub(crate) fn art(&self, args: &[&str]) -> Ran {
+        self.art_reading("", args)
+    }
+
+    /// Whatever the program does, it must not let the key out.
+    fn art_reading(&self, lines: &str, args: &[&str]) -> Ran {
+        let input = self.home.path().join("stdin");
+        fs::write(&input, lines).unwrap();
+        let mut command = self.command();
+        command.args(args).stdin(fs::File::open(input).unwrap());
+        let ran = Ran(command.output().unwrap());
+        if self.connection.key.is_some() {
+            self.assert_key_stayed_inside(&ran);
+        }
+        ran
+    }
+
+    fn command(&self) -> Command {
+        let Connection {
+            provider, model, base, ..
+        } = self.connection;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
+        command
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.envs(self.connection.key.map(|(variable, _)| (variable, KEY)));
+        command.arg("--home").arg(self.home.path());
+        command.arg("--plugins").arg(self.home.path().join("plugins"));
+        command.args(["--model", &format!("{provider}:{model}")]);
+        command.args(["--base-url", &format!("{}{base}", self.mock.url())]);
+        command
+    }
+
+    fn assert_key_stayed_inside(&self, ran: &Ran) {
+        for (name, bytes) in [("stdout", &ran.0.stdout), ("stderr", &ran.0.stderr)] {
+            assert!(!contains(bytes, KEY), "the key is on {name}:\n{ran}");
+        }
+        for path in files(&self.home.path().join("state")) {
+            assert!(
+                !contains(&fs::read(&path).unwrap(), KEY),
+                "the key is in `{}`",
+                path.display()
+            );
+        }
+    }
+
+    /// The questions that the mock answered.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.mock.requests()
+    }
+
+    /// What went over the wire, for a person who reads a failure.
+    pub(crate) fn wire(&self) -> String {
+        let lines = self.requests().into_iter().map(|request| {
+            let question = request.messages().last().map(Value::to_string).unwrap_or_default();
+            let start: String = question.chars().take(200).collect();
+            format!("{} {} {start}\n", request.status(), request.path())
+        });
+        lines.collect()
+    }
+}
+
+/// Short timeouts, since the faults of the mock last longer than any test should.
+fn settings(connection: Connection, mode: Mode) -> String {
+    let api = connection
+        .api
+        .map(|api| format!("api = \"{api}\"\n"))
+        .unwrap_or_default();
+    format!(
+        "[models]\nheader_timeout_ms = 3000\nidle_timeout_ms = 3000\nretry_base_ms = 50\n\n[providers.{}]\n{api}stream = {}\n",
+        connection.provider,
+        mode == Mode::Streaming
+    )
+}
+
+/// Compiled code that all tests share, since compiling takes seconds.
+fn shared_cache() -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("providers-cache");
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// Every file below `dir`; none when it is not there.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return Vec::new();
+    };
+    let below = entries.map(|entry| entry.unwrap().path());
+    below
+        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
+        .collect()
+}
+
+/// What a run of the program left.
+#[derive(Debug)]
+pub(crate) struct Ran(Output);
+
+impl Ran {
+    pub(crate) fn code(&self) -> i32 {
+        self.0.status.code().unwrap()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.0.stdout).unwrap_or_else(|error| panic!("stdout is not JSON: {error}\n{self}"))
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "code {:?}\n{}\n{}",
+            self.0.status.code(),
+            self.stdout(),
+            self.stderr()
+        )
+    }
+}
