@@ -21,20 +21,21 @@ struct Terminal {
 }
 
 impl Terminal {
+    /// The program takes the place of the shell, which Ctrl-C would end as well.
     fn start(home: &Home, args: &[&str]) -> Self {
-        Self::start_before(home, args, "exit $?")
+        Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
 
-    /// [`Terminal::start`] with a command of the shell that comes after it.
-    fn start_before(home: &Home, args: &[&str], then: &str) -> Self {
+    /// Runs what `script` makes of the command.
+    fn start_in_shell(home: &Home, args: &[&str], script: impl Fn(&str) -> String) -> Self {
         let art = home.command(args);
         let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
         let words: Vec<_> = words
             .into_iter()
             .map(|word| format!("'{}'", word.to_str().unwrap()))
             .collect();
+        let command = script(&words.join(" "));
         let mut script = Command::new("script");
-        let command = format!("{}; {then}", words.join(" "));
         script.args(["-q", "-e", "-c", &command, "/dev/null"]);
         for (name, value) in art.get_envs() {
             match value {
@@ -42,7 +43,8 @@ impl Terminal {
                 None => script.env_remove(name),
             };
         }
-        script.env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::piped());
+        script.env("SHELL", "/bin/sh").env("TERM", "xterm");
+        script.stdin(Stdio::piped()).stdout(Stdio::piped());
         Self {
             child: script.spawn().expect("`script` of util-linux is there"),
             seen: String::new(),
@@ -157,7 +159,7 @@ fn the_signal_to_end_ends_a_conversation_during_a_run() {
 fn the_signal_to_end_leaves_the_terminal_as_it_was() {
     let home = Home::new();
     // The shell stays, and says how the terminal was left.
-    let mut terminal = Terminal::start_before(&home, &["chat"], "stty -a");
+    let mut terminal = Terminal::start_in_shell(&home, &["chat"], |art| format!("{art}; stty -a"));
     terminal.until("Ctrl-D leaves");
     terminal.until(PROMPT);
     kill_process(art_of(&terminal), Signal::TERM).unwrap();
