@@ -17,6 +17,7 @@ mod tool;
 
 use std::process::ExitCode;
 
+use art_sandbox::CompilerProgram;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Global};
@@ -25,9 +26,15 @@ use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
 use crate::render;
 
+/// With this as its only argument the program compiles a component for another that runs, and is no command line.
+const COMPILE: &str = "__compile";
+
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([COMPILE]) {
+        return art_sandbox::compile_process();
+    }
     let matches = Cli::command().get_matches();
     match Cli::from_arg_matches(&matches) {
         Ok(mut cli) => {
@@ -101,7 +108,8 @@ fn config(global: &Global) -> Result<Config, CommandError> {
         api_key_env: global.api_key_env.clone(),
         from_environment: global.from_environment.clone(),
     };
-    let config = Config::load(&overrides, &config::environment())?;
+    let mut config = Config::load(&overrides, &config::environment())?;
+    config.compiler = CompilerProgram::this_program(&[COMPILE]);
     config.notes.iter().for_each(|note| render::note(note));
     Ok(config)
 }

@@ -202,6 +202,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, CommandError> {
         workers: config.workers.value.unwrap_or(defaults.workers),
         pooling: config.pooling.value,
         cache: Some(config.cache.value.clone()),
+        compiler: config.compiler.clone(),
     })?)
 }
 

@@ -13,6 +13,7 @@ use art_core::JsonObject;
 use art_core::agent::ExecutionConfig;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptSpec};
 use art_model::ModelSettings;
+use art_sandbox::CompilerProgram;
 use serde::Serialize;
 
 pub use file::Mistake;
@@ -111,6 +112,9 @@ pub struct Config {
     pub workers: Setting<Option<usize>>,
     /// Take instances from a pool where the machine allows it.
     pub pooling: Setting<bool>,
+    /// The program that compiles components; without one the host compiles them itself.
+    #[serde(skip)]
+    pub compiler: Option<CompilerProgram>,
     /// How hard a run may try.
     pub execution: Setting<ExecutionConfig>,
 }
@@ -240,6 +244,7 @@ impl Config {
             cache: placed(places.cache.join("code"), &places),
             workers: from_file(file.sandbox.workers.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
+            compiler: None,
             execution: from_file(
                 file.execution
                     .map(|execution| execution.apply(ExecutionConfig::default())),

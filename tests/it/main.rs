@@ -17,6 +17,7 @@ mod cache;
 mod chat;
 mod chat_terminal;
 mod cli;
+mod compiling;
 mod endings;
 mod handmade_endings;
 mod host_survives;

@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use wasmtime::Engine;
 
@@ -17,12 +18,34 @@ const KEY_FILE: &str = "key";
 const TAG_BYTES: usize = blake3::OUT_LEN;
 /// A compiled component is about three times the size of its source.
 const MAX_FILE_BYTES: u64 = 512 << 20;
+/// Bytes of all files together: some thousand tools.
+const MAX_CACHE_BYTES: u64 = 1 << 30;
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A private directory of compiled components.
 #[derive(Debug)]
 pub(crate) struct CodeCache {
     directory: PathBuf,
     key: [u8; blake3::KEY_LEN],
+    max_bytes: u64,
+}
+
+/// What a file of the cache holds.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Compiled code.
+    Code,
+    /// What the compiler used up before it was stopped.
+    Refusal,
+}
+
+impl Kind {
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Code => "cwasm",
+            Self::Refusal => "refused",
+        }
+    }
 }
 
 impl CodeCache {
@@ -33,57 +56,115 @@ impl CodeCache {
         Ok(Self {
             directory: directory.to_owned(),
             key,
+            max_bytes: MAX_CACHE_BYTES,
         })
     }
 
     /// Compiled code of the component with this digest, when it is there and genuine.
     pub(crate) fn get(&self, engine: &Engine, digest: &blake3::Hash) -> Option<Vec<u8>> {
-        let mut stored = Vec::new();
-        File::open(self.path(engine, digest))
-            .ok()?
-            .take(MAX_FILE_BYTES)
-            .read_to_end(&mut stored)
-            .ok()?;
-        let code = stored.split_off(TAG_BYTES.min(stored.len()));
-        let expected = self.tag(engine, digest, &code);
-        // `blake3::Hash` compares in constant time.
-        let genuine = <[u8; TAG_BYTES]>::try_from(stored).is_ok_and(|tag| expected == tag);
-        genuine.then_some(code)
+        self.read(Kind::Code, engine, digest)
     }
 
-    /// Stores compiled code. A failure costs only the next start its speed.
+    /// What the compiler used up on this component before it was stopped, when it was.
+    pub(crate) fn refusal(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
+        let limit = self.read(Kind::Refusal, engine, digest)?;
+        String::from_utf8(limit).ok()
+    }
+
+    /// Stores compiled code, in place of what was not used for longest. A failure costs only the next start its speed.
     pub(crate) fn put(&self, engine: &Engine, digest: &blake3::Hash, code: &[u8]) {
-        if let Err(error) = self.write(engine, digest, code) {
+        let stored = self
+            .write(Kind::Code, engine, digest, code)
+            .and_then(|()| self.shrink());
+        self.warn_of(stored);
+    }
+
+    /// Remembers that the component cannot be compiled within `limit`.
+    pub(crate) fn refuse(&self, engine: &Engine, digest: &blake3::Hash, limit: &str) {
+        let stored = self.write(Kind::Refusal, engine, digest, limit.as_bytes());
+        self.warn_of(stored);
+    }
+
+    fn warn_of(&self, stored: std::io::Result<()>) {
+        if let Err(error) = stored {
             tracing::warn!(%error, directory = %self.directory.display(), "failed to store compiled code");
         }
     }
 
-    fn write(&self, engine: &Engine, digest: &blake3::Hash, code: &[u8]) -> std::io::Result<()> {
-        let path = self.path(engine, digest);
+    fn read(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<Vec<u8>> {
+        let mut stored = Vec::new();
+        let file = File::open(self.path(kind, engine, digest)).ok()?;
+        (&file).take(MAX_FILE_BYTES).read_to_end(&mut stored).ok()?;
+        let content = stored.split_off(TAG_BYTES.min(stored.len()));
+        let expected = self.tag(kind, engine, digest, &content);
+        // `blake3::Hash` compares in constant time.
+        let genuine = <[u8; TAG_BYTES]>::try_from(stored).is_ok_and(|tag| expected == tag);
+        genuine.then(|| {
+            note_use(&file);
+            content
+        })
+    }
+
+    fn write(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> std::io::Result<()> {
+        let path = self.path(kind, engine, digest);
         // Written aside and renamed, so that a reader sees the whole file or none.
         let aside = path.with_extension(art_core::id::random());
-        let tag = self.tag(engine, digest, code);
+        let tag = self.tag(kind, engine, digest, content);
         let written = private_file(&aside).and_then(|mut file| {
             file.write_all(tag.as_bytes())?;
-            file.write_all(code)?;
+            file.write_all(content)?;
             fs::rename(&aside, &path)
         });
         written.inspect_err(|_| drop(fs::remove_file(&aside)))
     }
 
-    fn path(&self, engine: &Engine, digest: &blake3::Hash) -> PathBuf {
-        self.directory
-            .join(format!("{}-{:016x}.cwasm", digest.to_hex(), engine_hash(engine)))
+    /// Removes what was not used for longest, until the rest is within the bound.
+    fn shrink(&self) -> std::io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let found = entry.metadata()?;
+            if entry.file_name() != KEY_FILE && found.is_file() {
+                files.push((found.modified()?, found.len(), entry.path()));
+            }
+        }
+        files.sort();
+        let mut held: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, bytes, path) in files {
+            if held <= self.max_bytes {
+                break;
+            }
+            // Another host may have removed it.
+            drop(fs::remove_file(path));
+            held = held.saturating_sub(bytes);
+        }
+        Ok(())
     }
 
-    /// Binds the code to its source and to the engine, so that a file cannot stand in for another.
-    fn tag(&self, engine: &Engine, digest: &blake3::Hash, code: &[u8]) -> blake3::Hash {
+    fn path(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> PathBuf {
+        let (digest, engine) = (digest.to_hex(), engine_hash(engine));
+        self.directory
+            .join(format!("{digest}-{engine:016x}.{}", kind.extension()))
+    }
+
+    /// Binds the content to its kind, its source and the engine, so that a file cannot stand in for another.
+    fn tag(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher
+            .update(&[kind as u8])
             .update(digest.as_bytes())
             .update(&engine_hash(engine).to_le_bytes())
-            .update(code);
+            .update(content);
         hasher.finalize()
+    }
+}
+
+/// Files that are used are younger than those that are not, to the day.
+fn note_use(file: &File) {
+    let age = file.metadata().and_then(|found| found.modified());
+    let is_old = age.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > A_DAY));
+    if is_old && let Err(error) = file.set_modified(SystemTime::now()) {
+        tracing::debug!(%error, "the use of compiled code is not noted");
     }
 }
 
@@ -184,7 +265,7 @@ mod tests {
         let (_dir, cache, engine) = cache();
         let digest = blake3::hash(b"source");
         cache.put(&engine, &digest, b"code");
-        let path = cache.path(&engine, &digest);
+        let path = cache.path(Kind::Code, &engine, &digest);
         for at in 0..fs::read(&path).unwrap().len() {
             let mut bytes = fs::read(&path).unwrap();
             bytes[at] ^= 1;
@@ -200,8 +281,38 @@ mod tests {
         let (_dir, cache, engine) = cache();
         let (a, b) = (blake3::hash(b"a"), blake3::hash(b"b"));
         cache.put(&engine, &a, b"code");
-        fs::rename(cache.path(&engine, &a), cache.path(&engine, &b)).unwrap();
+        fs::rename(cache.path(Kind::Code, &engine, &a), cache.path(Kind::Code, &engine, &b)).unwrap();
         assert!(cache.get(&engine, &b).is_none());
+    }
+
+    #[test]
+    fn a_refusal_is_found_again_and_is_no_code() {
+        let (_dir, cache, engine) = cache();
+        let digest = blake3::hash(b"source");
+        cache.refuse(&engine, &digest, "60 s");
+        assert_eq!(cache.refusal(&engine, &digest).unwrap(), "60 s");
+        let [refusal, code] = [Kind::Refusal, Kind::Code].map(|kind| cache.path(kind, &engine, &digest));
+        fs::rename(refusal, code).unwrap();
+        assert!(cache.get(&engine, &digest).is_none());
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_makes_room() {
+        let (_dir, mut cache, engine) = cache();
+        cache.max_bytes = 2 * (TAG_BYTES as u64 + 4);
+        let digests = [&b"a"[..], b"b", b"c"].map(blake3::hash);
+        let [a, b, c] = &digests;
+        for (digest, days) in [(a, 3), (b, 2)] {
+            cache.put(&engine, digest, b"code");
+            let file = File::open(cache.path(Kind::Code, &engine, digest)).unwrap();
+            file.set_modified(SystemTime::now() - days * A_DAY).unwrap();
+        }
+        // A use makes the older one the younger one.
+        assert!(cache.get(&engine, a).is_some());
+        cache.put(&engine, c, b"code");
+        let held = digests.map(|digest| cache.get(&engine, &digest).is_some());
+        assert_eq!(held, [true, false, true]);
+        assert!(cache.directory.join(KEY_FILE).exists());
     }
 
     #[test]

@@ -91,6 +91,15 @@ fn pagemap_scan_works() -> bool {
     Engine::new(&config).is_ok()
 }
 
+/// An engine that only compiles. Its code runs in every engine of this host, with or without a pool.
+pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
+    Engine::new(&config(&EngineMode {
+        pooling: false,
+        pagemap_scan: false,
+        fallback_reason: None,
+    }))
+}
+
 /// The settings of every engine. What a preview 2 tool does not need is off.
 fn config(mode: &EngineMode) -> Config {
     let mut config = Config::new();

@@ -108,6 +108,15 @@ pub enum LoadError {
     /// The compiler refuses the component.
     #[error("failed to compile the component")]
     Compile(#[source] wasmtime::Error),
+    /// The compiler used up what one component may cost.
+    #[error("takes more than {limit} to compile (hint: split the tool, or leave out what it does not need)")]
+    CompileLimit {
+        /// What was used up.
+        limit: String,
+    },
+    /// The process that compiles could not be started, or broke.
+    #[error("the compiler failed")]
+    CompilerProcess(#[source] std::io::Error),
     /// The component does not fit the interfaces of the host.
     #[error("failed to link the component")]
     Link(#[source] wasmtime::Error),

@@ -10,6 +10,7 @@ mod absent;
 mod bindings;
 mod cache;
 mod call;
+mod compile;
 mod convert;
 mod engine;
 mod error;
@@ -24,6 +25,7 @@ mod sandbox;
 mod state;
 mod worker;
 
+pub use compile::{CompilerProgram, compile_process};
 pub use engine::EngineMode;
 pub use error::{CacheError, LoadError, SandboxError};
 pub use inspect::{Inspection, Manifest, inspect};

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
 use crate::call::Session;
+use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
 use crate::inspect::inspect;
@@ -31,6 +32,8 @@ pub struct SandboxConfig {
     pub pooling: bool,
     /// Private directory for compiled code. Default: none, so everything is compiled at every start.
     pub cache: Option<PathBuf>,
+    /// The program that compiles components. Default: none, so the host compiles them itself, without a limit of time.
+    pub compiler: Option<CompilerProgram>,
 }
 
 impl Default for SandboxConfig {
@@ -40,6 +43,7 @@ impl Default for SandboxConfig {
             workers,
             pooling: true,
             cache: None,
+            compiler: None,
         }
     }
 }
@@ -55,6 +59,7 @@ struct Inner {
     shards: Vec<Shard>,
     workers: Workers,
     cache: Option<CodeCache>,
+    compiler: Option<CompilerProgram>,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -81,6 +86,7 @@ impl Sandbox {
                 shards,
                 workers,
                 cache,
+                compiler: config.compiler.clone(),
             }),
         })
     }
@@ -159,17 +165,32 @@ impl Sandbox {
         self.inner.workers.least_busy()
     }
 
-    /// Compiled code, from the cache or fresh.
+    /// Compiled code, from the cache or fresh. What took too long once is not tried again.
     fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Vec<u8>, LoadError> {
         let engine = self.first_engine()?;
-        if let Some(code) = self.inner.cache.as_ref().and_then(|cache| cache.get(engine, digest)) {
+        let Some(cache) = &self.inner.cache else {
+            return self.compile_now(engine, wasm);
+        };
+        if let Some(code) = cache.get(engine, digest) {
             return Ok(code);
         }
-        let code = engine.precompile_component(wasm).map_err(LoadError::Compile)?;
-        if let Some(cache) = &self.inner.cache {
-            cache.put(engine, digest, &code);
+        if let Some(limit) = cache.refusal(engine, digest) {
+            return Err(LoadError::CompileLimit { limit });
         }
-        Ok(code)
+        let compiled = self.compile_now(engine, wasm);
+        match &compiled {
+            Ok(code) => cache.put(engine, digest, code),
+            Err(LoadError::CompileLimit { limit }) => cache.refuse(engine, digest, limit),
+            Err(_) => {}
+        }
+        compiled
+    }
+
+    fn compile_now(&self, engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
+        match &self.inner.compiler {
+            Some(compiler) => compiler.compile(wasm),
+            None => engine.precompile_component(wasm).map_err(LoadError::Compile),
+        }
     }
 
     fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {

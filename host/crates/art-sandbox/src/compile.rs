@@ -1,0 +1,185 @@
+//! Compiling, in a process of its own where the host has one: a component that keeps the compiler busy for ever, takes all
+//! memory or breaks the compiler takes nothing from the host.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use art_core::text::byte_prefix;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+
+use crate::engine::compiling_engine;
+use crate::error::LoadError;
+use crate::sandbox::MAX_COMPONENT_BYTES;
+
+/// Seconds of processor time for one component.
+const CPU_SECONDS: u64 = 60;
+/// How long the host waits for it.
+const WALL: Duration = Duration::from_secs(90);
+/// Address space of the process.
+const ADDRESS_SPACE: u64 = 4 << 30;
+/// Bytes of compiled code that are taken.
+const MAX_CODE_BYTES: u64 = 512 << 20;
+/// Bytes of what the compiler says that are kept.
+const MAX_REASON_BYTES: usize = 2_000;
+/// How a process ends that refused the component.
+const REFUSED: u8 = 3;
+/// Threads of one compiler. The host compiles several components at once.
+const THREADS: &str = "4";
+
+/// The program that compiles, and what it is started with. It has to call [`compile_process`] and nothing else.
+#[derive(Clone, Debug)]
+pub struct CompilerProgram {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+impl CompilerProgram {
+    /// The program that is running, as it was started, even when its file has been replaced meanwhile.
+    #[must_use]
+    pub fn this_program(arguments: &[&str]) -> Option<Self> {
+        let running = Path::new("/proc/self/exe");
+        let program = if running.exists() {
+            running.to_owned()
+        } else {
+            std::env::current_exe().ok()?
+        };
+        Some(Self {
+            program,
+            arguments: arguments.iter().map(OsString::from).collect(),
+        })
+    }
+
+    /// Any program.
+    pub fn new(program: impl Into<PathBuf>, arguments: impl IntoIterator<Item = OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: arguments.into_iter().collect(),
+        }
+    }
+
+    /// Compiles `wasm`.
+    ///
+    /// # Errors
+    /// [`LoadError::CompileLimit`] when the process used up what it may use, [`LoadError::CompilerProcess`] when it could not
+    /// be started or broke, [`LoadError::Compile`] when the component is refused.
+    pub(crate) fn compile(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
+        let mut child = self.start().map_err(LoadError::CompilerProcess)?;
+        let (code, reason) = (all_of(child.stdout.take()), all_of(child.stderr.take()));
+        let stdin = child.stdin.take();
+        let said = thread::scope(|scope| {
+            // A process that ends early takes no more; why it did is seen from how it ended.
+            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(wasm)));
+            let deadline = Instant::now() + WALL;
+            let said = before(deadline, &code).and_then(|code| Ok((code, before(deadline, &reason)?)));
+            if said.is_err() {
+                // It may have ended by itself at the same moment.
+                drop(child.kill());
+            }
+            said
+        });
+        let status = child.wait().map_err(LoadError::CompilerProcess)?;
+        let (code, reason) = said.map_err(|_elapsed| over(format!("{} s", WALL.as_secs())))?;
+        if status.success() {
+            return Ok(code);
+        }
+        Err(failure(status, &String::from_utf8_lossy(&reason)))
+    }
+
+    /// Starts the process with nothing of the host's environment.
+    fn start(&self) -> std::io::Result<Child> {
+        Command::new(&self.program)
+            .args(&self.arguments)
+            .env_clear()
+            .env("RAYON_NUM_THREADS", THREADS)
+            .env("MALLOC_ARENA_MAX", THREADS)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+    }
+}
+
+/// Reads a pipe to its end on a thread of its own.
+fn all_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before an error is given; the process has ended badly then, and is seen to.
+        let read = pipe.map(|pipe| pipe.take(MAX_CODE_BYTES).read_to_end(&mut bytes));
+        drop((read, sender.send(bytes)));
+    });
+    receiver
+}
+
+fn before(deadline: Instant, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, RecvTimeoutError> {
+    bytes.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+}
+
+fn over(limit: String) -> LoadError {
+    LoadError::CompileLimit { limit }
+}
+
+/// Why a process gave no code.
+fn failure(status: ExitStatus, reason: &str) -> LoadError {
+    let reason = byte_prefix(reason.trim(), MAX_REASON_BYTES);
+    if status.code() == Some(i32::from(REFUSED)) {
+        return LoadError::Compile(wasmtime::Error::msg(reason.to_owned()));
+    }
+    let signal = status.signal().and_then(Signal::from_named_raw);
+    match signal {
+        Some(Signal::XCPU | Signal::KILL) => over(format!("{CPU_SECONDS} s of processor time")),
+        Some(Signal::ABORT) if reason.contains("memory allocation") => {
+            over(format!("{} GiB of memory", ADDRESS_SPACE >> 30))
+        }
+        _ => LoadError::CompilerProcess(std::io::Error::other(format!("{status}: {reason}"))),
+    }
+}
+
+/// All that a compiling process does: reads a component from stdin and writes its compiled code to stdout. On stderr it says
+/// why a component is refused.
+#[must_use]
+pub fn compile_process() -> ExitCode {
+    match compile_stdin() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Without anyone to tell there is nothing to say.
+            drop(write!(std::io::stderr(), "{error:#}"));
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn compile_stdin() -> wasmtime::Result<()> {
+    limit_this_process()?;
+    let mut wasm = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MAX_COMPONENT_BYTES)
+        .read_to_end(&mut wasm)?;
+    let code = compiling_engine()?.precompile_component(&wasm)?;
+    std::io::stdout().lock().write_all(&code)?;
+    Ok(())
+}
+
+fn limit_this_process() -> std::io::Result<()> {
+    let limit = |resource, most: u64| {
+        // Where less is allowed already, it stays so.
+        let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        setrlimit(resource, limit)
+    };
+    limit(Resource::Cpu, CPU_SECONDS)?;
+    limit(Resource::As, ADDRESS_SPACE)?;
+    limit(Resource::Core, 0)?;
+    Ok(())
+}

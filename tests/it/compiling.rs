@@ -1,0 +1,131 @@
+//! Compiling in a process of its own: what it costs, and what it takes from the host when it goes wrong.
+
+use std::fs;
+use std::path::Path;
+
+use art_sandbox::{CompilerProgram, LoadError, Plugin, Sandbox, SandboxConfig};
+
+use crate::handmade::Handmade;
+
+/// A sandbox whose compiler is started by these lines of the shell; `$ART` is the program.
+fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
+    let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
+    let config = SandboxConfig {
+        workers: 1,
+        pooling: false,
+        cache: cache.map(Path::to_owned),
+        compiler: Some(CompilerProgram::new("/bin/sh", ["-c".into(), script.into()])),
+    };
+    Sandbox::new(&config).expect("the sandbox starts")
+}
+
+fn load(lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
+    sandbox(lines, None).load("tool", wasm)
+}
+
+/// A component that keeps the compiler busy for many seconds: one long function with all of its values alive.
+fn bomb() -> Vec<u8> {
+    let locals = "i64 ".repeat(2_000);
+    let step = |n: usize| {
+        let (a, b) = (n * 7919 % 2_000, n * 104_729 % 2_000);
+        format!(
+            "(local.set {a} (i64.add (i64.mul (local.get {a}) (local.get {b})) (i64.const {n})))(br_if 0 (i64.eqz (local.get {b})))"
+        )
+    };
+    let body: String = (0..60_000).map(step).collect();
+    let items = format!("(func (export \"bomb\") (local {locals}) (block {body}))");
+    Handmade {
+        items: &items,
+        ..Handmade::default()
+    }
+    .build()
+}
+
+#[test]
+fn a_component_is_compiled_by_the_program() {
+    let plugin = load("exec \"$ART\" __compile", &Handmade::default().build()).expect("it loads");
+    assert_eq!(plugin.name(), "tool");
+}
+
+#[test]
+fn a_component_that_is_refused_is_told_with_the_reason() {
+    let wrong = Handmade {
+        items: "(func (export \"wrong\") (result i32) (i32.const 1))",
+        ..Handmade::default()
+    };
+    let mut wasm = wrong.build();
+    // The constant of the function becomes one of another type.
+    let at = wasm.windows(4).rposition(|bytes| bytes == [0, 0x41, 1, 0x0b]).unwrap();
+    wasm[at + 1] = 0x42;
+    let error = load("exec \"$ART\" __compile", &wasm).expect_err("it is invalid");
+    let LoadError::Compile(reason) = error else {
+        panic!("{error:?}")
+    };
+    assert!(format!("{reason:#}").contains("type mismatch"), "{reason:#}");
+}
+
+#[test]
+fn a_component_that_takes_too_long_is_given_up_and_not_tried_again() {
+    let (dir, bomb) = (tempfile::tempdir().unwrap(), bomb());
+    let cache = dir.path().join("code");
+    let first = sandbox("ulimit -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
+    assert!(matches!(first, Err(LoadError::CompileLimit { .. })), "{first:?}");
+    let again = sandbox("exit 7", Some(&cache)).load("bomb", &bomb);
+    assert!(matches!(again, Err(LoadError::CompileLimit { .. })), "{again:?}");
+}
+
+#[test]
+fn a_compiler_that_has_no_memory_left_fails_alone() {
+    let error = load("ulimit -v 200000; exec \"$ART\" __compile", &bomb()).expect_err("there is no memory");
+    assert!(
+        matches!(
+            error,
+            LoadError::CompileLimit { .. } | LoadError::Compile(_) | LoadError::CompilerProcess(_)
+        ),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_compiler_that_breaks_is_told_and_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cache, good) = (dir.path().join("code"), Handmade::default().build());
+    let error = sandbox("echo oh no >&2; kill -SEGV $$", Some(&cache)).load("good", &good);
+    let Err(LoadError::CompilerProcess(reason)) = error else {
+        panic!("{error:?}")
+    };
+    assert!(reason.to_string().contains("oh no"), "{reason}");
+    sandbox("exec \"$ART\" __compile", Some(&cache))
+        .load("good", &good)
+        .expect("it loads");
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_told() {
+    let config = SandboxConfig {
+        compiler: Some(CompilerProgram::new("/nowhere/art", [])),
+        ..SandboxConfig::default()
+    };
+    let loaded = Sandbox::new(&config)
+        .unwrap()
+        .load("good", &Handmade::default().build());
+    assert!(matches!(loaded, Err(LoadError::CompilerProcess(_))), "{loaded:?}");
+}
+
+#[test]
+fn what_is_no_compiled_code_is_refused() {
+    let error = load("cat", &Handmade::default().build()).expect_err("a component is no native code");
+    assert!(matches!(error, LoadError::Compile(_)), "{error:?}");
+}
+
+#[test]
+fn the_compiler_gets_nothing_of_the_environment() {
+    let dir = tempfile::tempdir().unwrap();
+    let seen = dir.path().join("seen");
+    let lines = format!("tr '\\0' '\\n' < /proc/$$/environ > '{}'; exit 1", seen.display());
+    load(&lines, &Handmade::default().build()).expect_err("nothing was compiled");
+    let seen = fs::read_to_string(seen).unwrap();
+    let mut names: Vec<_> = seen.lines().filter_map(|line| line.split('=').next()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["MALLOC_ARENA_MAX", "RAYON_NUM_THREADS"]);
+}
