@@ -184,6 +184,15 @@ async fn only_what_may_help_is_tried_again() {
     }
 }
 
+// A85, R1
+#[tokio::test]
+async fn without_retries_there_is_one_attempt() {
+    let server = Server::replying(http(503, "", "{}")).await;
+    let events = events_of(&engine(server.base_url(), limits())).await;
+    assert!(matches!(events.as_slice(), [StreamEvent::Error(_)]), "{events:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
 // A72
 #[tokio::test]
 async fn a_request_that_cannot_be_written_ends_the_stream_and_nothing_is_sent() {
