@@ -81,7 +81,7 @@ mod tests {
     /// Pieces from which texts that look like replies are made.
     const PIECES: &str = "(<think>|</think>|```json|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{|\\}|\\[|\\]|\
                           \"toolCalls\":|\"todoList\":|\"content\":|\"plan\":|\"x\"|1|,|:|\\\\|\"|é|\n|<mainContent>|\
-                          </uiMetadata>|Plan:){0,40}";
+                          </uiMetadata>|Plan:|\nTool Calls:|\"toolName\":){0,40}";
 
     fn read_every_way(text: &str) {
         let reply = ModelReply {
@@ -125,6 +125,7 @@ mod tests {
         let started = std::time::Instant::now();
         read_every_way(&"{".repeat(2 << 20));
         read_every_way(&"{\"a\":".repeat(1 << 18));
+        read_every_way(&"a: Tool Calls:[\n".repeat(1 << 16));
         assert!(started.elapsed().as_secs() < 5);
     }
 }

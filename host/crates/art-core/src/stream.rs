@@ -286,6 +286,24 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
+    // A86, C85
+    #[test]
+    fn the_total_of_a_call_is_computed_and_what_is_missing_counts_as_nothing() {
+        let used = |input_tokens, output_tokens| {
+            let usage = LlmMetadata {
+                input_tokens,
+                output_tokens,
+                ..LlmMetadata::default()
+            }
+            .usage();
+            (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)
+        };
+        assert_eq!(used(Some(10), Some(7)), (10, 7, 17));
+        assert_eq!(used(Some(10), None), (10, 0, 10));
+        assert_eq!(used(None, None), (0, 0, 0));
+        assert_eq!(used(Some(u64::MAX), Some(1)), (u64::MAX, 1, u64::MAX));
+    }
+
     #[test]
     fn an_error_is_given_back_and_what_came_before_it_stays() {
         let error = ModelError {

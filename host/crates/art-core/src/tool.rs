@@ -170,7 +170,7 @@ pub struct ToolResult {
     pub tool_name: String,
     /// How it ended.
     pub status: ToolStatus,
-    /// The data; present on success, be it `null`.
+    /// The data; present on success, be it `null`. A failure may have some too, which says more than its `error` (C81).
     #[serde(
         default,
         deserialize_with = "crate::wire::present",

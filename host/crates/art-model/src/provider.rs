@@ -3,12 +3,14 @@
 mod connect;
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::provider::{ModelCapability, RuntimeProviderConfig};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use crate::catalog::{CATALOG, Known, known};
 use crate::embedded::EmbeddedModel;
@@ -108,9 +110,14 @@ impl Provider {
         }
     }
 
-    /// What tells one adapter from another (M23): the provider, the model, the options, and where the key comes from.
+    /// What tells one adapter from another (M23): the provider, the model, the options, and where the key comes from. Of the
+    /// options it has hashes, since one of them may be a secret, and two secrets are two adapters (M26).
     pub(crate) fn signature(&self, config: &RuntimeProviderConfig) -> String {
-        let mut options: Vec<_> = config.adapter_options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let hash = |value: &Value| BuildHasherDefault::<DefaultHasher>::default().hash_one(value.to_string());
+        let options = config.adapter_options.iter();
+        let mut options: Vec<_> = options
+            .map(|(name, value)| format!("{name}={:x}", hash(value)))
+            .collect();
         options.sort_unstable();
         let key = self.service().map(|remote| remote.key.source.to_string());
         format!("{config} {options:?} {}", key.unwrap_or_default())

@@ -101,6 +101,18 @@ mod tests {
         assert_eq!([after(0, 0.0), after(0, 1.0)], [again(800), again(1200)]);
     }
 
+    // A85, R1
+    #[test]
+    fn a_wait_has_a_millisecond_at_least() {
+        for retry_base_ms in [0, 1] {
+            let limits = EngineLimits {
+                retry_base_ms,
+                ..EngineLimits::default()
+            };
+            assert_eq!(backoff(&limits, 0, 0.0), Duration::from_millis(1));
+        }
+    }
+
     #[test]
     fn three_codes_are_tried_again_and_the_others_are_not() {
         use ModelErrorCode as Code;

@@ -22,6 +22,7 @@ pub mod report;
 pub mod scope;
 pub mod system;
 
+mod assist;
 mod check;
 mod compiled;
 mod defaults;
@@ -38,7 +39,7 @@ pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
 pub use observe::MAX_OBSERVED_BYTES;
-pub use output::{FEEDBACK_SCHEMA, FOR_DISPLAY, TOOL_SUSPENSION_ID};
+pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, FOR_DISPLAY, TOOL_SUSPENSION_ID};
 pub use progress::CallProgress;
 pub use refusal::RegisterError;
 pub use registry::ToolRegistry;

@@ -1,4 +1,4 @@
-//! From what a tool gave back to what the model and the wire see. Nothing in it decides the status (D16).
+//! From what a tool gave back to what the model and the wire see. Nothing in it makes a success of a failure (D16).
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode as Code;
@@ -7,6 +7,7 @@ use art_core::text::truncate;
 use art_core::tool::{AttachmentInfo, ParsedToolCall, Source, ToolResult, ToolStatus};
 use serde_json::Value;
 
+use crate::assist;
 use crate::compiled::Tool;
 use crate::parse;
 use crate::report::CallEnding;
@@ -14,6 +15,8 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Characters of a title.
 const MAX_TITLE: usize = 500;
+/// The text of an error that a tool gives no text for (T4).
+const UNEXPLAINED: &str = "Unknown execution error";
 /// Characters of a failure's message.
 const MAX_MESSAGE: usize = 8_000;
 /// Bytes of what a tool says beside its output: metadata, sources, and each part of a suspension.
@@ -33,8 +36,11 @@ pub const FOR_DISPLAY: &str = "forDisplay";
 pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
 /// In the metadata: the identifier that the tool itself gave to its suspension (X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
+/// Set to true in the metadata of a result with which a tool asks the model for help (T13). The call is over all the same: the
+/// model reads the result and goes on.
+pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Names of metadata that only the host sets.
-const RESERVED: [&str; 7] = [
+const RESERVED: [&str; 8] = [
     "title",
     "sources",
     "attachments",
@@ -42,6 +48,7 @@ const RESERVED: [&str; 7] = [
     FOR_DISPLAY,
     FEEDBACK_SCHEMA,
     TOOL_SUSPENSION_ID,
+    ASSIST_REQUIRED,
 ];
 
 /// A result with how it came about, and the text its output was parsed from.
@@ -72,7 +79,12 @@ pub(crate) fn answer(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> Answ
         Ending::Failure(failure) => failed(call, failure),
         other => return ended(call, &other),
     };
-    answer.unwrap_or_else(|reason| ended(call, &Ending::InvalidOutput { reason }))
+    let mut answer = answer.unwrap_or_else(|reason| ended(call, &Ending::InvalidOutput { reason }));
+    if assist::asks(&answer.result) {
+        let extra = &mut answer.result.metadata.extra;
+        extra.insert(ASSIST_REQUIRED.to_owned(), Value::Bool(true));
+    }
+    answer
 }
 
 /// The answer for an ending that carries no payload, or none that is used.
@@ -110,14 +122,37 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Ans
     metadata.sources = sources(success.sources)?;
     metadata.attachments = attachments(&success.attachments)?;
     metadata.extra = extra(success.metadata)?;
-    if tool.is_display() {
-        metadata.extra.insert(FOR_DISPLAY.to_owned(), Value::Bool(true));
-    }
+    let ending = if take_back(&mut result) {
+        CallEnding::Failure
+    } else {
+        if tool.is_display() {
+            result.metadata.extra.insert(FOR_DISPLAY.to_owned(), true.into());
+        }
+        CallEnding::Success
+    };
     Ok(Answer {
         result,
-        ending: CallEnding::Success,
+        ending,
         text: Some(success.output),
     })
+}
+
+/// Makes an error of a success whose metadata has an `error` that is a text or `true`, and says whether it did (C81). The
+/// output stays: it may say more.
+fn take_back(result: &mut ToolResult) -> bool {
+    let error = match result.metadata.extra.get("error") {
+        Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE),
+        Some(Value::Bool(true)) => UNEXPLAINED.to_owned(),
+        _ => return false,
+    };
+    let code = match error.as_str() {
+        assist::ASSIST => Code::LlmAssistRequired,
+        _ => Code::Unknown,
+    };
+    result.status = ToolStatus::Error;
+    result.error = Some(error);
+    result.code = Some(code);
+    true
 }
 
 fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, String> {
@@ -156,7 +191,7 @@ fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, St
 /// The tool's own words are the error (T4, A13).
 fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
     let message = match failure.message.as_str() {
-        "" => "Unknown execution error".to_owned(),
+        "" => UNEXPLAINED.to_owned(),
         message => truncate(message, MAX_MESSAGE),
     };
     let mut result = ToolResult::error(call, failure.code, message);

@@ -75,8 +75,10 @@ impl ToolSystem {
     /// - Each call, also one that was refused or not run, has exactly one `TOOL_EXECUTION` observation, stored when the call
     ///   ends and before this returns. If it cannot be stored the result is withheld and the answer is `HOST_ERROR`: a run
     ///   must not go on from what a restart would not know of.
-    /// - `callId` and `toolName` of a result are the request's (A17); its status follows from how the call ended, never from
-    ///   what a tool says (D16).
+    /// - `callId` and `toolName` of a result are the request's (A17). Its status follows from how the call ended; what a tool
+    ///   says never makes a success of a failure (D16), but a success with an error in its metadata is one no more (C81).
+    /// - A tool that asks the model for help has an answer like any other, with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED) in
+    ///   its metadata (T13).
     ///
     /// To stop, cancel the token of `scope` and wait: dropping the future instead drops running calls unrecorded.
     pub async fn execute_batch(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {

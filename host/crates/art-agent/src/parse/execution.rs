@@ -6,8 +6,8 @@ use art_core::stream::{ModelReply, ProviderState};
 use art_core::text::prefix;
 use serde_json::Value;
 
-use super::json::{fault, find_array, find_object};
-use super::planning::{PlanDraft, draft};
+use super::json::{fault, find_array, find_object, first_value};
+use super::planning::{PlanDraft, TOOL_CALLS, draft, heading};
 use super::{CUT, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, texts};
 use crate::call::RawCall;
 
@@ -163,14 +163,39 @@ fn from_text(text: &str) -> ExecutionReply {
     if let Some(array) = find_array(text).filter(|array| array.iter().any(is_call)) {
         return with_calls(&array);
     }
-    match find_object(text, is_reply) {
-        Some(map) => from_object(&map),
-        None => ExecutionReply {
+    let object = find_object(text, is_reply).map(|map| from_object(&map));
+    object
+        .or_else(|| under_heading(text))
+        .unwrap_or_else(|| ExecutionReply {
             content: Value::from(text),
             problems: broken_json(text).into_iter().collect(),
             ..ExecutionReply::default()
-        },
+        })
+}
+
+/// The calls in the array behind a `Tool Calls:`, the form that older prompts asked for (A27, P33b).
+fn under_heading(text: &str) -> Option<ExecutionReply> {
+    let array = behind_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
+    match first_value(array) {
+        Some(Value::Array(calls)) if calls.iter().any(is_call) => Some(with_calls(&calls)),
+        None if array.starts_with('[') => Some(ExecutionReply {
+            problems: not_valid(array).into_iter().collect(),
+            ..ExecutionReply::default()
+        }),
+        _ => None,
     }
+}
+
+fn behind_heading(text: &str) -> Option<&str> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+        if heading(line).is_some_and(|(name, _)| name == TOOL_CALLS) {
+            return rest.split_once(':').map(|(_, behind)| behind);
+        }
+        rest = below;
+    }
+    None
 }
 
 /// Text that was meant as JSON but is none must not pass for an answer.
@@ -181,12 +206,12 @@ fn broken_json(text: &str) -> Option<String> {
         "\"nextStepDecision\"",
         "\"updatedPlan\"",
     ];
-    let fault = KEYS
-        .iter()
-        .any(|key| text.contains(key))
-        .then(|| fault(text))
-        .flatten()?;
-    Some(format!("the JSON of the reply is not valid: {fault}"))
+    let meant = KEYS.iter().any(|key| text.contains(key));
+    meant.then(|| not_valid(text)).flatten()
+}
+
+fn not_valid(text: &str) -> Option<String> {
+    fault(text).map(|fault| format!("the JSON of the reply is not valid: {fault}"))
 }
 
 fn is_reply(map: &JsonObject) -> bool {

@@ -96,7 +96,8 @@ fn from_each<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 
     })
 }
 
-fn first_value(text: &str) -> Option<Value> {
+/// The value that `text` begins with, if it does.
+pub(crate) fn first_value(text: &str) -> Option<Value> {
     read(text).0
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct DraftItem {
 /// Longest identifier of a step; it becomes part of observations and prompts.
 const MAX_ID_CHARS: usize = 128;
 
+/// Heading of the calls in the form that older prompts asked for; a step reads them, a plan has none.
+pub(super) const TOOL_CALLS: &str = "tool calls";
+
 /// Words of a title (C36).
 const MAX_TITLE_WORDS: usize = 10;
 
@@ -233,12 +236,13 @@ fn headings(text: &str) -> Option<PlanDraft> {
     (found != PlanDraft::default()).then_some(found)
 }
 
-fn heading(line: &str) -> Option<(String, &str)> {
+/// Name and rest of a line that begins a section.
+pub(super) fn heading(line: &str) -> Option<(String, &str)> {
     let (name, rest) = line.split_once(':')?;
-    let name = name
-        .trim_matches(|c: char| c.is_whitespace() || c == '#' || c == '*')
-        .to_ascii_lowercase();
-    let known = matches!(name.as_str(), "title" | "intent" | "plan" | "tool calls");
+    let words = name.split(|c: char| c.is_whitespace() || c == '#' || c == '*');
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let name = words.join(" ").to_ascii_lowercase();
+    let known = matches!(name.as_str(), "title" | "intent" | "plan" | TOOL_CALLS);
     known.then(|| (name, rest.trim_matches(|c: char| c.is_whitespace() || c == '*')))
 }
 

@@ -1,5 +1,7 @@
 //! The prompts of one step and the messages inside its loop (P42 to P56).
 
+use std::borrow::Cow;
+
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::stream::Phase;
@@ -22,9 +24,14 @@ pub(crate) fn execution_mode(tools: &[ToolSchema], name: &str) -> ExecutionMode 
     tool.map_or_else(ExecutionMode::default, |tool| tool.execution_mode)
 }
 
-/// What a display tool's output becomes: it is drawn for a person and not read by the model (C9).
-fn display_note() -> Value {
-    json!({"displayed": true})
+/// The output of a result as far as a model reads it: what a display tool gives is drawn for a person (C9), unless it failed.
+fn readable(result: &ToolResult, mode: ExecutionMode) -> Option<Cow<'_, Value>> {
+    let output = result.output.as_ref()?;
+    match (mode, &result.error) {
+        (ExecutionMode::Display, None) => Some(Cow::Owned(json!({"displayed": true}))),
+        (ExecutionMode::Display, Some(_)) => None,
+        _ => Some(Cow::Borrowed(output)),
+    }
 }
 
 /// The messages that a step begins with (P44, P45, P46). `items` is the whole plan.
@@ -154,9 +161,8 @@ fn shown_result(start: &RunStart, result: &ToolResult, share: usize) -> Value {
     if let Some(error) = &result.error {
         map.insert("error".to_owned(), json!(truncate(error, share)));
     }
-    if execution_mode(&start.tools, &result.tool_name) == ExecutionMode::Display {
-        map.insert("output".to_owned(), display_note());
-    } else if let Some(output) = result.output.as_ref().map(unwrap_data) {
+    let output = readable(result, execution_mode(&start.tools, &result.tool_name));
+    if let Some(output) = output.as_deref().map(unwrap_data) {
         match bounded_text(output, share) {
             None => map.insert("output".to_owned(), output.clone()),
             Some(cut) => map.insert("outputText".to_owned(), json!(cut)),
@@ -177,14 +183,22 @@ fn bounded_text(value: &Value, share: usize) -> Option<String> {
 
 /// The turn that answers one call (P63). Every output is bounded, whatever the tool gave (B21).
 pub(crate) fn tool_message(result: &ToolResult, mode: ExecutionMode, share: usize) -> Message {
-    let text = match (&result.output, &result.error) {
-        (Some(_), _) if mode == ExecutionMode::Display => one_line(&display_note()),
-        (Some(output), _) => truncate(&one_line(output), share),
-        (None, Some(error)) => one_line(&json!({"error": truncate(error, share), "code": result.code})),
+    let text = match (readable(result, mode), &result.error) {
+        (output, Some(error)) => error_text(result, error, output.as_deref(), share),
+        (Some(output), None) => truncate(&one_line(output.as_ref()), share),
         (None, None) if result.status == ToolStatus::Success => "null".to_owned(),
         (None, None) => one_line(&json!({"error": "the tool gave no reason", "code": result.code})),
     };
     Message::tool_result(result.call_id.as_str(), result.tool_name.as_str(), text)
+}
+
+/// What the model reads of a failure. A tool may have an output beside its error, which says more (C81, T13).
+fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: usize) -> String {
+    let mut text = json!({"error": truncate(error, share), "code": result.code});
+    if let (Some(map), Some(output)) = (text.as_object_mut(), output) {
+        map.insert("output".to_owned(), bounded(output, share));
+    }
+    one_line(&text)
 }
 
 /// What a strict step is told when its reply does not call what it must (P53).

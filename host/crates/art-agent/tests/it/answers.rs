@@ -114,6 +114,17 @@ fn costs_are_summed_over_all_calls() {
     assert_eq!(metadata.total_duration_ms, 50);
 }
 
+// B20
+#[test]
+fn the_calls_of_a_step_that_failed_are_summed_too() {
+    let mut driver = with_plan(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("fail"), gives_up("no abacus")])
+        .script("answer", [says("ok")]);
+    let metadata = driver.drive().response.metadata;
+    assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
+    assert_eq!(metadata.tokens.total_tokens, 48);
+}
+
 #[test]
 fn the_sources_of_the_results_are_reported_once() {
     let mut driver = with_plan(&json!([tool_item("a", &[])]))

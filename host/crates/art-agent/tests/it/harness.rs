@@ -153,7 +153,8 @@ pub fn breaks() -> Reply {
     })
 }
 
-/// The calculator answers 42; the expression `fail` fails, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters.
+/// The calculator answers 42; the expression `fail` fails, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters,
+/// `assist` asks the model for help, and `assist!` does so as a failure with an output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
@@ -166,6 +167,15 @@ pub fn tools(call: &ParsedToolCall) -> ToolResult {
                 "metadata": {"suspensionId": "s1"},
             });
             serde_json::from_value(suspended).unwrap()
+        }
+        Some("assist") => {
+            let request = json!({"action": "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
+            ToolResult::success(call, request)
+        }
+        Some("assist!") => {
+            let output = Some(json!({"prompt": "Shorten this."}));
+            let result = ToolResult::error(call, ToolErrorCode::LlmAssistRequired, "shorten this");
+            ToolResult { output, ..result }
         }
         Some("big") => ToolResult::success(call, json!("x".repeat(10_000))),
         _ => result,

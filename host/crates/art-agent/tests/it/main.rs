@@ -11,6 +11,7 @@
 mod harness;
 
 mod answers;
+mod assist;
 mod budget;
 mod ending;
 mod follow_up;

@@ -1,6 +1,7 @@
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus;
 use art_core::stream::StopReason;
 use serde_json::json;
 
@@ -179,4 +180,21 @@ fn a_plan_that_only_stands_in_the_thoughts_is_found() {
         .script("plan", [Ok(reply)])
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
+}
+
+// A25
+#[test]
+fn a_plan_in_its_markers_is_found_behind_thoughts_with_braces_and_between_others() {
+    let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});
+    let other = json!({"todoList": [item("x")]});
+    let text = format!(
+        "<think>maybe {other}</think>{other}\n---JSON_OUTPUT_START---{}---JSON_OUTPUT_END---\n{other}",
+        json!({"todoList": [item("a")]})
+    );
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [says(text)])
+        .script("a", [done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", TodoItemStatus::Completed)]);
 }

@@ -36,7 +36,11 @@ fn end(results: &[&Message]) -> Value {
     let error = |message: &&Message| {
         let content = serde_json::from_str::<Value>(message.content_text()).ok()?;
         let fields = content.as_object()?;
-        let only_error = fields.keys().all(|key| key == "error" || key == "code");
+        // A code is with every error, and what a tool gave beside its error may follow.
+        let only_error = fields
+            .keys()
+            .all(|key| matches!(key.as_str(), "error" | "code" | "output"))
+            && fields.contains_key("code");
         fields
             .get("error")
             .filter(|_| only_error)?

@@ -168,7 +168,8 @@ fn is_boundary(query: &str, tokens: &[Token], index: usize) -> bool {
         return true;
     }
     if token.is("then") && (before.is(",") || before.is("and")) {
-        return before.is(",") || !tokens.get(index - 2).is_some_and(|token| token.is(","));
+        let earlier = index.checked_sub(2).and_then(|at| tokens.get(at));
+        return before.is(",") || !earlier.is_some_and(|token| token.is(","));
     }
     if token.is("and") && starts_shift(tokens, index + 1) {
         return true;

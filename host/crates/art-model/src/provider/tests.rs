@@ -202,15 +202,22 @@ fn the_embedded_provider_has_nothing_to_set() {
 #[test]
 fn a_signature_tells_options_apart_in_any_order_and_holds_no_key() {
     let all = described(keyed("https://models.example")).unwrap();
-    let signature = |options: &[(&str, i32)]| {
+    let signature = |options: &[(&str, Value)]| {
         let mut config = RuntimeProviderConfig::new("p", "m");
         for (name, value) in options {
-            config.adapter_options.insert((*name).to_owned(), (*value).into());
+            config.adapter_options.insert((*name).to_owned(), value.clone());
         }
         all["p"].signature(&config)
     };
-    assert_eq!(signature(&[("a", 1), ("b", 2)]), signature(&[("b", 2), ("a", 1)]));
-    assert_ne!(signature(&[("a", 1)]), signature(&[("a", 2)]));
+    let option = |name, value: i32| (name, Value::from(value));
+    assert_eq!(
+        signature(&[option("a", 1), option("b", 2)]),
+        signature(&[option("b", 2), option("a", 1)])
+    );
+    assert_ne!(signature(&[option("a", 1)]), signature(&[option("a", 2)]));
+    let keyed = |key: &str| signature(&[("apiKey", key.into())]);
+    assert!(!keyed("s3cret").contains("s3cret"));
+    assert_ne!(keyed("s3cret"), keyed("0ther"), "two keys are two adapters");
     assert!(signature(&[]).contains("P_KEY") && !signature(&[]).contains(KEY));
 }
 

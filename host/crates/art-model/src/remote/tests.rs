@@ -184,6 +184,32 @@ async fn only_what_may_help_is_tried_again() {
     }
 }
 
+// A85, R1
+#[tokio::test]
+async fn without_retries_there_is_one_attempt() {
+    let server = Server::replying(http(503, "", "{}")).await;
+    let events = events_of(&engine(server.base_url(), limits())).await;
+    assert!(matches!(events.as_slice(), [StreamEvent::Error(_)]), "{events:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+// A72
+#[tokio::test]
+async fn a_request_that_cannot_be_written_ends_the_stream_and_nothing_is_sent() {
+    let server = Server::replying(chat("hi")).await;
+    let engine = engine(server.base_url(), limits());
+    let mut request = request();
+    let tool = serde_json::json!({"name": "broken", "description": "Breaks.", "inputSchema": "any"});
+    request.tools = vec![serde_json::from_value(tool).unwrap()];
+    let config = engine.resolve("p").unwrap();
+    let events: Vec<_> = engine.call(&config, request).collect().await;
+    let [StreamEvent::Error(error)] = events.as_slice() else {
+        panic!("no error alone: {events:?}")
+    };
+    insta::assert_snapshot!(error, @"`p:m`: the input schema of tool `broken` is not a JSON object; correct the tool");
+    assert_eq!(server.requests(), Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn a_retry_is_said_and_may_succeed() {
     let script = vec![vec![Step::Send(http(503, "", "{}"))], vec![Step::Send(chat("hi"))]];

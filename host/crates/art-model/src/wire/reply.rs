@@ -20,8 +20,10 @@ pub(super) trait Reading: Send + Debug {
     /// Takes one event, which is no error, and says in `reply` what it means.
     fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch>;
 
-    /// Whether the reply would be whole if the bytes ended here.
-    fn is_whole(&self) -> bool;
+    /// Whether the reply would be whole if the bytes ended here, though no reason to stop came.
+    fn is_whole(&self) -> bool {
+        false
+    }
 
     /// What the provider wants back with this turn. `calls` says whether the turn has any.
     fn state(&mut self, calls: bool) -> Option<ProviderState>;
@@ -73,6 +75,13 @@ impl Reply<'_> {
         }
     }
 
+    /// The provider's word for why it stopped. A reply that has one is whole.
+    pub(super) fn stop(&mut self, word: &str) {
+        if !word.is_empty() {
+            self.known.stop = Some(reason(word));
+        }
+    }
+
     /// What the call cost, as the provider counts it.
     pub(super) fn cost(&mut self, body: &Value) {
         let cost = usage::find(body).and_then(usage::cost);
@@ -101,7 +110,7 @@ impl<R: Reading> Stream<R> {
     pub(super) fn whole(mut self, body: &Value) -> Vec<StreamEvent> {
         let mut out = Vec::new();
         self.value(body, &mut out);
-        if !self.done && !self.reading.is_whole() {
+        if !self.done && !self.is_whole() {
             let error = fault::unreadable("it is not a reply of this interface; check the base URL and the interface");
             self.fail(error, &mut out);
         }
@@ -124,6 +133,10 @@ impl<R: Reading> Stream<R> {
         if self.known.ended {
             self.end(out);
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.known.stop.is_some() || self.reading.is_whole()
     }
 
     fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
@@ -191,7 +204,7 @@ impl<R: Reading> Decoder for Stream<R> {
         if self.done {
             return;
         }
-        if self.reading.is_whole() {
+        if self.is_whole() {
             self.end(out);
         } else {
             self.fail(fault::broke_off(), out);

@@ -3,8 +3,8 @@
 mod properties;
 
 use art_core::prompt::{ArtStandardPrompt, FunctionCall, FunctionKind, Message, ToolCallRequest};
-use art_core::provider::{Media, ModelRequest, ReplyFormat};
-use art_core::stream::{Phase, ProviderState, StreamEvent};
+use art_core::provider::{Media, ModelRequest, ReplyFormat, StepContext};
+use art_core::stream::{Phase, ProviderState, StreamContext, StreamEnvelope, StreamEvent};
 use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
@@ -126,6 +126,69 @@ pub(super) fn shown(events: &[StreamEvent]) -> String {
         last = kind;
     }
     lines.join("\n")
+}
+
+/// Streams with thoughts and text, of every dialect and of providers that name thoughts differently.
+fn thinking_streams() -> Vec<(Api, &'static str, Vec<u8>)> {
+    let chat = |thought: Value| {
+        let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
+        let stop = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+        stream(&[delta(thought), delta(json!({"content": "42"})), stop])
+    };
+    let details = json!({"reasoning_details": [{"type": "reasoning.text", "text": "hm"}]});
+    vec![
+        (
+            Api::Anthropic,
+            "anthropic",
+            include_bytes!("samples/anthropic.sse").to_vec(),
+        ),
+        (Api::Gemini, "gemini", include_bytes!("samples/gemini.sse").to_vec()),
+        (
+            Api::OpenaiResponses,
+            "openai",
+            include_bytes!("samples/responses.sse").to_vec(),
+        ),
+        (Api::OpenaiChat, "deepseek", include_bytes!("samples/chat.sse").to_vec()),
+        (Api::OpenaiChat, "groq", chat(json!({"reasoning": "hm"}))),
+        (Api::OpenaiChat, "openrouter", chat(details)),
+        (
+            Api::OpenaiChat,
+            "ollama",
+            chat(json!({"content": "<think>hm</think>\n"})),
+        ),
+    ]
+}
+
+// A73
+#[test]
+fn thoughts_and_text_of_every_provider_are_told_apart_with_phase_and_step() {
+    let step = StepContext {
+        step_id: "a".to_owned(),
+        step_description: "do a".to_owned(),
+    };
+    let context = StreamContext {
+        phase: Some(Phase::Execution),
+        step: Some(step),
+        ..StreamContext::default()
+    };
+    for (api, provider, bytes) in thinking_streams() {
+        let events = replay(api, provider, [bytes.as_slice()]);
+        let envelopes = events
+            .iter()
+            .filter_map(|event| StreamEnvelope::new(event, &context, None));
+        let tokens: Vec<_> = envelopes.map(|envelope| json!(envelope)).collect();
+        let mut types: Vec<_> = tokens.iter().filter_map(|token| token["tokenType"].as_str()).collect();
+        types.dedup();
+        assert_eq!(
+            types,
+            ["EXECUTION_LLM_THINKING", "EXECUTION_LLM_RESPONSE"],
+            "{provider}"
+        );
+        for token in tokens {
+            let belongs = [&token["phase"], &token["stepId"], &token["stepDescription"]];
+            assert_eq!(belongs, ["execution", "a", "do a"], "{provider}: {token}");
+        }
+    }
 }
 
 /// A stream of `events` as bytes.

@@ -67,6 +67,15 @@ fn after_an_error_the_step_fails_with_its_text() {
 }
 
 #[test]
+fn an_error_with_an_output_is_an_error_and_an_output_with_an_error_is_none() {
+    let after = |result: serde_json::Value| text(prompts::after_result(step(), "calculator", &result));
+    let failed = json!({"error": "too long", "code": "UNKNOWN", "output": {"rows": 3}});
+    insta::assert_snapshot!(after(failed), @r#"{"content":"too long","nextStepDecision":"fail_item"}"#);
+    let answered = json!({"error": "0.5", "output": 3});
+    insta::assert_snapshot!(after(answered), @r#"{"content":"","nextStepDecision":"complete_item"}"#);
+}
+
+#[test]
 fn a_step_without_a_tool_fails_with_the_reason() {
     let item = json!({"id": "step_1", "description": "think about it", "requiredTools": []});
     let request = prompts::execution("q", &item, &[], &json!([]), &json!([]));

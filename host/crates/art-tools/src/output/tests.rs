@@ -112,6 +112,96 @@ fn the_status_never_comes_from_the_payload() {
     assert_eq!(answer.result.call_id, "call_tool");
 }
 
+/// A success with `error` in its metadata.
+fn with_error(error: &Value) -> Answer {
+    let success = Success {
+        metadata: object(json!({"error": error, "rows": 3})),
+        ..said("{\"n\":1}")
+    };
+    answered(&tool(None), Ending::Success(success))
+}
+
+// A87, C81
+#[test]
+fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_output() {
+    for (error, text, code) in [
+        (json!("no space"), "no space", Code::Unknown),
+        (json!(true), "Unknown execution error", Code::Unknown),
+        (
+            json!("LLM_ASSIST_REQUIRED"),
+            "LLM_ASSIST_REQUIRED",
+            Code::LlmAssistRequired,
+        ),
+        (json!("NOT_IMPLEMENTED"), "NOT_IMPLEMENTED", Code::Unknown),
+    ] {
+        let answer = with_error(&error);
+        assert_eq!(answer.ending, CallEnding::Failure);
+        let result = answer.result;
+        assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)));
+        assert_eq!(
+            (result.error.as_deref(), result.output),
+            (Some(text), Some(json!({"n": 1})))
+        );
+        assert_eq!(result.metadata.extra["rows"], 3);
+    }
+}
+
+// A87, C81
+#[test]
+fn a_success_without_an_error_in_its_metadata_stays_one() {
+    for error in [json!(false), json!(null), json!("")] {
+        let answer = with_error(&error);
+        assert_eq!(answer.ending, CallEnding::Success);
+        assert_eq!((answer.result.status, answer.result.error), (ToolStatus::Success, None));
+    }
+    let silent = answered(&tool(None), Ending::Success(said("1")));
+    assert_eq!(silent.ending, CallEnding::Success);
+}
+
+fn refused(code: Code, metadata: Value) -> ToolResult {
+    let failure = Failure {
+        code,
+        message: "shorten this".to_owned(),
+        retryable: false,
+        metadata: object(metadata),
+    };
+    answered(&tool(None), Ending::Failure(failure)).result
+}
+
+// C81, D16
+#[test]
+fn metadata_makes_no_success_of_a_failure() {
+    let result = refused(Code::IoError, json!({"error": false}));
+    assert_eq!((result.status, result.code), (ToolStatus::Error, Some(Code::IoError)));
+}
+
+// A84, T13
+#[test]
+fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
+    let request = r#"{"action":"LLM_ASSIST_REQUIRED","prompt":"Shorten this."}"#;
+    let legacy = r#"{"error":"LLM_ASSIST_REQUIRED"}"#;
+    let titled = json!(format!("Too long\n\n{request}")).to_string();
+    for output in [request, legacy, &titled] {
+        let result = answered(&tool(None), Ending::Success(said(output))).result;
+        assert_eq!(result.status, ToolStatus::Success, "{output}");
+        assert_eq!(result.output.unwrap().to_string(), output);
+        assert_eq!(result.metadata.extra[ASSIST_REQUIRED], true, "{output}");
+    }
+}
+
+// A84, T13
+#[test]
+fn a_failure_for_want_of_help_is_marked_and_no_other_is() {
+    let asks = refused(Code::LlmAssistRequired, json!({}));
+    assert_eq!(asks.metadata.extra[ASSIST_REQUIRED], true);
+    assert_eq!(
+        (asks.status, asks.error.as_deref()),
+        (ToolStatus::Error, Some("shorten this"))
+    );
+    let other = refused(Code::NotFound, json!({ASSIST_REQUIRED: true}));
+    assert_eq!(other.metadata.extra.get(ASSIST_REQUIRED), None);
+}
+
 #[test]
 fn null_is_an_output() {
     let answer = answered(&tool(None), Ending::Success(said("null")));
@@ -230,8 +320,16 @@ fn the_output_of_a_display_tool_is_marked() {
     let mut executor = Scripted::echo("tool");
     executor.schema.execution_mode = ExecutionMode::Display;
     let tool = Tool::compile(Arc::new(executor)).unwrap();
-    let result = answered(&tool, Ending::Success(said("1"))).result;
-    assert_eq!(result.metadata.extra[FOR_DISPLAY], true);
+    let shown = |metadata: Value| {
+        let success = Success {
+            metadata: object(metadata),
+            ..said("1")
+        };
+        let result = answered(&tool, Ending::Success(success)).result;
+        result.metadata.extra.contains_key(FOR_DISPLAY)
+    };
+    assert!(shown(json!({})));
+    assert!(!shown(json!({"error": true})), "an error is not drawn");
 }
 
 proptest! {

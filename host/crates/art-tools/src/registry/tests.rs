@@ -1,8 +1,13 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use art_core::outcome::Outcome;
 use art_core::tool::ToolExample;
+use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::*;
-use crate::testing::Scripted;
+use crate::executor::Admitted;
+use crate::testing::{Bench, Scripted, call};
 
 fn tool(name: &str) -> Arc<Scripted> {
     Arc::new(Scripted::echo(name))
@@ -125,6 +130,59 @@ fn tools_can_be_taken_away() {
     );
     registry.clear();
     assert!(registry.list().is_empty());
+}
+
+/// Counts how often its schema is read.
+#[derive(Debug)]
+struct Counted {
+    tool: Scripted,
+    reads: AtomicUsize,
+}
+
+impl ToolExecutor for Counted {
+    fn schema(&self) -> &ToolSchema {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        &self.tool.schema
+    }
+
+    fn owner(&self) -> &str {
+        &self.tool.owner
+    }
+
+    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+        self.tool.execute(call)
+    }
+}
+
+// A87, T10
+#[tokio::test]
+async fn a_schema_is_read_and_compiled_once_for_all_calls() {
+    let tool = Arc::new(Counted {
+        tool: Scripted::echo("a"),
+        reads: AtomicUsize::new(0),
+    });
+    let mut bench = Bench::new([]);
+    bench.scope.enabled_tools.push("a".to_owned());
+    let registry = bench.system.registry();
+    registry.register(Arc::<Counted>::clone(&tool)).unwrap();
+    let compiled = registry.tool("a").unwrap();
+    bench.run(vec![call("a", json!({})); 3]).await;
+    drop((registry.list(), registry.available(&["a"])));
+    assert_eq!((tool.tool.times(), tool.reads.load(Ordering::SeqCst)), (3, 1));
+    assert!(Arc::ptr_eq(&compiled, &registry.tool("a").unwrap()));
+}
+
+// A87, T10
+#[test]
+fn what_was_compiled_goes_with_its_tool() {
+    let registry = ToolRegistry::new();
+    registry.register(tool("a")).unwrap();
+    let first = registry.tool("a").unwrap();
+    registry.replace(tool("a")).unwrap();
+    let second = registry.tool("a").unwrap();
+    assert!(!Arc::ptr_eq(&first, &second));
+    registry.clear();
+    assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 1));
 }
 
 fn refusal(change: impl FnOnce(&mut Scripted)) -> String {

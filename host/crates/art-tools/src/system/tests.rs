@@ -82,6 +82,66 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     assert_eq!((reports[0].ending, reports[0].usage.fuel), (CallEnding::Success, 7));
 }
 
+// A87, T10
+#[tokio::test(start_paused = true)]
+async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&seen);
+    let tool = Arc::new(Scripted::new(schema("tool"), move |admitted| {
+        let call = (admitted.call().arguments.clone(), admitted.context().clone());
+        keep.lock().unwrap().push(json!(call));
+        let cancel = admitted.cancel().clone();
+        async move {
+            let asked = tokio::time::timeout(Duration::from_secs(1), cancel.cancelled()).await;
+            if asked.is_ok() { Ending::Cancelled } else { answer("1") }
+        }
+    }));
+    let bench = Bench::new([tool]);
+    let other = CallScope {
+        thread_id: "U".to_owned(),
+        trace_id: "other".to_owned(),
+        user_id: Some("u".to_owned()),
+        session_id: Some("s".to_owned()),
+        cancel: tokio_util::sync::CancellationToken::new(),
+        ..bench.scope.clone()
+    };
+    let mut second = call("tool", json!({"n": 2}));
+    second.call_id = "second".to_owned();
+    let calls = vec![call("tool", json!({"n": 1})), second];
+    let others = vec![call("tool", json!({"n": 3}))];
+    let cancelling = async {
+        sleep(Duration::from_millis(10)).await;
+        other.cancel.cancel();
+    };
+    let of_other = bench.system.execute_batch(others, &other);
+    let (reports, of_other, ()) = tokio::join!(bench.run(calls), of_other, cancelling);
+    assert_eq!(endings(&reports), [CallEnding::Success; 2]);
+    assert_eq!(endings(&of_other), [CallEnding::Cancelled]);
+    let expected = json!([
+        [{"n": 1}, {"threadId": "T", "traceId": "run", "callId": "call_tool"}],
+        [{"n": 2}, {"threadId": "T", "traceId": "run", "callId": "second"}],
+        [{"n": 3}, {"threadId": "U", "traceId": "other", "callId": "call_tool", "userId": "u", "sessionId": "s"}],
+    ]);
+    assert_eq!(json!(*seen.lock().unwrap()), expected);
+}
+
+// A87
+#[tokio::test]
+async fn what_one_thread_may_use_is_refused_to_another() {
+    let tool = echo("tool");
+    let bench = Bench::new([Arc::clone(&tool)]);
+    let other = CallScope {
+        thread_id: "U".to_owned(),
+        enabled_tools: Vec::new(),
+        ..bench.scope.clone()
+    };
+    let calls = || vec![call("tool", json!({}))];
+    assert_eq!(endings(&bench.run(calls()).await), [CallEnding::Success]);
+    let refused = bench.system.execute_batch(calls(), &other).await;
+    assert_eq!(errors(&refused), ["Tool \"tool\" is not enabled for thread \"U\"."]);
+    assert_eq!(tool.times(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_has_one_observation() {
     let bench = Bench::new([slow("tool", 12)]);

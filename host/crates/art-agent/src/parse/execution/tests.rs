@@ -1,4 +1,5 @@
 use super::*;
+use crate::parse::{MARKER_END, MARKER_START};
 use art_core::prompt::{FunctionCall, FunctionKind};
 use serde_json::json;
 
@@ -103,6 +104,58 @@ fn arguments_that_are_no_object_are_a_problem_of_the_call() {
         reply.calls[0].problem.as_deref(),
         Some("`arguments` has to be a JSON object")
     );
+}
+
+// A26
+#[test]
+fn wrong_shapes_are_no_calls_whether_they_are_fenced_or_not() {
+    for (json, problem) in [
+        (r#"{"toolCalls":"t"}"#, "`toolCalls` has to be an array"),
+        (r#"{"toolCalls":{"toolName":"t"}}"#, "`toolCalls` has to be an array"),
+        (r#"{"toolCalls":[5]}"#, "`toolCalls[0]` was not carried out"),
+        (
+            r#"{"toolCalls":[{"toolName":7}]}"#,
+            "`toolCalls[0]` was not carried out",
+        ),
+    ] {
+        for text in [
+            json.to_owned(),
+            format!("```json\n{json}\n```"),
+            format!("```\n{json}\n```"),
+        ] {
+            let reply = read(&text);
+            assert_eq!((reply.calls.len(), reply.problems.len()), (0, 1), "{text}");
+            assert!(reply.problems[0].starts_with(problem), "{text}: {:?}", reply.problems);
+        }
+    }
+}
+
+// A27
+#[test]
+fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
+    let expected = [RawCall::new(None, "t".to_owned(), json!({"a": 1}))];
+    for heading in ["Tool Calls:", "tool calls :", "**TOOL  CALLS:**", "## Tool calls:\n\n"] {
+        let text = format!("Intent: know\n{heading} [{{\"toolName\":\"t\",\"arguments\":{{\"a\":1}}}}]\nThat is all.");
+        let reply = read(&text);
+        assert_eq!(reply.calls, expected, "{text}");
+        assert_eq!((reply.content, reply.problems), (Value::Null, Vec::new()));
+    }
+}
+
+// A27, A26
+#[test]
+fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
+    for text in [
+        "Tool Calls: none",
+        "Tool calls: [1]",
+        "No tool calls: [{\"toolName\":\"t\"}]",
+    ] {
+        let reply = read(text);
+        assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
+    }
+    let broken = read("Tool Calls: [{\"toolName\":}]");
+    assert_eq!((broken.content, broken.calls.len()), (Value::Null, 0));
+    assert!(broken.problems[0].starts_with("the JSON of the reply is not valid: "));
 }
 
 // A26
@@ -262,6 +315,16 @@ fn thoughts_with_braces_do_not_confuse() {
         (reply.thoughts.as_str(), reply.content),
         ("maybe {\"content\": 1}", json!("42"))
     );
+}
+
+// A25
+#[test]
+fn thoughts_with_markers_do_not_confuse() {
+    let json = r#"{"content":"42"}"#;
+    let marked = |json: &str| format!("{MARKER_START}{json}{MARKER_END}");
+    let thought = format!("first {} then {{more}}", marked(r#"{"content":"41"}"#));
+    let reply = read(&format!("<think>{thought}</think>So: {{x}} {} {{y}}", marked(json)));
+    assert_eq!((reply.thoughts, reply.content), (thought, json!("42")));
 }
 
 #[test]

@@ -17,6 +17,12 @@ fn then_and_questions_after_and_open_a_part() {
 }
 
 #[test]
+fn a_query_may_begin_in_the_middle_of_another() {
+    assert_eq!(texts("and then add 3 and 4"), ["add 3 and 4"]);
+    assert!(texts("and then ").is_empty());
+}
+
+#[test]
 fn sentences_and_list_items_are_parts() {
     assert_eq!(
         texts("Weather in Rome? Time in Oslo?"),

@@ -15,9 +15,13 @@ use ModelErrorCode::{AuthenticationError, NetworkError, RateLimited, Timeout};
 
 /// An engine over one model that makes one call at a time.
 fn engine(model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
+    engine_with_places(1, model)
+}
+
+fn engine_with_places(max_parallel: usize, model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
     let model = Arc::new(model);
     let provider = Provider {
-        max_parallel: 1,
+        max_parallel,
         ..Provider::fixed(Arc::clone(&model) as Arc<dyn crate::model::Model>)
     };
     let providers = [("s".to_owned(), provider)].into();
@@ -89,6 +93,19 @@ async fn a_call_that_fails_before_its_first_token_is_made_again() {
     assert!((1600..=2400).contains(&retries[1].delay_ms), "{retries:?}");
     assert_eq!(events[2..], [token("hi"), StreamEvent::End]);
     assert_eq!(model.calls.load(Ordering::SeqCst), 3);
+}
+
+// A85, R1
+#[tokio::test(start_paused = true)]
+async fn calls_at_the_same_time_count_their_own_retries() {
+    let (engine, model) = engine_with_places(2, Scripted::new(vec![vec![failure(NetworkError)]; 4]));
+    let (first, second) = tokio::join!(events(&engine), events(&engine));
+    for events in [first, second] {
+        let attempts: Vec<_> = retries(&events).iter().map(|retry| retry.attempt).collect();
+        assert_eq!(attempts, [1, 2]);
+        assert_eq!(events.last(), Some(&StreamEvent::End));
+    }
+    assert_eq!(model.calls.load(Ordering::SeqCst), 6);
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,6 +189,25 @@ async fn a_place_is_free_again_when_the_last_event_is_seen() {
             ask(&engine).now_or_never().unwrap().is_ok(),
             "the first stream is still held"
         );
+    }
+}
+
+// A71
+#[tokio::test]
+async fn a_place_is_given_back_once_however_the_stream_ends() {
+    for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {
+        let first = [Some(token("a")), last.clone()].into_iter().flatten().collect();
+        let (engine, _) = engine(Scripted::endless(vec![first, vec![token("b")], vec![token("c")]]));
+        let mut stream = engine.call(&config(), request());
+        assert_eq!(stream.next().await, Some(token("a")));
+        if last.is_some() {
+            assert_eq!(stream.next().await, last);
+            assert_eq!(stream.next().await, None);
+        }
+        drop(stream);
+        let [mut second, mut third] = [(), ()].map(|()| engine.call(&config(), request()));
+        assert_eq!(second.next().await, Some(token("b")));
+        assert!(third.next().now_or_never().is_none(), "one place was given back twice");
     }
 }
 
@@ -298,5 +334,7 @@ async fn a_fixed_model_is_found_by_its_name() {
     assert_eq!(engine.resolve("s").unwrap(), config());
     assert_eq!(engine.describe(&config()).unwrap().problem, None);
     assert!(engine.resolve("openai").is_err());
+    let names: Vec<_> = engine.providers().into_iter().map(|provider| provider.name).collect();
+    assert_eq!(names, ["s"]);
     assert!(engine.probe(&config(), Duration::ZERO).await.reachable);
 }

@@ -16,7 +16,8 @@ pub(super) struct Reading {
     thought: Option<(String, String)>,
     /// Blocks that began, for events that do not number theirs.
     blocks: u64,
-    finished: bool,
+    /// A message that came as one body was read.
+    whole: bool,
 }
 
 impl Reading {
@@ -89,21 +90,14 @@ impl Reading {
         }
     }
 
-    fn stop(&mut self, word: &str, reply: &mut Reply<'_>) {
-        if !word.is_empty() {
-            self.finished = true;
-            reply.known.stop = Some(reply::reason(word));
-        }
-    }
-
     /// A message that came as one body.
     fn message(&mut self, message: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
         for (index, block) in (0..).zip(items(message, "/content")) {
             self.start(index, block, reply)?;
         }
         reply.usage(message);
-        self.stop(text(message, "/stop_reason"), reply);
-        self.finished = true;
+        reply.stop(text(message, "/stop_reason"));
+        self.whole = true;
         Ok(())
     }
 }
@@ -121,12 +115,9 @@ impl reply::Reading for Reading {
             "content_block_stop" => self.close_thought(),
             "message_delta" => {
                 reply.usage(event);
-                self.stop(text(event, "/delta/stop_reason"), reply);
+                reply.stop(text(event, "/delta/stop_reason"));
             }
-            "message_stop" => {
-                self.finished = true;
-                reply.known.ended = true;
-            }
+            "message_stop" => reply.known.ended = true,
             "message" => self.message(event, reply)?,
             "" if event.get("content").is_some_and(Value::is_array) => self.message(event, reply)?,
             _ => {}
@@ -135,7 +126,7 @@ impl reply::Reading for Reading {
     }
 
     fn is_whole(&self) -> bool {
-        self.finished
+        self.whole
     }
 
     fn state(&mut self, calls: bool) -> Option<ProviderState> {

@@ -15,8 +15,8 @@ pub(super) struct Reading {
     profile: Profile,
     think: Think,
     kept: Kept,
-    /// A reason to stop came.
-    finished: bool,
+    /// A whole message came.
+    whole: bool,
     /// Pieces came, so a whole message would say the same again.
     pieces: bool,
 }
@@ -27,7 +27,7 @@ impl Reading {
             profile,
             think: Think::default(),
             kept: Kept::default(),
-            finished: false,
+            whole: false,
             pieces: false,
         }
     }
@@ -105,19 +105,15 @@ impl reply::Reading for Reading {
             self.pieces = true;
             self.message(delta, reply)?;
         } else if let Some(message) = choice.get("message").filter(|_| !self.pieces) {
-            self.finished = true;
+            self.whole = true;
             self.message(message, reply)?;
         }
-        let word = text(choice, "/finish_reason");
-        if !word.is_empty() {
-            self.finished = true;
-            reply.known.stop = Some(reply::reason(word));
-        }
+        reply.stop(text(choice, "/finish_reason"));
         Ok(())
     }
 
     fn is_whole(&self) -> bool {
-        self.finished
+        self.whole
     }
 
     fn state(&mut self, calls: bool) -> Option<ProviderState> {

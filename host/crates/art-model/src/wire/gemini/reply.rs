@@ -15,7 +15,6 @@ pub(super) struct Reading {
     /// The last signature of the text.
     text_signature: Option<String>,
     bytes: usize,
-    finished: bool,
 }
 
 impl Reading {
@@ -55,22 +54,13 @@ impl reply::Reading for Reading {
     fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
         reply.usage(event);
         if !text(event, "/promptFeedback/blockReason").is_empty() {
-            self.finished = true;
             reply.known.stop = Some(StopReason::ContentFilter);
         }
         for part in items(event, "/candidates/0/content/parts") {
             self.part(part, reply)?;
         }
-        let word = text(event, "/candidates/0/finishReason");
-        if !word.is_empty() {
-            self.finished = true;
-            reply.known.stop = Some(reply::reason(word));
-        }
+        reply.stop(text(event, "/candidates/0/finishReason"));
         Ok(())
-    }
-
-    fn is_whole(&self) -> bool {
-        self.finished
     }
 
     fn state(&mut self, _calls: bool) -> Option<ProviderState> {

@@ -18,7 +18,6 @@ pub(super) struct Reading {
     thoughts: Option<Thoughts>,
     /// Items that began, for events that do not number theirs.
     items: u64,
-    finished: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +91,6 @@ impl Reading {
             "incomplete" if word.is_empty() => StopReason::Length,
             status => reply::reason(if word.is_empty() { status } else { word }),
         });
-        self.finished = true;
         reply.known.ended = true;
         Ok(())
     }
@@ -141,10 +139,6 @@ impl reply::Reading for Reading {
             _ => {}
         }
         Ok(())
-    }
-
-    fn is_whole(&self) -> bool {
-        self.finished
     }
 
     fn state(&mut self, calls: bool) -> Option<ProviderState> {

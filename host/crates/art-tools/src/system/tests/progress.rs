@@ -73,3 +73,27 @@ async fn a_listener_that_is_gone_changes_nothing() {
     bench.scope.progress = Some(sender);
     assert_eq!(endings(&bench.run(calls_of(["echo"])).await), [CallEnding::Success]);
 }
+
+// A84, T13
+#[tokio::test]
+async fn a_tool_that_asks_the_model_for_help_is_told_of_and_recorded() {
+    let asks = Scripted::new(schema("asks"), |_| {
+        std::future::ready(answer("{\"action\":\"LLM_ASSIST_REQUIRED\"}"))
+    });
+    let mut bench = Bench::new([Arc::new(asks), echo("echo")]);
+    let (sender, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    bench.scope.progress = Some(sender);
+    bench.run(calls_of(["asks", "echo"])).await;
+    let marked = |metadata: Option<&Value>| metadata.is_some_and(|metadata| metadata[crate::ASSIST_REQUIRED] == true);
+    let mut told = Vec::new();
+    while let Ok(progress) = heard.try_recv() {
+        if let CallProgress::Ended(report) = progress {
+            let metadata = json!(report.result.metadata);
+            told.push((report.result.tool_name, marked(Some(&metadata))));
+        }
+    }
+    assert_eq!(told, [("asks".to_owned(), true), ("echo".to_owned(), false)]);
+    let stored = bench.stored();
+    let recorded: Vec<_> = stored.iter().map(|o| marked(o.content.get("metadata"))).collect();
+    assert_eq!(recorded, [true, false]);
+}

@@ -172,6 +172,18 @@ fn text_is_read_out_of_a_list_of_any_blocks() {
     assert!(chat(&[delta(&blocks), stop("stop")]).starts_with("token ab\nmetadata"));
 }
 
+// A86
+#[test]
+fn a_content_of_another_kind_is_no_text() {
+    for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
+        let piece = chat(&[delta(&json!({"content": content})), stop("stop")]);
+        let body = json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]});
+        for read in [piece, read_whole(Api::OpenaiChat, "openai", &body)] {
+            assert_eq!(read, "metadata {\"stopReason\":\"stop\"}\nend", "{content}");
+        }
+    }
+}
+
 #[test]
 fn a_stream_without_done_is_whole_when_it_gave_a_reason_to_stop() {
     let text = json!({"content": "a"});

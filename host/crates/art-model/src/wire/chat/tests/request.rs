@@ -127,6 +127,24 @@ fn turns_of_one_role_are_merged_for_r1_on_ollama_and_for_no_other_model() {
     assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 2);
 }
 
+// A74
+#[test]
+fn a_tool_is_a_function_with_its_schema_for_ollama_too() {
+    let mut request = asked(vec![Message::user("hi")]);
+    request.tools = vec![tool("calculator")];
+    let body = written(Api::OpenaiChat, "ollama", "deepseek-r1", &request).body;
+    let function = &body["tools"][0]["function"];
+    assert_eq!(
+        (&body["tools"][0]["type"], &function["name"]),
+        (&json!("function"), &json!("calculator"))
+    );
+    assert_eq!(function["description"], "Runs calculator.");
+    assert_eq!(
+        function["parameters"]["properties"],
+        json!({"expression": {"type": "string"}})
+    );
+}
+
 #[test]
 fn a_form_for_the_reply_is_asked_for_only_when_the_prompt_says_json() {
     for (provider, text, asks) in [

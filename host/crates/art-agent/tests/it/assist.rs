@@ -1,0 +1,87 @@
+//! Tools that ask the model for help, and failures that have an output (A84, C81, T13).
+
+use art_core::agent::RunStatus;
+use art_core::pes::TodoItemStatus;
+use art_core::tool::ExecutionMode;
+use serde_json::json;
+
+use crate::harness::*;
+
+fn one_tool_item() -> Driver {
+    with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+}
+
+#[test]
+fn a_request_for_help_is_the_result_that_the_model_reads_and_the_run_goes_on() {
+    let mut driver = one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), done("42")]);
+    let report = driver.drive();
+    assert_eq!(
+        driver.last_message("a", 1),
+        "{\"action\":\"LLM_ASSIST_REQUIRED\",\"prompt\":\"Shorten this.\"}"
+    );
+    assert_eq!(report.items[0].result, Some(json!("42")));
+    assert_eq!(status(&report), RunStatus::Success);
+}
+
+#[test]
+fn a_failure_for_want_of_help_is_read_with_its_output_and_the_run_goes_on() {
+    let mut driver = one_tool_item().script("a", [calculate("assist!"), calculate("6 * 7"), done("42")]);
+    let report = driver.drive();
+    assert_eq!(
+        driver.last_message("a", 1),
+        "{\"error\":\"shorten this\",\"code\":\"LLM_ASSIST_REQUIRED\",\"output\":{\"prompt\":\"Shorten this.\"}}"
+    );
+    assert_eq!(status(&report), RunStatus::Success);
+}
+
+#[test]
+fn a_required_tool_that_only_failed_for_want_of_help_is_not_satisfied() {
+    let mut driver = one_tool_item().script("a", [calculate("assist!"), done("about 40")]);
+    let report = driver.drive();
+    assert_eq!(
+        report.items[0].error.as_deref(),
+        Some("its required tool `calculator` only failed: shorten this")
+    );
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+#[test]
+fn the_output_of_a_failure_is_no_result_of_its_step() {
+    let mut driver = one_tool_item().script("a", [calculate("assist!"), done("")]);
+    let item = &driver.drive().items[0];
+    assert_eq!((item.status, &item.result), (TodoItemStatus::Failed, &None));
+    assert_eq!(item.error.as_deref(), Some("`calculator` failed: shorten this"));
+}
+
+#[test]
+fn the_output_of_a_failure_is_bounded() {
+    let mut start = start("q");
+    start.config.tool_result_max_length = 12;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calculate("assist!"), done("42")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("a", 1);
+    assert!(
+        told.ends_with("\"output\":\"{\\\"prompt\\\":\\\"S... [truncated 14 of 26 characters]\"}"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_a_display_tool_gives_with_an_error_is_neither_drawn_nor_read() {
+    let mut start = start("q");
+    start.tools[0].execution_mode = ExecutionMode::Display;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
+        .script("a", [calculate("assist!"), done("not shown")])
+        .script("b", [done("x")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let system = driver.messages("b", 0)[0].content_text().to_owned();
+    for told in [driver.last_message("a", 1), system] {
+        assert!(told.contains("shorten this"), "{told}");
+        assert!(!told.contains("displayed") && !told.contains("Shorten this."), "{told}");
+    }
+}

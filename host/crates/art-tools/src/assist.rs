@@ -1,0 +1,77 @@
+//! Tools that ask the model for help (T13).
+
+use art_core::JsonObject;
+use art_core::error::ToolErrorCode;
+use art_core::tool::ToolResult;
+use serde_json::Value;
+
+use crate::parse;
+
+/// How an output or its metadata says it; the code of a failure has the same name on the wire (C79).
+pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
+
+/// Whether a tool asks the model for help: by the code of its failure, or in an output that is an object with that `action`
+/// (or `error`, as older tools have it), or a text of such an object, which may follow a title and an empty line.
+pub(crate) fn asks(result: &ToolResult) -> bool {
+    let by_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
+    by_code || result.output.as_ref().is_some_and(asks_in)
+}
+
+fn asks_in(output: &Value) -> bool {
+    match output {
+        Value::Object(object) => names_it(object),
+        // Most texts are not worth parsing.
+        Value::String(text) if text.contains(ASSIST) => {
+            is_request(text) || text.split_once("\n\n").is_some_and(|(_title, rest)| is_request(rest))
+        }
+        _ => false,
+    }
+}
+
+fn is_request(text: &str) -> bool {
+    let parsed = parse::strict(text).map(|(value, _)| value);
+    parsed.is_ok_and(|value| value.as_object().is_some_and(names_it))
+}
+
+fn names_it(object: &JsonObject) -> bool {
+    ["action", "error"]
+        .iter()
+        .any(|key| object.get(*key).is_some_and(|value| value == ASSIST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // A84, T13
+    #[test]
+    fn an_output_asks_for_help_as_an_object_as_its_text_or_behind_a_title() {
+        for key in ["action", "error"] {
+            let request = json!({key: "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
+            let text = request.to_string();
+            for output in [request, json!(text), json!(format!("Too long\n\n{text}"))] {
+                assert!(asks_in(&output), "{output}");
+            }
+        }
+    }
+
+    // A84, T13
+    #[test]
+    fn an_output_that_only_speaks_of_it_asks_for_nothing() {
+        let outputs = [
+            json!({"action": "other", "note": "LLM_ASSIST_REQUIRED"}),
+            json!({"action": ["LLM_ASSIST_REQUIRED"]}),
+            json!({"inner": {"action": "LLM_ASSIST_REQUIRED"}}),
+            json!([{"action": "LLM_ASSIST_REQUIRED"}]),
+            json!("LLM_ASSIST_REQUIRED"),
+            json!("\"LLM_ASSIST_REQUIRED\""),
+            json!("Title\n{\"action\":\"LLM_ASSIST_REQUIRED\"}"),
+            json!("Title\n\n{\"action\":\"LLM_ASSIST_REQUIRED\"} and more"),
+            json!(null),
+        ];
+        for output in outputs {
+            assert!(!asks_in(&output), "{output}");
+        }
+    }
+}
