@@ -1,6 +1,7 @@
 //! What is told of a run that ended, besides its answer.
 
 use art_core::agent::RunStatus;
+use art_core::error::ErrorContext;
 use art_core::provider::ModelCapability;
 use art_model::ProviderInfo;
 use serde_json::{Value, json};
@@ -107,6 +108,9 @@ pub(super) fn show_ending(answered: &Answered) {
     }
     if metadata.status == RunStatus::Partial {
         render::note("the answer is not complete: see the steps above");
+    }
+    if let Some(error) = &metadata.error {
+        render::note(&error.code.user_message(&ErrorContext::default()));
     }
 }
 

@@ -109,8 +109,8 @@ fn result_line(result: &serde_json::Value) -> String {
         .and_then(|name| name.as_str())
         .unwrap_or_default();
     let told = result
-        .get("output")
-        .or_else(|| result.get("error"))
+        .get("error")
+        .or_else(|| result.get("output"))
         .cloned()
         .unwrap_or_default();
     format!("{name}: {told}")

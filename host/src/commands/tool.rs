@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use art_core::error::{ErrorContext, ToolErrorCode};
 use art_core::id;
 use art_core::outcome::CallLog;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema, ToolStatus};
@@ -172,7 +173,7 @@ fn tell(report: &ToolReport) {
     let result = &report.result;
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
-        (_, Some(error)) => render::note(&format!("error: {error}")),
+        (output, Some(error)) => tell_error(output.as_ref(), error, result.code),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
         (None, None) => render::note("the tool gave no output"),
     }
@@ -182,6 +183,17 @@ fn tell(report: &ToolReport) {
         "{wall}, {fuel} fuel, {}",
         units::bytes(usage.peak_memory_bytes)
     ));
+}
+
+/// What went wrong, what to do about it, and what the tool gave all the same.
+fn tell_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
+    render::note(&format!("error: {error}"));
+    if let Some(code) = code {
+        render::note(&code.user_message(&ErrorContext::default()));
+    }
+    if let Some(output) = output {
+        render::note(&format!("output: {output}"));
+    }
 }
 
 fn tell_log(log: &CallLog) {

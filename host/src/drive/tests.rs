@@ -115,7 +115,10 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
     let (_home, host) = counted();
     let config = ThreadConfig {
         history_limit: 3,
-        execution_config: Some(host.config.execution.value.into()),
+        execution_config: Some(ExecutionOverrides {
+            max_items: Some(7),
+            ..ExecutionOverrides::default()
+        }),
         ..ThreadConfig::default()
     };
     let new = NewThread {

@@ -1,11 +1,12 @@
 //! Compiled code on disk, authenticated.
 //!
 //! Loading compiled code runs it, so a file is used only when its tag proves that this host wrote it, for this component
-//! and this engine. The key lies in the same private directory.
+//! and this engine. The key lies in the same private directory. Files are replaced whole and never written to again, so that
+//! code can be run from where it lies.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,7 +16,7 @@ use wasmtime::Engine;
 use crate::error::CacheError;
 
 const KEY_FILE: &str = "key";
-const TAG_BYTES: usize = blake3::OUT_LEN;
+const TAG_BYTES: u64 = blake3::OUT_LEN as u64;
 /// A compiled component is about three times the size of its source.
 const MAX_FILE_BYTES: u64 = 512 << 20;
 /// Bytes of all files together: some thousand tools.
@@ -60,15 +61,21 @@ impl CodeCache {
         })
     }
 
-    /// Compiled code of the component with this digest, when it is there and genuine.
-    pub(crate) fn get(&self, engine: &Engine, digest: &blake3::Hash) -> Option<Vec<u8>> {
-        self.read(Kind::Code, engine, digest)
+    /// The file with the compiled code of the component with this digest, when it is there and genuine. The code is followed by
+    /// its tag.
+    pub(crate) fn get(&self, engine: &Engine, digest: &blake3::Hash) -> Option<File> {
+        let (file, _) = self.genuine(Kind::Code, engine, digest)?;
+        note_use(&file);
+        Some(file)
     }
 
     /// What the compiler used up on this component before it was stopped, when it was.
     pub(crate) fn refusal(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        let limit = self.read(Kind::Refusal, engine, digest)?;
-        String::from_utf8(limit).ok()
+        let (file, bytes) = self.genuine(Kind::Refusal, engine, digest)?;
+        let mut limit = String::new();
+        (&file).rewind().ok()?;
+        file.take(bytes).read_to_string(&mut limit).ok()?;
+        Some(limit)
     }
 
     /// Stores compiled code, in place of what was not used for longest. A failure costs only the next start its speed.
@@ -91,28 +98,30 @@ impl CodeCache {
         }
     }
 
-    fn read(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<Vec<u8>> {
-        let mut stored = Vec::new();
-        let file = File::open(self.path(kind, engine, digest)).ok()?;
-        (&file).take(MAX_FILE_BYTES).read_to_end(&mut stored).ok()?;
-        let content = stored.split_off(TAG_BYTES.min(stored.len()));
-        let expected = self.tag(kind, engine, digest, &content);
+    /// The file when its tag is right, and the bytes of its content.
+    fn genuine(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
+        let mut file = File::open(self.path(kind, engine, digest)).ok()?;
+        let length = file.metadata().ok()?.len();
+        let bytes = length.checked_sub(TAG_BYTES)?;
+        if length > MAX_FILE_BYTES {
+            return None;
+        }
+        let mut hasher = self.hasher(kind, engine, digest);
+        hasher.update_reader((&file).take(bytes)).ok()?;
+        let mut tag = [0; blake3::OUT_LEN];
+        file.read_exact(&mut tag).ok()?;
         // `blake3::Hash` compares in constant time.
-        let genuine = <[u8; TAG_BYTES]>::try_from(stored).is_ok_and(|tag| expected == tag);
-        genuine.then(|| {
-            note_use(&file);
-            content
-        })
+        (hasher.finalize() == tag).then_some((file, bytes))
     }
 
     fn write(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> std::io::Result<()> {
         let path = self.path(kind, engine, digest);
         // Written aside and renamed, so that a reader sees the whole file or none.
         let aside = path.with_extension(art_core::id::random());
-        let tag = self.tag(kind, engine, digest, content);
+        let tag = self.hasher(kind, engine, digest).update(content).finalize();
         let written = private_file(&aside).and_then(|mut file| {
-            file.write_all(tag.as_bytes())?;
             file.write_all(content)?;
+            file.write_all(tag.as_bytes())?;
             fs::rename(&aside, &path)
         });
         written.inspect_err(|_| drop(fs::remove_file(&aside)))
@@ -147,15 +156,14 @@ impl CodeCache {
             .join(format!("{digest}-{engine:016x}.{}", kind.extension()))
     }
 
-    /// Binds the content to its kind, its source and the engine, so that a file cannot stand in for another.
-    fn tag(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> blake3::Hash {
+    /// Begins a tag, which binds the content to its kind, its source and the engine, so that a file cannot stand in for another.
+    fn hasher(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher
             .update(&[kind as u8])
             .update(digest.as_bytes())
-            .update(&engine_hash(engine).to_le_bytes())
-            .update(content);
-        hasher.finalize()
+            .update(&engine_hash(engine).to_le_bytes());
+        hasher
     }
 }
 
@@ -257,7 +265,10 @@ mod tests {
         let digest = blake3::hash(b"source");
         cache.put(&engine, &digest, b"code");
         let again = CodeCache::open(&dir.path().join("code")).unwrap();
-        assert_eq!(again.get(&engine, &digest).unwrap(), b"code");
+        let mut found = Vec::new();
+        let mut file = again.get(&engine, &digest).unwrap();
+        file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
+        assert!(found.starts_with(b"code"));
     }
 
     #[test]
@@ -299,7 +310,7 @@ mod tests {
     #[test]
     fn what_was_not_used_for_longest_makes_room() {
         let (_dir, mut cache, engine) = cache();
-        cache.max_bytes = 2 * (TAG_BYTES as u64 + 4);
+        cache.max_bytes = 2 * (TAG_BYTES + 4);
         let digests = [&b"a"[..], b"b", b"c"].map(blake3::hash);
         let [a, b, c] = &digests;
         for (digest, days) in [(a, 3), (b, 2)] {

@@ -27,7 +27,6 @@ pub(crate) enum Stopped {
 /// What a guard watches.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    started: Instant,
     deadline: Instant,
     cancel: CancellationToken,
     turn: TurnClock,
@@ -35,17 +34,15 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(limits: &Limits, cancel: CancellationToken, turn: TurnClock) -> Self {
-        let started = Instant::now();
         Self {
-            started,
-            deadline: started + Duration::from_millis(limits.timeout_ms),
+            deadline: turn.zero() + Duration::from_millis(limits.timeout_ms),
             cancel,
             turn,
         }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        self.turn.zero().elapsed()
     }
 
     /// Runs `call` to its end or until it has to be stopped. Gives the processor time it used on this thread as well.

@@ -48,12 +48,12 @@ impl LogBuffer {
         });
     }
 
-    pub(crate) fn finish(&mut self, stdout: &CapturedOutput, stderr: &CapturedOutput) -> CallLog {
+    pub(crate) fn finish(&mut self, stdout: String, stderr: String) -> CallLog {
         CallLog {
             records: std::mem::take(&mut self.records),
             dropped: self.dropped,
-            stdout: stdout.text(),
-            stderr: stderr.text(),
+            stdout,
+            stderr,
         }
     }
 }
@@ -74,7 +74,7 @@ impl CapturedOutput {
         }
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self.kept.lock() {
             Ok(kept) => String::from_utf8_lossy(&kept).into_owned(),
             Err(_) => String::new(),
@@ -141,8 +141,7 @@ mod tests {
         for _ in 0..5 {
             log.push(LogLevel::Info, "äöü");
         }
-        let output = CapturedOutput::new(1);
-        let log = log.finish(&output, &output);
+        let log = log.finish(String::new(), String::new());
         assert_eq!((log.records.len(), log.dropped), (2, 3));
         assert_eq!(log.records[0].message, "ä");
     }

@@ -36,6 +36,11 @@ impl TurnClock {
         }
     }
 
+    /// When the call began.
+    pub(crate) fn zero(&self) -> Instant {
+        self.zero
+    }
+
     /// A turn begins.
     pub(crate) fn begin(&self) {
         self.began.store(self.micros(), Ordering::Relaxed);

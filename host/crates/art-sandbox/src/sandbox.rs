@@ -15,7 +15,7 @@ use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
 use crate::inspect::inspect;
-use crate::linked::Linked;
+use crate::linked::{Code, Linked};
 use crate::plugin::Plugin;
 use crate::state::CallState;
 use crate::worker::Workers;
@@ -166,13 +166,13 @@ impl Sandbox {
     }
 
     /// Compiled code, from the cache or fresh. What took too long once is not tried again.
-    fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Vec<u8>, LoadError> {
+    fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Code, LoadError> {
         let engine = self.first_engine()?;
         let Some(cache) = &self.inner.cache else {
-            return self.compile_now(engine, wasm);
+            return self.compile_now(engine, wasm).map(Code::Fresh);
         };
-        if let Some(code) = cache.get(engine, digest) {
-            return Ok(code);
+        if let Some(file) = cache.get(engine, digest) {
+            return Ok(Code::Stored(file));
         }
         if let Some(limit) = cache.refusal(engine, digest) {
             return Err(LoadError::CompileLimit { limit });
@@ -183,7 +183,7 @@ impl Sandbox {
             Err(LoadError::CompileLimit { limit }) => cache.refuse(engine, digest, limit),
             Err(_) => {}
         }
-        compiled
+        compiled.map(Code::Fresh)
     }
 
     fn compile_now(&self, engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {

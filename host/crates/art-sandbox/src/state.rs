@@ -19,11 +19,10 @@ pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
     /// Made when the tool first calls WASI: most tools never do.
-    wasi: Option<Box<WasiCtx>>,
+    wasi: Option<Box<Wasi>>,
     table: ResourceTable,
     log: LogBuffer,
-    stdout: CapturedOutput,
-    stderr: CapturedOutput,
+    output_bytes: usize,
     cancel: CancellationToken,
 }
 
@@ -37,36 +36,47 @@ impl CallState {
             wasi: None,
             table,
             log: LogBuffer::new(limits),
-            stdout: CapturedOutput::new(limits.log_record_bytes as usize),
-            stderr: CapturedOutput::new(limits.log_record_bytes as usize),
+            output_bytes: limits.log_record_bytes as usize,
             cancel,
         }
     }
 
     pub(crate) fn take_log(&mut self) -> CallLog {
-        self.log.finish(&self.stdout, &self.stderr)
+        let text = |output: fn(&Wasi) -> &CapturedOutput| self.wasi.as_deref().map(|wasi| output(wasi).text());
+        let (stdout, stderr) = (text(|wasi| &wasi.stdout), text(|wasi| &wasi.stderr));
+        self.log.finish(stdout.unwrap_or_default(), stderr.unwrap_or_default())
     }
 }
 
-/// No environment, no arguments, no directories, no network; output is captured.
-fn closed_wasi(stdout: &CapturedOutput, stderr: &CapturedOutput) -> WasiCtx {
-    WasiCtx::builder()
-        .stdout(stdout.clone())
-        .stderr(stderr.clone())
-        .max_random_size(MAX_RANDOM_BYTES)
-        .allow_tcp(false)
-        .allow_udp(false)
-        .build()
+/// WASI without environment, arguments, directories and network; output is captured.
+struct Wasi {
+    ctx: WasiCtx,
+    stdout: CapturedOutput,
+    stderr: CapturedOutput,
+}
+
+impl Wasi {
+    fn new(output_bytes: usize) -> Self {
+        let (stdout, stderr) = (CapturedOutput::new(output_bytes), CapturedOutput::new(output_bytes));
+        let ctx = WasiCtx::builder()
+            .stdout(stdout.clone())
+            .stderr(stderr.clone())
+            .max_random_size(MAX_RANDOM_BYTES)
+            .allow_tcp(false)
+            .allow_udp(false)
+            .build();
+        Self { ctx, stdout, stderr }
+    }
 }
 
 impl WasiView for CallState {
     // The linker asks for this view once for every WASI call, which makes it the place to count them.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.meter.count();
-        let (stdout, stderr) = (&self.stdout, &self.stderr);
-        let ctx = self.wasi.get_or_insert_with(|| Box::new(closed_wasi(stdout, stderr)));
+        let bytes = self.output_bytes;
+        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::new(bytes)));
         WasiCtxView {
-            ctx,
+            ctx: &mut wasi.ctx,
             table: &mut self.table,
         }
     }

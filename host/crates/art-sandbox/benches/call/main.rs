@@ -12,15 +12,18 @@ mod guest;
 mod ours;
 mod report;
 
-use criterion::{BatchSize, Criterion};
 use std::hint::black_box;
-use std::time::Duration;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use criterion::Criterion;
 
 /// Measures something and prints a table.
 type Part = fn(&[u8]);
 
 /// The parts that run after Criterion's, by the name that selects one of them on the command line.
-const PARTS: [(&str, Part); 4] = [
+const PARTS: [(&str, Part); 5] = [
+    ("calls", calls_in_turn),
     ("throughput", ours::throughput),
     ("kernels", ours::processor_bound),
     ("deadlines", ours::deadlines),
@@ -32,7 +35,7 @@ fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let selected = |name: &str| only.as_deref().is_none_or(|only| only == name);
     if !PARTS.iter().any(|(name, _)| only.as_deref() == Some(name)) {
-        calls(&wasm);
+        with_criterion(&wasm);
     }
     for (name, part) in PARTS {
         if selected(name) {
@@ -41,41 +44,92 @@ fn main() {
     }
 }
 
-/// What Criterion measures: one call in each of its forms.
-fn calls(wasm: &[u8]) {
+/// One call after another on one thread, each form by itself.
+fn with_criterion(wasm: &[u8]) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
-    single_call(&mut criterion, wasm);
+    let mut group = criterion.benchmark_group("call");
+    for form in forms(wasm) {
+        group.bench_function(form.name, |b| b.iter_custom(&form.run));
+    }
+    group.finish();
     criterion.final_summary();
-    report::calls();
 }
 
-/// One call after another on one thread.
-fn single_call(criterion: &mut Criterion, wasm: &[u8]) {
-    let mut group = criterion.benchmark_group("call");
-    group.bench_function("native", |b| {
-        b.iter_batched(
-            || guest::ADD.to_owned(),
-            |input| guest::native(black_box(&input)),
-            BatchSize::SmallInput,
+/// All forms in turn, again and again: what disturbs the machine disturbs them alike. Each ratio is that of the rounds in which
+/// both were the fastest.
+fn calls_in_turn(wasm: &[u8]) {
+    const ROUNDS: usize = 60;
+    const NANOS: u64 = 10_000_000;
+    let forms = forms(wasm);
+    let seconds_per_call = |form: &Form| {
+        let calls = NANOS / form.about_nanos;
+        (form.run)(calls).as_secs_f64() / calls as f64
+    };
+    let rounds: Vec<Vec<f64>> = (0..ROUNDS)
+        .map(|_| forms.iter().map(seconds_per_call).collect())
+        .collect();
+    let column = |name: &str| {
+        let at = forms.iter().position(|form| form.name == name).unwrap();
+        report::fastest(rounds.iter().filter_map(|round| round.get(at).copied()))
+    };
+    let (native, floor) = (column("native"), column("fresh"));
+    println!("\none call                                    fastest      native       fresh");
+    for form in &forms {
+        let seconds = column(form.name);
+        let (native, floor) = (seconds / native, seconds / floor);
+        println!(
+            "  {:<32} {:>11.2} us {native:>9.1}x {floor:>10.2}x",
+            form.name,
+            seconds * 1e6
         );
-    });
-    let best = floor::Floor::best(wasm);
-    group.bench_function("warm", |b| b.iter_custom(|iterations| best.warm(iterations)));
-    group.bench_function("fresh", |b| b.iter_custom(|iterations| best.fresh(iterations)));
-    let defaults = floor::Floor::defaults(wasm);
-    group.bench_function("defaults", |b| {
-        b.iter_custom(|iterations| defaults.fresh_without_pre(iterations))
-    });
-    let ours = ours::Ours::new(wasm, 1);
-    group.bench_function("sandbox", |b| b.iter_custom(|iterations| ours.on_worker(iterations)));
-    group.bench_function("sandbox_from_another_thread", |b| {
-        b.iter_custom(|iterations| ours.change_threads(iterations))
-    });
-    group.bench_function("tool_system", |b| {
-        b.iter_custom(|iterations| ours.tool_system(iterations))
-    });
-    group.finish();
+    }
+}
+
+/// One way to make the small call.
+struct Form {
+    name: &'static str,
+    /// For the length of a round.
+    about_nanos: u64,
+    /// Makes so many calls.
+    run: Box<dyn Fn(u64) -> Duration>,
+}
+
+fn forms(wasm: &[u8]) -> Vec<Form> {
+    let (best, defaults) = (Rc::new(floor::Floor::best(wasm)), floor::Floor::defaults(wasm));
+    let warm = Rc::clone(&best);
+    let ours = Rc::new(ours::Ours::new(wasm, 1));
+    let [sandbox, another_thread, tool_system] = [0; 3].map(|_| Rc::clone(&ours));
+    let form = |name, about_nanos, run: Box<dyn Fn(u64) -> Duration>| Form { name, about_nanos, run };
+    vec![
+        form("native", 150, Box::new(native)),
+        form("warm", 2_000, Box::new(move |calls| warm.warm(calls))),
+        form("fresh", 12_000, Box::new(move |calls| best.fresh(calls))),
+        form("sandbox", 16_000, Box::new(move |calls| sandbox.on_worker(calls))),
+        form(
+            "sandbox_from_another_thread",
+            30_000,
+            Box::new(move |calls| another_thread.change_threads(calls)),
+        ),
+        form(
+            "tool_system",
+            20_000,
+            Box::new(move |calls| tool_system.tool_system(calls)),
+        ),
+        form(
+            "defaults",
+            60_000,
+            Box::new(move |calls| defaults.fresh_without_pre(calls)),
+        ),
+    ]
+}
+
+fn native(calls: u64) -> Duration {
+    let start = Instant::now();
+    for _ in 0..calls {
+        black_box(guest::native(black_box(guest::ADD)));
+    }
+    start.elapsed()
 }

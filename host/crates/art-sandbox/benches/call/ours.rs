@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::guest;
-use crate::report::{Row, table};
+use crate::report::{Row, fastest, median, table};
 
 /// A sink that keeps nothing: what a store adds is the store's.
 #[derive(Debug)]
@@ -132,18 +132,22 @@ impl Ours {
     }
 }
 
-/// Calls per second on one thread and on two.
+/// Calls per second on one thread and on two, in turn; the best round of each.
 pub(crate) fn throughput(wasm: &[u8]) {
-    const CALLS: u64 = 50_000;
+    const CALLS: u64 = 20_000;
+    const ROUNDS: usize = 15;
     let ours = Ours::new(wasm, 2);
-    let run = |workers: usize| {
+    let seconds_per_call = |workers: usize| {
         let jobs = (0..workers).map(|index| ours.sandbox.run_on_worker(index, ours.calls(CALLS)));
         let start = Instant::now();
         ours.runtime.block_on(futures_util::future::join_all(jobs));
-        (CALLS * workers as u64) as f64 / start.elapsed().as_secs_f64()
+        start.elapsed().as_secs_f64() / (CALLS * workers as u64) as f64
     };
-    let rounds = |workers| median((0..5).map(|_| run(workers)).collect());
-    let (one, two) = (rounds(1), rounds(2));
+    let rounds: Vec<_> = (0..ROUNDS)
+        .map(|_| (seconds_per_call(1), seconds_per_call(2)))
+        .collect();
+    let one = 1.0 / fastest(rounds.iter().map(|round| round.0));
+    let two = 1.0 / fastest(rounds.iter().map(|round| round.1));
     table(
         "calls per second",
         &[
@@ -155,7 +159,7 @@ pub(crate) fn throughput(wasm: &[u8]) {
 
 /// What fuel costs a guest that only computes. Native and sandboxed rounds alternate, so that both see the same machine.
 pub(crate) fn processor_bound(wasm: &[u8]) {
-    const ROUNDS: usize = 15;
+    const ROUNDS: usize = 40;
     let ours = Ours::new(wasm, 1);
     let kernels = [
         ("Hash", 1 << 20),
@@ -168,8 +172,8 @@ pub(crate) fn processor_bound(wasm: &[u8]) {
     for (op, size) in kernels {
         let arguments = serde_json::json!({"op": op, "a": size});
         let rounds = (0..ROUNDS).map(|_| one_round(&ours, &arguments)).collect::<Vec<_>>();
-        let native = median(rounds.iter().map(|round| round.0).collect());
-        let sandboxed = median(rounds.iter().map(|round| round.1).collect());
+        let native = fastest(rounds.iter().map(|round| round.0));
+        let sandboxed = fastest(rounds.iter().map(|round| round.1));
         product *= sandboxed / native;
         rows.push(Row::new(op, format!("{:.1} ms", sandboxed * 1e3), sandboxed / native));
     }
@@ -261,9 +265,4 @@ fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap()
 }
