@@ -267,12 +267,41 @@ pub enum ThreadCommand {
         /// The conversation
         id: String,
     },
+    /// Change a setting of a conversation; `null` takes it away
+    #[command(after_help = THREAD_SET_HELP)]
+    Set {
+        /// The conversation
+        id: String,
+        /// The setting
+        setting: ThreadSetting,
+        /// JSON; a system prompt may be plain text
+        value: String,
+    },
     /// Delete a conversation with its runs
     #[command(after_help = "Example:\n  art thread delete 0192f1c2-...")]
     Delete {
         /// The conversation
         id: String,
     },
+}
+
+const THREAD_SET_HELP: &str = r#"Examples:
+  art thread set 0192f1c2-... system-prompt "Answer in one sentence."
+  art thread set 0192f1c2-... persona '{"name": "Ada", "prompts": {"synthesis": "Answer in verse."}}'
+  art thread set 0192f1c2-... execution '{"maxTokens": 20000, "maxToolCalls": 5}'
+  art thread set 0192f1c2-... history-limit 4"#;
+
+/// What a conversation has its own of; the rest is the host's.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum ThreadSetting {
+    /// Messages of the conversation that the model is shown
+    HistoryLimit,
+    /// Joined to the guidance of every question
+    SystemPrompt,
+    /// Name and guidance by stage
+    Persona,
+    /// How hard a run may try, and what it may spend
+    Execution,
 }
 
 /// `art runs`

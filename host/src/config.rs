@@ -255,7 +255,7 @@ impl Config {
 }
 
 /// Refuses a system prompt that would say nothing, or not what it seems to.
-fn check_system_prompt(
+pub(crate) fn check_system_prompt(
     prompt: Option<&SystemPromptOverride>,
     templates: &BTreeMap<String, SystemPromptSpec>,
 ) -> Result<(), ConfigError> {

@@ -263,6 +263,7 @@ fn every_verb_has_help_with_an_example() {
         &["plugin", "build"],
         &["thread", "list"],
         &["thread", "show"],
+        &["thread", "set"],
         &["thread", "delete"],
         &["runs", "list"],
         &["runs", "show"],

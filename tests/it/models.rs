@@ -337,6 +337,69 @@ fn texts_of_the_operator_reach_the_model() {
     }
 }
 
+/// A conversation that has begun.
+fn thread(home: &Home) -> String {
+    let ran = home.art(&["--json", "run", "What is 2+2?"]).json();
+    ran["threadId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_settings_of_a_conversation_reach_the_model() {
+    let home = Home::new();
+    let thread = thread(&home);
+    let persona = r#"{"name": "Ada", "prompts": {"planning": "Plan with care."}}"#;
+    for (setting, value) in [
+        ("persona", persona),
+        ("system-prompt", "Be brief."),
+        ("history-limit", "1"),
+    ] {
+        let ran = home.art(&["thread", "set", &thread, setting, value]);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    }
+    let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    assert_eq!(ask(&home, &provider, &["run", "--thread", &thread, "Hello"]).code(), 0);
+    let planning = provider.request();
+    for text in ["Be brief.", "Ada", "Plan with care."] {
+        assert!(says(&planning, text), "`{text}` is missing: {}", planning.body);
+    }
+}
+
+#[test]
+fn a_budget_of_a_conversation_stops_its_runs() {
+    let home = Home::new();
+    let thread = thread(&home);
+    home.art(&["thread", "set", &thread, "execution", r#"{"maxModelCalls": 1}"#]);
+    let question = ["--json", "run", "--thread", &thread, "What is 3*5?"];
+    let limits = |ran: &Ran| ran.json()["metadata"]["limitsHit"].to_string();
+    let ran = home.art(&question);
+    assert!(limits(&ran).contains("model calls"), "{}", ran.stderr());
+    home.art(&["thread", "set", &thread, "execution", "null"]);
+    let ran = home.art(&question);
+    assert!(!limits(&ran).contains("model calls"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_setting_of_a_conversation_that_is_wrong_is_refused() {
+    let home = Home::new();
+    let thread = thread(&home);
+    let wrong = [
+        ("persona", r#"{"nmae": "Ada"}"#, "`nmae`"),
+        ("history-limit", "many", "not JSON"),
+        ("execution", r#"{"maxToolCalls": "5"}"#, "invalid type"),
+        ("system-prompt", r#"{"tag": "none"}"#, "`none`"),
+        ("colour", "1", "possible values"),
+    ];
+    for (setting, value, word) in wrong {
+        let ran = home.art(&["thread", "set", &thread, setting, value]);
+        assert!(
+            ran.code() != 0 && ran.stderr().contains(word),
+            "{setting}: {}",
+            ran.stderr()
+        );
+    }
+    assert_eq!(home.art(&["thread", "set", "nowhere", "history-limit", "1"]).code(), 1);
+}
+
 #[test]
 fn a_system_prompt_by_its_tag_reaches_the_model() {
     let home = Home::new();

@@ -1,5 +1,8 @@
 //! `art thread`: conversations.
 
+mod settings;
+
+use art_core::agent::ThreadConfig;
 use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
@@ -16,6 +19,12 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
         match command {
             ThreadCommand::List => list(global, open_store_to_read(&config)?.as_ref()).await,
             ThreadCommand::Show { id } => show(global, open_store_to_read(&config)?.as_ref(), id).await,
+            ThreadCommand::Set { id, setting, value } => {
+                set(open_store(&config)?.as_ref(), id, |thread| {
+                    settings::change(thread, *setting, value, &config)
+                })
+                .await
+            }
             ThreadCommand::Delete { id } => delete(global, open_store(&config)?.as_ref(), id).await,
         }
     })
@@ -50,6 +59,18 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
         let role = format!("{:?}", message.role).to_lowercase();
         render::answer(&format!("{role}: {}\n", message.content));
     }
+    Ok(Exit::Success)
+}
+
+/// Shows the settings as they are after the change.
+async fn set(
+    store: &dyn Store,
+    id: &str,
+    change: impl FnOnce(ThreadConfig) -> Result<ThreadConfig, CommandError>,
+) -> Result<Exit, CommandError> {
+    let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
+    let thread = store.set_thread_config(id, change(thread.config)?).await?;
+    render::json(&thread.config);
     Ok(Exit::Success)
 }
 

@@ -1,0 +1,92 @@
+//! The settings of a conversation, changed one at a time.
+
+use art_core::agent::ThreadConfig;
+use art_core::prompt::SystemPromptOverride;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::cli::ThreadSetting;
+use crate::config::{Config, check_system_prompt};
+use crate::error::CommandError;
+
+/// The settings with one of them changed.
+///
+/// # Errors
+/// When the value is not one of that setting, or names what there is not.
+pub(super) fn change(
+    thread: ThreadConfig,
+    setting: ThreadSetting,
+    value: &str,
+    config: &Config,
+) -> Result<ThreadConfig, CommandError> {
+    let mut thread = thread;
+    match setting {
+        ThreadSetting::HistoryLimit => thread.history_limit = read::<Option<u32>>(&json(value)?)?.unwrap_or_default(),
+        ThreadSetting::Persona => thread.persona = read(&json(value)?)?,
+        ThreadSetting::Execution => thread.execution_config = read(&json(value)?)?,
+        ThreadSetting::SystemPrompt => {
+            let prompt: Option<SystemPromptOverride> = read(&json_or_text(value))?;
+            check_system_prompt(prompt.as_ref(), &config.system_prompts.value)?;
+            thread.system_prompt = prompt;
+        }
+    }
+    Ok(thread)
+}
+
+fn json(value: &str) -> Result<Value, CommandError> {
+    serde_json::from_str(value).map_err(|error| CommandError::Usage(format!("the value is not JSON: {error}")))
+}
+
+/// What begins like JSON and is none, or is a number, is a text.
+fn json_or_text(value: &str) -> Value {
+    match serde_json::from_str(value) {
+        Ok(json @ (Value::Null | Value::String(_) | Value::Object(_))) => json,
+        _ => Value::from(value),
+    }
+}
+
+/// A value of which nothing is left out when it is read.
+fn read<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
+    let wrong = |error| CommandError::Usage(format!("the value is not one of that setting: {error}"));
+    let read: T = T::deserialize(value).map_err(wrong)?;
+    let kept = serde_json::to_value(&read).map_err(wrong)?;
+    match unknown_key(value, &kept) {
+        Some(key) => Err(CommandError::Usage(format!(
+            "the value has `{key}`, which is no key of that setting"
+        ))),
+        None => Ok(read),
+    }
+}
+
+/// The first key of `given` that `kept` does not have.
+fn unknown_key<'a>(given: &'a Value, kept: &Value) -> Option<&'a str> {
+    let given = given.as_object()?.iter().filter(|(_, value)| !value.is_null());
+    for (key, value) in given {
+        let Some(kept) = kept.get(key) else {
+            return Some(key);
+        };
+        if let Some(inner) = unknown_key(value, kept) {
+            return Some(inner);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_key_that_is_lost_is_found_at_any_depth() {
+        let kept = json!({"name": "Ada", "prompts": {"planning": "x"}});
+        assert_eq!(unknown_key(&kept, &kept), None);
+        assert_eq!(unknown_key(&json!({"nmae": "Ada"}), &kept), Some("nmae"));
+        assert_eq!(
+            unknown_key(&json!({"prompts": {"planing": "x"}}), &kept),
+            Some("planing")
+        );
+        assert_eq!(unknown_key(&json!({"gone": null}), &kept), None);
+    }
+}
