@@ -38,13 +38,18 @@ impl Home {
         };
         fs::create_dir(home.plugins()).unwrap();
         for (name, path) in components::PLUGINS {
-            fs::copy(path, home.plugins().join(format!("{name}.wasm"))).unwrap();
+            home.add(name, path);
         }
         home
     }
 
     pub(crate) fn plugins(&self) -> PathBuf {
         self.dir.path().join("plugins")
+    }
+
+    /// Adds a tool to the plugins folder.
+    pub(crate) fn add(&self, name: &str, component: &str) {
+        fs::copy(component, self.plugins().join(format!("{name}.wasm"))).unwrap();
     }
 
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {

@@ -66,6 +66,22 @@ impl Provider {
         })
     }
 
+    /// Answers a question in the form of the agent: a plan whose one step, `Count`, calls `tool` once, and then `answer`.
+    pub(crate) fn calling(tool: &'static str, arguments: Value, answer: &'static str) -> Self {
+        let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": [tool],
+            "dependencies": []}]);
+        let mut call = Some(Reply::Call(tool, arguments));
+        Self::start(move |request| {
+            if says(request, "JSON_OUTPUT_START") {
+                Reply::Text(vec![plan(&step)])
+            } else if is_synthesis(request) {
+                Reply::Text(vec![format!("<mainContent>{answer}</mainContent>")])
+            } else {
+                call.take().unwrap_or_else(|| Reply::Text(vec!["done".to_owned()]))
+            }
+        })
+    }
+
     /// The next request that came in.
     pub(crate) fn request(&self) -> Request {
         let waited = self.requests.recv_timeout(Duration::from_secs(60));

@@ -102,6 +102,11 @@ impl<'a> Watched<'a> {
                 self.watcher.tell(|watcher| watcher.tool_called(&span, call));
                 self.tools.insert(call.call_id.clone(), span);
             }
+            CallProgress::Said(progress) => {
+                if let Some(span) = self.tools.get(&progress.call_id) {
+                    self.watcher.tell(|watcher| watcher.tool_progressed(span, progress));
+                }
+            }
             CallProgress::Ended(report) => {
                 if let Some(span) = self.tools.remove(&report.result.call_id) {
                     let ending = report.ending.as_str();
