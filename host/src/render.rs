@@ -1,5 +1,6 @@
 //! What people and programs read. Nothing else writes to stdout.
 
+pub(crate) mod compiling;
 pub(crate) mod display;
 pub(crate) mod events;
 pub mod plan;

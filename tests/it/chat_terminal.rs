@@ -104,6 +104,20 @@ fn a_person_asks_is_answered_once_and_leaves() {
 }
 
 #[test]
+fn what_is_typed_while_the_program_starts_is_not_lost() {
+    let home = Home::fresh();
+    let mut terminal = Terminal::start(&home, &["chat"]);
+    terminal.until("compiling 1 tool for this machine, once");
+    terminal.types("What is 2+2?\rWhat is 3+3?\r/exi");
+    terminal.until("2+2: 4\r\n");
+    terminal.until("3+3: 6\r\n");
+    terminal.until(PROMPT);
+    terminal.types("t\r");
+    let (seen, code) = terminal.ends();
+    assert_eq!(code, 0, "{seen}");
+}
+
+#[test]
 fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => Reply::Hang("<mainContent>The beginning of an answer that never ends"),

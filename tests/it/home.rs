@@ -58,6 +58,18 @@ impl Home {
         path
     }
 
+    /// A home with one tool, where nothing was compiled yet.
+    pub(crate) fn fresh() -> Self {
+        let home = Self {
+            dir: TempDir::new().unwrap(),
+        };
+        fs::create_dir(home.plugins()).unwrap();
+        fs::create_dir(home.dir.path().join("cache")).unwrap();
+        let (name, path) = components::PLUGINS.first().unwrap();
+        home.add(name, path);
+        home
+    }
+
     /// Runs `art` with this home. The compiled code is shared with the other tests, since compiling takes seconds.
     pub(crate) fn art(&self, args: &[&str]) -> Ran {
         Ran(self.command(args).output().unwrap())

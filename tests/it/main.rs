@@ -18,6 +18,7 @@ mod chat;
 mod chat_terminal;
 mod cli;
 mod endings;
+mod first_start;
 mod handmade_endings;
 mod host_survives;
 mod isolation;

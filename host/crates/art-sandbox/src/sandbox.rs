@@ -13,7 +13,7 @@ use crate::cache::CodeCache;
 use crate::call::Session;
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
-use crate::inspect::inspect;
+use crate::inspect::{Inspection, inspect};
 use crate::linked::Linked;
 use crate::plugin::Plugin;
 use crate::state::CallState;
@@ -55,6 +55,13 @@ struct Inner {
     shards: Vec<Shard>,
     workers: Workers,
     cache: Option<CodeCache>,
+}
+
+/// A component that may be compiled and linked.
+struct Checked {
+    inspection: Inspection,
+    digest: blake3::Hash,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -105,6 +112,26 @@ impl Sandbox {
     /// # Errors
     /// When the component is refused, with the reason, and on a worker thread.
     pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
+        let checked = self.check(wasm)?;
+        let code = match self.compiled(&checked.digest)? {
+            Some(code) => code,
+            None => self.compile(wasm, &checked.digest)?,
+        };
+        self.link(name, checked, &code)
+    }
+
+    /// [`load`](Self::load) for a component whose compiled code is in the cache; none when it would have to be compiled.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_compiled(&self, name: &str, wasm: &[u8]) -> Result<Option<Plugin>, LoadError> {
+        let checked = self.check(wasm)?;
+        let code = self.compiled(&checked.digest)?;
+        code.map(|code| self.link(name, checked, &code)).transpose()
+    }
+
+    /// What can be known of a component without compiling it.
+    fn check(&self, wasm: &[u8]) -> Result<Checked, LoadError> {
         if self.current_worker().is_some() {
             return Err(LoadError::OnWorker);
         }
@@ -123,8 +150,21 @@ impl Sandbox {
             .map(|m| m.limits)
             .unwrap_or_default()
             .apply(Limits::EXECUTE)?;
+        Ok(Checked {
+            inspection,
+            digest,
+            limits,
+        })
+    }
+
+    fn link(&self, name: &str, checked: Checked, code: &[u8]) -> Result<Plugin, LoadError> {
+        let Checked {
+            inspection,
+            digest,
+            limits,
+        } = checked;
         let home = self.least_busy_worker();
-        let linked = Linked::new(&self.inner.shards, home, &self.compile(wasm, &digest)?)?;
+        let linked = Linked::new(&self.inner.shards, home, code)?;
         let schema = self.schema(&linked, home)?;
         Ok(Plugin::new(
             self.clone(),
@@ -159,12 +199,14 @@ impl Sandbox {
         self.inner.workers.least_busy()
     }
 
-    /// Compiled code, from the cache or fresh.
+    /// Compiled code from the cache.
+    fn compiled(&self, digest: &blake3::Hash) -> Result<Option<Vec<u8>>, LoadError> {
+        let engine = self.first_engine()?;
+        Ok(self.inner.cache.as_ref().and_then(|cache| cache.get(engine, digest)))
+    }
+
     fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Vec<u8>, LoadError> {
         let engine = self.first_engine()?;
-        if let Some(code) = self.inner.cache.as_ref().and_then(|cache| cache.get(engine, digest)) {
-            return Ok(code);
-        }
         let code = engine.precompile_component(wasm).map_err(LoadError::Compile)?;
         if let Some(cache) = &self.inner.cache {
             cache.put(engine, digest, &code);
