@@ -28,5 +28,6 @@ mod loading;
 mod loading_damage;
 mod loading_schema;
 mod models;
+mod no_network;
 mod plugins;
 mod tool_system;

@@ -29,6 +29,8 @@ pub(crate) enum Reply {
     Call(&'static str, Value),
     /// A piece of a streamed reply, and then nothing more.
     Hang(&'static str),
+    /// A piece of a streamed reply, and then the end of the connection.
+    Break(&'static str),
 }
 
 /// A provider on this machine, until it is dropped with the test.
@@ -138,6 +140,10 @@ fn serve(
             let function = json!({"name": tool, "arguments": arguments.to_string()});
             let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
             let text = opening() + &chunk(&json!({"tool_calls": [call]}), None) + &ending("tool_calls");
+            out.write_all(text.as_bytes()).ok()
+        }
+        Reply::Break(piece) => {
+            let text = opening() + &chunk(&json!({"content": piece}), None);
             out.write_all(text.as_bytes()).ok()
         }
         Reply::Hang(piece) => {
