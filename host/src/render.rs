@@ -35,6 +35,17 @@ pub(crate) fn piece(text: &str) {
     drop(out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()));
 }
 
+/// Takes back what an editor that does not end asked the terminal for: marks around what is pasted. Past all locks, since
+/// whoever holds one may never give it back.
+pub(crate) fn end_editing() {
+    const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
+    if answers_are_live()
+        && let Err(error) = rustix::io::write(std::io::stdout(), BRACKETED_PASTE_OFF)
+    {
+        tracing::debug!(%error, "the terminal marks what is pasted");
+    }
+}
+
 /// Writes a note for the person to stderr; nothing in it drives a terminal.
 pub fn note(text: &str) {
     line(&mut std::io::stderr().lock(), text);

@@ -181,6 +181,8 @@ fn the_signal_to_end_leaves_the_terminal_as_it_was() {
     kill_process(art_of(&terminal), Signal::TERM).unwrap();
     let (seen, _) = terminal.ends();
     assert!(seen.contains(" icanon ") && seen.contains(" echo "), "{seen}");
+    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|marks| seen.rfind(marks));
+    assert!(on.is_some() && on < off, "what is pasted is still marked: {seen:?}");
 }
 
 #[test]
