@@ -197,6 +197,7 @@ async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
             ..AgentPersona::default()
         },
         system_prompt: text("call"),
+        ..CallSettings::default()
     };
     let question = Question {
         thread_id: Some("t".to_owned()),

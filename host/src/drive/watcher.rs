@@ -32,7 +32,8 @@ pub struct Streamed<'a> {
 }
 
 /// Follows a run while it goes on (C76). Every method may be left out; each is called on the task of the run, which waits
-/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10).
+/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10): it is counted in
+/// [`Answered::watcher_panics`](super::Answered::watcher_panics), unless the question has `strict_watcher`.
 ///
 /// A run is the root span of a trace with the digits of the run's identifier; each call of a model or a tool is a child of
 /// the root, with the same span at its beginning and its end. The order is: `run_started`, then for each call of a model

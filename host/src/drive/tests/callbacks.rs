@@ -329,9 +329,29 @@ async fn a_watcher_that_panics_hears_nothing_more_and_the_run_goes_on() {
             ..Heard::default()
         };
         let answered = answer(&host, question(), CancellationToken::new(), &mut heard).await;
-        assert_eq!(answered.unwrap().report.response.response.content, "3", "{n}");
-        assert_eq!(heard.lines.len(), n);
+        let answered = answered.unwrap();
+        assert_eq!(answered.report.response.response.content, "3", "{n}");
+        assert_eq!((heard.lines.len(), answered.watcher_panics), (n, 1));
     }
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_panic_is_not_counted() {
+    let (answered, _) = hear([plan(&json!([])), says("3")]).await;
+    assert_eq!(answered.watcher_panics, 0);
+}
+
+#[tokio::test]
+#[should_panic = "told to"]
+async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
+    let (_home, host) = scripted([plan(&json!([])), says("3")]);
+    let mut question = question();
+    question.settings.strict_watcher = true;
+    let mut heard = Heard {
+        panics_at: Some(3),
+        ..Heard::default()
+    };
+    drop(answer(&host, question, CancellationToken::new(), &mut heard).await);
 }
 
 #[tokio::test]
