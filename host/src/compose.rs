@@ -12,7 +12,7 @@ use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::config::Config;
+use crate::config::{Config, ToolBounds};
 use crate::error::{CommandError, in_one_line};
 use crate::plugins::{Loaded, OnCompiled, Refused, load_folder};
 use crate::recover;
@@ -26,6 +26,8 @@ pub struct Toolbox {
     pub plugins: Vec<Arc<Plugin>>,
     /// Files of the plugins folder that did not.
     pub refused: Vec<Refused>,
+    /// How many calls there may be at a time.
+    pub bounds: ToolBounds,
 }
 
 impl Toolbox {
@@ -44,6 +46,7 @@ impl Toolbox {
             registry,
             plugins,
             refused,
+            bounds: config.tools.value,
         })
     }
 
@@ -51,7 +54,12 @@ impl Toolbox {
     #[must_use]
     pub fn system(&self, store: Arc<dyn Store>) -> ToolSystem {
         let sink = Arc::new(StoreSink(store));
-        ToolSystem::new(Arc::clone(&self.registry), sink, SystemConfig::default())
+        let config = SystemConfig {
+            max_parallel: self.bounds.max_parallel,
+            queue: self.bounds.max_queue,
+            ..SystemConfig::default()
+        };
+        ToolSystem::new(Arc::clone(&self.registry), sink, config)
     }
 
     /// Names of all tools.

@@ -475,6 +475,27 @@ fn the_configuration_shows_bounds_and_prices() {
 }
 
 #[test]
+fn the_configuration_shows_how_many_calls_there_may_be() {
+    let home = Home::new();
+    home.file("art.toml", "[tools]\nmax_parallel = 3\n");
+    let shown = home.art(&["config"]).stdout();
+    let row = |name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("tools.max_parallel"), "tools.max_parallel 3 file");
+    assert_eq!(row("tools.max_queue"), "tools.max_queue 128 file");
+    home.file("art.toml", "[tools]\nmax_parallel = 0\n");
+    let ran = home.art(&["config"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
+    assert!(
+        ran.stderr().contains("`tools.max_parallel` is `0`; it takes 1 to 1024"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
 fn an_address_without_a_provider_is_refused_unless_the_environment_has_it() {
     let home = Home::new();
     let ran = home.art(&["run", "--base-url", "https://models.example/v1", "What is 2+2?"]);
