@@ -150,6 +150,9 @@ Keys of `art.toml`, with their defaults or an example:
   [sandbox]
   workers = 2                    sandbox threads; default: one for each processor
   pooling = true                 take instances from a pool where the machine allows it
+  [tools]
+  max_parallel = 8               tool calls that run at the same time, up to 1024; default: twice the processors, at least 4
+  max_queue = 128                tool calls that wait for their turn, up to 65536; the next is refused as busy
   [execution]
   maxIterations = 5              model calls for one step
   taefMaxRetries = 2             times that a model is told to call a required tool

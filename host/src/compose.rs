@@ -12,9 +12,9 @@ use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::config::Config;
+use crate::config::{Config, ToolBounds};
 use crate::error::{CommandError, in_one_line};
-use crate::plugins::{Loaded, Refused, load_folder};
+use crate::plugins::{Loaded, OnCompiled, Refused, load_folder};
 use crate::recover;
 
 /// The tools of the plugins folder, without a store or a model.
@@ -26,24 +26,27 @@ pub struct Toolbox {
     pub plugins: Vec<Arc<Plugin>>,
     /// Files of the plugins folder that did not.
     pub refused: Vec<Refused>,
+    /// How many calls there may be at a time.
+    pub bounds: ToolBounds,
 }
 
 impl Toolbox {
-    /// Loads the plugins folder. A bad file in it is no error: it is listed in `refused`.
+    /// Loads the plugins folder. A bad file in it is no error: it is listed in `refused`. `told` hears of what is compiled.
     ///
     /// # Errors
     /// When the sandbox cannot start or the plugins folder cannot be read.
-    pub fn load(config: &Config) -> Result<Self, CommandError> {
+    pub fn load(config: &Config, told: OnCompiled<'_>) -> Result<Self, CommandError> {
         let sandbox = open_sandbox(config)?;
         let folder = &config.plugins.value;
         let Loaded { plugins, mut refused } =
-            load_folder(&sandbox, folder).map_err(CommandError::file("read the plugins folder", folder))?;
+            load_folder(&sandbox, folder, told).map_err(CommandError::file("read the plugins folder", folder))?;
         let registry = Arc::new(ToolRegistry::new());
         let plugins = register(&registry, plugins, &mut refused);
         Ok(Self {
             registry,
             plugins,
             refused,
+            bounds: config.tools.value,
         })
     }
 
@@ -51,7 +54,12 @@ impl Toolbox {
     #[must_use]
     pub fn system(&self, store: Arc<dyn Store>) -> ToolSystem {
         let sink = Arc::new(StoreSink(store));
-        ToolSystem::new(Arc::clone(&self.registry), sink, SystemConfig::default())
+        let config = SystemConfig {
+            max_parallel: self.bounds.max_parallel,
+            queue: self.bounds.max_queue,
+            ..SystemConfig::default()
+        };
+        ToolSystem::new(Arc::clone(&self.registry), sink, config)
     }
 
     /// Names of all tools.
@@ -81,16 +89,16 @@ pub struct Host {
 
 impl Host {
     /// Finds the model, opens the store, loads the plugins folder, and ends the runs that an earlier host left behind.
-    /// Blocks while it loads; asks no provider for anything.
+    /// Blocks while it loads, and `told` hears of what is compiled; asks no provider for anything.
     ///
     /// # Errors
     /// When one of them cannot be used. A bad file in the plugins folder is no error: it is listed in the toolbox.
-    pub async fn open(config: Config) -> Result<Self, CommandError> {
+    pub async fn open(config: Config, told: OnCompiled<'_>) -> Result<Self, CommandError> {
         let engine = open_engine(&config)?;
         let model = callable(&engine, &config.model.value)?;
         let store = open_store(&config)?;
         recover::end_leftovers(store.as_ref()).await?;
-        Self::of_parts(config, store, engine, model)
+        Self::of_parts(config, store, engine, model, told)
     }
 
     /// Puts a host together from parts that exist; it asks that model and no other.
@@ -99,7 +107,7 @@ impl Host {
     /// When the sandbox cannot start or the plugins folder cannot be read.
     pub fn assemble(config: Config, store: Arc<dyn Store>, model: Arc<dyn Model>) -> Result<Self, CommandError> {
         let name = model.config().clone();
-        Self::of_parts(config, store, ReasoningEngine::with_model(model), name)
+        Self::of_parts(config, store, ReasoningEngine::with_model(model), name, &|_| {})
     }
 
     fn of_parts(
@@ -107,8 +115,9 @@ impl Host {
         store: Arc<dyn Store>,
         engine: ReasoningEngine,
         model: RuntimeProviderConfig,
+        told: OnCompiled<'_>,
     ) -> Result<Self, CommandError> {
-        let toolbox = Toolbox::load(&config)?;
+        let toolbox = Toolbox::load(&config, told)?;
         Ok(Self {
             tools: Arc::new(toolbox.system(Arc::clone(&store))),
             config,

@@ -14,7 +14,8 @@ use art_core::agent::ExecutionConfig;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptSpec};
 use art_model::ModelSettings;
 use art_sandbox::CompilerProgram;
-use serde::Serialize;
+use art_tools::SystemConfig;
+use serde::{Deserialize, Serialize};
 
 pub use file::Mistake;
 use places::{default_plugins, places};
@@ -115,8 +116,59 @@ pub struct Config {
     /// The program that compiles components; without one the host compiles them itself.
     #[serde(skip)]
     pub compiler: Option<CompilerProgram>,
+    /// How many calls of tools there may be at a time.
+    pub tools: Setting<ToolBounds>,
     /// How hard a run may try.
     pub execution: Setting<ExecutionConfig>,
+}
+
+/// `[tools]`: how many calls of tools there may be at a time, over all runs of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolBounds {
+    /// Calls that run, at least 1 and at most [`MAX_PARALLEL`](Self::MAX_PARALLEL).
+    pub max_parallel: usize,
+    /// Calls that wait for one of them to end, at most [`MAX_QUEUE`](Self::MAX_QUEUE); the next one is refused.
+    pub max_queue: usize,
+}
+
+impl ToolBounds {
+    /// More calls than this gain nothing on any machine: each takes memory of its own.
+    pub const MAX_PARALLEL: usize = 1_024;
+    /// More calls than this wait for longer than anybody does.
+    pub const MAX_QUEUE: usize = 65_536;
+
+    /// The bounds, if they are within those above.
+    fn checked(self) -> Result<Self, ConfigError> {
+        within("tools.max_parallel", self.max_parallel, 1, Self::MAX_PARALLEL)?;
+        within("tools.max_queue", self.max_queue, 0, Self::MAX_QUEUE)?;
+        Ok(self)
+    }
+}
+
+impl Default for ToolBounds {
+    /// Those of [`SystemConfig`].
+    fn default() -> Self {
+        let SystemConfig {
+            max_parallel, queue, ..
+        } = SystemConfig::default();
+        Self {
+            max_parallel,
+            max_queue: queue,
+        }
+    }
+}
+
+fn within(setting: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::OutOfBounds {
+        setting,
+        value,
+        least,
+        most,
+    })
 }
 
 /// A configuration that cannot be used.
@@ -168,6 +220,18 @@ pub enum ConfigError {
     UnknownTag {
         /// The tag.
         tag: String,
+    },
+    /// A number is too small or too large.
+    #[error("`{setting}` is `{value}`; it takes {least} to {most}")]
+    OutOfBounds {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        value: usize,
+        /// The smallest that is taken.
+        least: usize,
+        /// The largest that is taken.
+        most: usize,
     },
     /// There is no place for state.
     #[error("neither `--home` nor `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
@@ -245,6 +309,7 @@ impl Config {
             workers: from_file(file.sandbox.workers.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
             compiler: None,
+            tools: from_file(file.tools.map(ToolBounds::checked).transpose()?, ToolBounds::default()),
             execution: from_file(
                 file.execution
                     .map(|execution| execution.apply(ExecutionConfig::default())),

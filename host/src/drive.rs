@@ -51,6 +51,8 @@ pub struct CallSettings {
     pub persona: AgentPersona,
     /// Joined after those of the thread and the configuration (M28).
     pub system_prompt: Option<SystemPromptOverride>,
+    /// The panic of a watcher is the panic of the run, for tests of watchers (X10).
+    pub strict_watcher: bool,
 }
 
 /// What one tool call cost, for the table at the end.
@@ -79,6 +81,8 @@ pub struct Answered {
     pub calls: Vec<CallCost>,
     /// The failure of the model, after all retries, that no reply came after; the run may have had an answer all the same.
     pub model_error: Option<ModelError>,
+    /// How often the watcher panicked (X10). It hears nothing after the first time, so this is 0 or 1.
+    pub watcher_panics: u32,
 }
 
 impl Answered {
@@ -100,6 +104,7 @@ pub async fn answer(
     cancel: CancellationToken,
     watcher: &mut dyn Watcher,
 ) -> Result<Answered, CommandError> {
+    let strict = question.settings.strict_watcher;
     let (start, version) = prepare::prepare(host, question).await?;
     let started = RunEvent::Started {
         at: now(),
@@ -107,6 +112,7 @@ pub async fn answer(
     };
     let (mut driver, effects) = Driver::begin(host, &started, cancel, watcher).await?;
     driver.state_version = version;
+    driver.watched.be_strict(strict);
     match driver.drive(&started, effects).await {
         Ok(report) => Ok(driver.answered(report)),
         Err(error) => {
@@ -264,6 +270,7 @@ impl<'a> Driver<'a> {
             report,
             calls: self.calls,
             model_error: self.model_error,
+            watcher_panics: self.watched.panics(),
         }
     }
 }

@@ -4,4 +4,4 @@ pub mod build;
 pub mod new;
 pub mod scan;
 
-pub use scan::{Loaded, Refused, load_folder};
+pub use scan::{Compiled, Loaded, OnCompiled, Refused, load_folder};

@@ -1,5 +1,6 @@
 //! What people and programs read. Nothing else writes to stdout.
 
+pub(crate) mod compiling;
 pub(crate) mod display;
 pub(crate) mod events;
 pub mod plan;
@@ -32,6 +33,17 @@ pub(crate) fn json_line<T: Serialize>(value: &T) {
 pub(crate) fn piece(text: &str) {
     let mut out = std::io::stdout().lock();
     drop(out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Takes back what an editor that does not end asked the terminal for: marks around what is pasted. Past all locks, since
+/// whoever holds one may never give it back.
+pub(crate) fn end_editing() {
+    const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
+    if answers_are_live()
+        && let Err(error) = rustix::io::write(std::io::stdout(), BRACKETED_PASTE_OFF)
+    {
+        tracing::debug!(%error, "the terminal marks what is pasted");
+    }
 }
 
 /// Writes a note for the person to stderr; nothing in it drives a terminal.

@@ -97,7 +97,8 @@ impl Context {
         self.log(Level::Error, message);
     }
 
-    /// Tells the person who waits what is being done. `metadata` is an object of facts, or `()`.
+    /// Tells the person who waits what is being done. `metadata` is an object of facts, or `()`; `done` and `of` are shown as
+    /// a percentage. Only the newest report is shown, so there is no harm in many.
     ///
     /// ```
     /// # use art_sdk::prelude::*;

@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
+use crate::harness::components;
 use crate::home::Home;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
 
@@ -102,10 +104,24 @@ fn a_person_asks_is_answered_once_and_leaves() {
 }
 
 #[test]
+fn what_is_typed_while_the_program_starts_is_not_lost() {
+    let home = Home::fresh();
+    let mut terminal = Terminal::start(&home, &["chat"]);
+    terminal.until("compiling 1 tool for this machine, once");
+    terminal.types("What is 2+2?\rWhat is 3+3?\r/exi");
+    terminal.until("2+2: 4\r\n");
+    terminal.until("3+3: 6\r\n");
+    terminal.until(PROMPT);
+    terminal.types("t\r");
+    let (seen, code) = terminal.ends();
+    assert_eq!(code, 0, "{seen}");
+}
+
+#[test]
 fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => Reply::Hang("<mainContent>The beginning of an answer that never ends"),
-        false => Reply::Text(vec![plan(&serde_json::json!([]))]),
+        false => Reply::Text(vec![plan(&json!([]))]),
     });
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
@@ -165,6 +181,25 @@ fn the_signal_to_end_leaves_the_terminal_as_it_was() {
     kill_process(art_of(&terminal), Signal::TERM).unwrap();
     let (seen, _) = terminal.ends();
     assert!(seen.contains(" icanon ") && seen.contains(" echo "), "{seen}");
+    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|marks| seen.rfind(marks));
+    assert!(on.is_some() && on < off, "what is pasted is still marked: {seen:?}");
+}
+
+#[test]
+fn what_a_tool_says_of_its_work_is_on_the_line_of_its_step() {
+    // It waits until it is stopped.
+    let arguments = json!({"title": "row\u{1b}[2Js", "ms": 600_000});
+    let provider = Provider::calling("tells_progress", arguments, "Done.");
+    let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "run", "Hi"];
+    let home = Home::new();
+    home.add("tells_progress", components::TELLS_PROGRESS);
+    let mut terminal = Terminal::start(&home, &args);
+    terminal.until("Count: row\\u{1b}[2Js (50 %)");
+    terminal.types("\x03");
+    terminal.until("The run was cancelled");
+    let (seen, code) = terminal.ends();
+    assert!(!seen.contains("a moment ago"), "{seen}");
+    assert_eq!(code, 130, "{seen}");
 }
 
 #[test]

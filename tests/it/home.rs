@@ -38,7 +38,7 @@ impl Home {
         };
         fs::create_dir(home.plugins()).unwrap();
         for (name, path) in components::PLUGINS {
-            fs::copy(path, home.plugins().join(format!("{name}.wasm"))).unwrap();
+            home.add(name, path);
         }
         home
     }
@@ -47,10 +47,27 @@ impl Home {
         self.dir.path().join("plugins")
     }
 
+    /// Adds a tool to the plugins folder.
+    pub(crate) fn add(&self, name: &str, component: &str) {
+        fs::copy(component, self.plugins().join(format!("{name}.wasm"))).unwrap();
+    }
+
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
         fs::write(&path, text).unwrap();
         path
+    }
+
+    /// A home with one tool, where nothing was compiled yet.
+    pub(crate) fn fresh() -> Self {
+        let home = Self {
+            dir: TempDir::new().unwrap(),
+        };
+        fs::create_dir(home.plugins()).unwrap();
+        fs::create_dir(home.dir.path().join("cache")).unwrap();
+        let (name, path) = components::PLUGINS.first().unwrap();
+        home.add(name, path);
+        home
     }
 
     /// Runs `art` with this home. The compiled code is shared with the other tests, since compiling takes seconds.

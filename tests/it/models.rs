@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use insta::assert_snapshot;
 use serde_json::json;
 
+use crate::harness::components;
 use crate::home::{Home, Ran};
 use crate::provider::{Provider, Reply, Request, is_synthesis, plan, says};
 
@@ -59,20 +60,7 @@ fn a_model_of_another_machine_answers() {
 
 #[test]
 fn a_model_of_another_machine_calls_the_tools_of_this_one() {
-    let step = json!([{"id": "step_1", "description": "Compute 6*7", "stepType": "tool",
-        "requiredTools": ["calculator"], "dependencies": []}]);
-    let calls = AtomicUsize::new(0);
-    let provider = Provider::start(move |request| {
-        if says(request, "JSON_OUTPUT_START") {
-            Reply::Text(vec![plan(&step)])
-        } else if is_synthesis(request) {
-            Reply::Text(vec!["<mainContent>It is 42.</mainContent>".to_owned()])
-        } else if calls.fetch_add(1, Ordering::Relaxed) == 0 {
-            Reply::Call("calculator", json!({"expression": "6*7"}))
-        } else {
-            Reply::Text(vec!["42".to_owned()])
-        }
-    });
+    let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
     let ran = ask(&Home::new(), &provider, &["--json", "run", "What is 6*7?"]);
     let report = ran.json();
     assert_eq!(report["answer"], "It is 42.", "{report}");
@@ -82,6 +70,20 @@ fn a_model_of_another_machine_calls_the_tools_of_this_one() {
         .into_iter()
         .filter(|request| request.body.to_string().contains("\"tool\""));
     assert!(results.count() > 0, "no request has the result of the call");
+}
+
+#[test]
+fn what_a_tool_says_of_its_work_is_only_for_a_person_who_waits() {
+    let home = Home::new();
+    home.add("tells_progress", components::TELLS_PROGRESS);
+    let arguments = json!({"title": "walrus", "ms": 300});
+    for more in [&["run", "Hi"][..], &["--json", "run", "Hi"], &["--json", "chat"]] {
+        let provider = Provider::calling("tells_progress", arguments.clone(), "Done.");
+        let ran = ask(&home, &provider, more);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        assert!(!ran.stderr().contains("walrus"), "{}", ran.stderr());
+        assert!(!ran.stdout().contains("walrus (50 %)"), "{}", ran.stdout());
+    }
 }
 
 #[test]
@@ -532,6 +534,27 @@ fn the_configuration_shows_bounds_and_prices() {
     assert_eq!(
         Home::new().art(&["--json", "config"]).json()["models"]["origin"],
         "default"
+    );
+}
+
+#[test]
+fn the_configuration_shows_how_many_calls_there_may_be() {
+    let home = Home::new();
+    home.file("art.toml", "[tools]\nmax_parallel = 3\n");
+    let shown = home.art(&["config"]).stdout();
+    let row = |name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("tools.max_parallel"), "tools.max_parallel 3 file");
+    assert_eq!(row("tools.max_queue"), "tools.max_queue 128 file");
+    home.file("art.toml", "[tools]\nmax_parallel = 0\n");
+    let ran = home.art(&["config"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
+    assert!(
+        ran.stderr().contains("`tools.max_parallel` is `0`; it takes 1 to 1024"),
+        "{}",
+        ran.stderr()
     );
 }
 

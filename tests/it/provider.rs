@@ -29,6 +29,8 @@ pub(crate) enum Reply {
     Call(&'static str, Value),
     /// A piece of a streamed reply, and then nothing more.
     Hang(&'static str),
+    /// A piece of a streamed reply, and then the end of the connection.
+    Break(&'static str),
 }
 
 /// A provider on this machine, until it is dropped with the test.
@@ -63,6 +65,22 @@ impl Provider {
         Self::start(move |request| match is_synthesis(request) {
             true => Reply::Text(answer.iter().map(|piece| (*piece).to_owned()).collect()),
             false => Reply::Text(vec![plan(&json!([]))]),
+        })
+    }
+
+    /// Answers a question in the form of the agent: a plan whose one step, `Count`, calls `tool` once, and then `answer`.
+    pub(crate) fn calling(tool: &'static str, arguments: Value, answer: &'static str) -> Self {
+        let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": [tool],
+            "dependencies": []}]);
+        let mut call = Some(Reply::Call(tool, arguments));
+        Self::start(move |request| {
+            if says(request, "JSON_OUTPUT_START") {
+                Reply::Text(vec![plan(&step)])
+            } else if is_synthesis(request) {
+                Reply::Text(vec![format!("<mainContent>{answer}</mainContent>")])
+            } else {
+                call.take().unwrap_or_else(|| Reply::Text(vec!["done".to_owned()]))
+            }
         })
     }
 
@@ -122,6 +140,10 @@ fn serve(
             let function = json!({"name": tool, "arguments": arguments.to_string()});
             let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
             let text = opening() + &chunk(&json!({"tool_calls": [call]}), None) + &ending("tool_calls");
+            out.write_all(text.as_bytes()).ok()
+        }
+        Reply::Break(piece) => {
+            let text = opening() + &chunk(&json!({"content": piece}), None);
             out.write_all(text.as_bytes()).ok()
         }
         Reply::Hang(piece) => {

@@ -14,6 +14,7 @@ use crate::cli::{ChatArgs, Global};
 use crate::compose::Host;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::render::compiling::Compiling;
 use commands::{ChatLine, ThreadChange};
 use input::{Input, Typed};
 use screen::Screen;
@@ -30,7 +31,8 @@ pub(super) fn chat(global: &Global, args: &ChatArgs) -> Result<Exit, CommandErro
         false => AfterInterrupt::End,
     })?;
     let runtime = runtime()?;
-    let host = runtime.block_on(Host::open(config))?;
+    let compiling = Compiling::new(global.json);
+    let host = runtime.block_on(Host::open(config, &|compiled| compiling.tell(compiled)))?;
     let session = runtime.block_on(Session::open(host, args.thread.clone()))?;
     let chat = Chat {
         screen: Screen::new(global.json),

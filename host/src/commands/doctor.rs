@@ -13,6 +13,7 @@ use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
 use crate::plugins::build::{TARGET, target_installed};
 use crate::plugins::load_folder;
+use crate::render::compiling::Compiling;
 use crate::render::{self, table};
 
 /// What a check found.
@@ -35,7 +36,7 @@ struct Check {
 
 pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
     let config = config(global)?;
-    let checks = check_all(&config);
+    let checks = check_all(&config, global.json);
     if global.json {
         render::json(&checks);
     } else {
@@ -47,7 +48,7 @@ pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
 /// The checks of this machine as part of quickstart, which asks no provider for anything but the answer: told on stderr;
 /// fails when one fails.
 pub(super) fn check_for_quickstart(config: &Config) -> Result<(), CommandError> {
-    let checks = of_this_machine(config);
+    let checks = of_this_machine(config, false);
     render::note(&in_lines(&checks));
     match exit(&checks) {
         Exit::Success => Ok(()),
@@ -70,15 +71,15 @@ fn in_lines(checks: &[Check]) -> String {
     table::lines(&checks.iter().map(row).collect::<Vec<_>>()).join("\n")
 }
 
-fn check_all(config: &Config) -> Vec<Check> {
-    let mut checks = of_this_machine(config);
+fn check_all(config: &Config, quiet: bool) -> Vec<Check> {
+    let mut checks = of_this_machine(config, quiet);
     checks.extend(models::models(config));
     checks
 }
 
-fn of_this_machine(config: &Config) -> Vec<Check> {
+fn of_this_machine(config: &Config, quiet: bool) -> Vec<Check> {
     let mut checks = vec![compiler(), store(config)];
-    checks.extend(sandbox(config));
+    checks.extend(sandbox(config, quiet));
     checks
 }
 
@@ -114,12 +115,12 @@ fn store(config: &Config) -> Check {
     }
 }
 
-fn sandbox(config: &Config) -> Vec<Check> {
+fn sandbox(config: &Config, quiet: bool) -> Vec<Check> {
     let sandbox = match open_sandbox(config) {
         Ok(sandbox) => sandbox,
         Err(error) => return vec![check("sandbox", Verdict::Fail, in_one_line(&error))],
     };
-    vec![memory(&sandbox), cache(config), plugins(config, &sandbox)]
+    vec![memory(&sandbox), cache(config), plugins(config, &sandbox, quiet)]
 }
 
 fn memory(sandbox: &art_sandbox::Sandbox) -> Check {
@@ -151,9 +152,10 @@ fn cache(config: &Config) -> Check {
     )
 }
 
-fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox) -> Check {
+fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox, quiet: bool) -> Check {
     let folder = config.plugins.value.display();
-    match load_folder(sandbox, &config.plugins.value) {
+    let compiling = Compiling::new(quiet);
+    match load_folder(sandbox, &config.plugins.value, &|compiled| compiling.tell(compiled)) {
         Ok(loaded) if !loaded.refused.is_empty() => {
             let (good, bad) = (loaded.plugins.len(), loaded.refused.len());
             check(

@@ -126,7 +126,13 @@ async fn listen(shared: &Shared, mut interrupt: Signal, mut terminate: Signal) {
                 render::note("stopping; press again to stop at once");
                 run.cancel();
             }
-            _ => shared.exit(),
+            Some(_) => shared.exit(),
+            None => {
+                if shared.after == AfterInterrupt::GoOn {
+                    render::end_editing();
+                }
+                shared.exit()
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::drive::{self, Answered, Question};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::render::compiling::Compiling;
 use crate::render::display::Display;
 use crate::render::{self, plan};
 
@@ -29,7 +30,8 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let runtime = runtime()?;
     let exit = runtime.block_on(async {
-        let host = Host::open(config).await?;
+        let compiling = Compiling::new(global.json);
+        let host = Host::open(config, &|compiled| compiling.tell(compiled)).await?;
         report::warn_of_cost(&host)?;
         let run = interrupts.begin();
         let answered = if global.json {

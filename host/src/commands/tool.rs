@@ -18,12 +18,14 @@ use crate::compose::{Toolbox, passing_store};
 use crate::config::Config;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::render::compiling::Compiling;
 use crate::render::table::first_sentence;
 use crate::render::{self, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
     let config = config(global)?;
-    let toolbox = Toolbox::load(&config)?;
+    let compiling = Compiling::new(global.json);
+    let toolbox = Toolbox::load(&config, &|compiled| compiling.tell(compiled))?;
     match command {
         ToolCommand::List => {
             list(global, &toolbox);

@@ -9,7 +9,7 @@ use art_core::prompt::{AgentPersona, MergeStrategy, StagePrompts, SystemPromptOv
 use art_model::{EngineLimits, PriceTable, ProviderSettings};
 use serde::Deserialize;
 
-use super::ConfigError;
+use super::{ConfigError, ToolBounds};
 
 /// `art.toml`. An unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
@@ -26,6 +26,7 @@ pub(super) struct File {
     pub(super) models: EngineLimits,
     pub(super) params: Option<JsonObject>,
     pub(super) sandbox: Sandbox,
+    pub(super) tools: Option<ToolBounds>,
     pub(super) execution: Option<ExecutionOverrides>,
 }
 

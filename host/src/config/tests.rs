@@ -113,6 +113,7 @@ fn with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
 fn an_unknown_key_of_any_table_is_refused() {
     for table in [
         "sandbox",
+        "tools",
         "execution",
         "models",
         "persona",
@@ -200,6 +201,47 @@ fn a_system_prompt_has_a_text_or_a_tag_that_is_there() {
         "{ tag = \"brief\", content = \"x\" }",
     ] {
         assert!(matches!(load(neither), Err(ConfigError::NoSystemPrompt)), "{neither}");
+    }
+}
+
+#[test]
+fn the_bounds_of_tool_calls_are_those_of_the_file() {
+    let load = |text: &str| with_file(text, Overrides::default());
+    let bounds = load("[tools]\nmax_parallel = 1\nmax_queue = 0").unwrap().tools;
+    let smallest = ToolBounds {
+        max_parallel: 1,
+        max_queue: 0,
+    };
+    assert_eq!((bounds.value, bounds.origin), (smallest, Origin::File));
+    let largest = load("[tools]\nmax_parallel = 1024\nmax_queue = 65536")
+        .unwrap()
+        .tools
+        .value;
+    assert_eq!((largest.max_parallel, largest.max_queue), (1_024, 65_536));
+    let one = load("[tools]\nmax_queue = 7").unwrap().tools.value;
+    assert_eq!(
+        (one.max_parallel, one.max_queue),
+        (ToolBounds::default().max_parallel, 7)
+    );
+    assert_eq!(load("").unwrap().tools.origin, Origin::Default);
+}
+
+#[test]
+fn bounds_of_tool_calls_that_cannot_be_meant_are_refused() {
+    for (setting, told) in [
+        ("max_parallel = 0", "`tools.max_parallel` is `0`; it takes 1 to 1024"),
+        (
+            "max_parallel = 1025",
+            "`tools.max_parallel` is `1025`; it takes 1 to 1024",
+        ),
+        ("max_queue = 65537", "`tools.max_queue` is `65537`; it takes 0 to 65536"),
+    ] {
+        let error = with_file(&format!("[tools]\n{setting}"), Overrides::default()).unwrap_err();
+        assert_eq!(error.to_string(), told);
+    }
+    for setting in ["max_parallel = -1", "max_queue = \"many\"", "max_queue = 1.5"] {
+        let error = with_file(&format!("[tools]\n{setting}"), Overrides::default());
+        assert!(matches!(error, Err(ConfigError::Parse { .. })), "{setting}");
     }
 }
 

@@ -16,7 +16,7 @@ use art_tools::DirectTool;
 use art_tools::direct::success;
 
 use super::*;
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, ToolBounds};
 use crate::exit::Exit;
 use crate::recover::end_leftovers;
 
@@ -89,6 +89,29 @@ async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     };
     let observed = host.store.list_observations(&answered.thread_id, filter).await.unwrap();
     assert_eq!(observed.len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
+    let (_home, mut host) = scripted::scripted([
+        scripted::one_step(),
+        scripted::calls(&["gives_way", "two"]),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    host.toolbox.bounds = ToolBounds {
+        max_parallel: 1,
+        max_queue: 0,
+    };
+    host.tools = Arc::new(host.toolbox.system(Arc::clone(&host.store)));
+    let gives_way = scripted::tool("gives_way", || async {
+        tokio::task::yield_now().await;
+        success(&json!(1))
+    });
+    host.tools.registry().register(gives_way).unwrap();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending).collect();
+    assert_eq!(endings, ["success", "busy"]);
 }
 
 #[tokio::test]
@@ -200,6 +223,7 @@ async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
             ..AgentPersona::default()
         },
         system_prompt: text("call"),
+        ..CallSettings::default()
     };
     let question = Question {
         thread_id: Some("t".to_owned()),

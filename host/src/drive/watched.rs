@@ -1,7 +1,7 @@
 //! The watcher of a run, and the spans of what it was told of.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use art_agent::{RunEvent, RunStart, RunView, StepId};
 use art_core::error::ArtError;
@@ -29,7 +29,11 @@ pub(super) struct Watched<'a> {
 impl<'a> Watched<'a> {
     pub(super) fn new(watcher: &'a mut dyn Watcher, start: &RunStart, trace_id: &str) -> Self {
         Self {
-            watcher: Guarded(Some(watcher)),
+            watcher: Guarded {
+                watcher: Some(watcher),
+                strict: false,
+                panics: 0,
+            },
             query: start.props.query.clone(),
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
@@ -38,6 +42,16 @@ impl<'a> Watched<'a> {
             models: BTreeMap::new(),
             tools: BTreeMap::new(),
         }
+    }
+
+    /// From now on the panic of the watcher is the panic of the run, or not.
+    pub(super) fn be_strict(&mut self, strict: bool) {
+        self.watcher.strict = strict;
+    }
+
+    /// How often the watcher panicked.
+    pub(super) fn panics(&self) -> u32 {
+        self.watcher.panics
     }
 
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
@@ -102,6 +116,11 @@ impl<'a> Watched<'a> {
                 self.watcher.tell(|watcher| watcher.tool_called(&span, call));
                 self.tools.insert(call.call_id.clone(), span);
             }
+            CallProgress::Said(progress) => {
+                if let Some(span) = self.tools.get(&progress.call_id) {
+                    self.watcher.tell(|watcher| watcher.tool_progressed(span, progress));
+                }
+            }
             CallProgress::Ended(report) => {
                 if let Some(span) = self.tools.remove(&report.result.call_id) {
                     let ending = report.ending.as_str();
@@ -122,15 +141,26 @@ impl<'a> Watched<'a> {
 }
 
 /// A watcher until it panics. What it holds may be half changed then, so it is not called again.
-struct Guarded<'a>(Option<&'a mut dyn Watcher>);
+struct Guarded<'a> {
+    watcher: Option<&'a mut dyn Watcher>,
+    strict: bool,
+    panics: u32,
+}
 
 impl Guarded<'_> {
     /// The only place that calls a watcher (X10).
     fn tell(&mut self, what: impl FnOnce(&mut dyn Watcher)) {
-        let Some(watcher) = self.0.as_deref_mut() else { return };
-        if catch_unwind(AssertUnwindSafe(|| what(watcher))).is_err() {
-            tracing::error!("the watcher of a run panicked; the run goes on without it");
-            self.0 = None;
+        let Some(watcher) = self.watcher.as_deref_mut() else {
+            return;
+        };
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(watcher))) else {
+            return;
+        };
+        if self.strict {
+            resume_unwind(panic);
         }
+        tracing::error!("the watcher of a run panicked; the run goes on without it");
+        self.watcher = None;
+        self.panics += 1;
     }
 }

@@ -6,7 +6,7 @@ use art_core::provider::{ModelRequest, RuntimeProviderConfig, StepContext};
 use art_core::span::SpanContext;
 use art_core::stream::{ModelReply, Phase, StreamEvent};
 use art_core::tool::ParsedToolCall;
-use art_tools::ToolReport;
+use art_tools::{ToolProgress, ToolReport};
 
 use super::CallCost;
 
@@ -32,12 +32,13 @@ pub struct Streamed<'a> {
 }
 
 /// Follows a run while it goes on (C76). Every method may be left out; each is called on the task of the run, which waits
-/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10).
+/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10): it is counted in
+/// [`Answered::watcher_panics`](super::Answered::watcher_panics), unless the question has `strict_watcher`.
 ///
 /// A run is the root span of a trace with the digits of the run's identifier; each call of a model or a tool is a child of
 /// the root, with the same span at its beginning and its end. The order is: `run_started`, then for each call of a model
-/// `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each call of a tool `tool_called` and
-/// `tool_returned`; `run_failed` if there is no answer because of an error; and `run_ended`. Calls that go on at the same time
+/// `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each call of a tool `tool_called`,
+/// `tool_progressed` as often as there is news, and `tool_returned`; `run_failed` if there is no answer because of an error; and `run_ended`. Calls that go on at the same time
 /// are told of as they begin and end. All calls of a reply have ended before its step asks the model again. Each is told
 /// once, whatever the number of retries, which are pieces of the stream.
 ///
@@ -65,6 +66,9 @@ pub trait Watcher {
     /// A tool runs. A call that does not get so far, such as one of a tool that does not exist or with arguments that are
     /// not valid, is neither told of here nor in `tool_returned`; the model is told why, and an observation is stored.
     fn tool_called(&mut self, _span: &SpanContext, _call: &ParsedToolCall) {}
+
+    /// A tool that runs said how far it is, in its own words; at most ten times a second for each call. It is in no journal.
+    fn tool_progressed(&mut self, _span: &SpanContext, _progress: &ToolProgress) {}
 
     /// A tool that ran has ended, in whatever way: its result, what it used, and how it ended.
     fn tool_returned(&mut self, _span: &SpanContext, _report: &ToolReport) {}

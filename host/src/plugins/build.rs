@@ -148,7 +148,8 @@ fn components(output: &[u8], manifest: &Path) -> Vec<PathBuf> {
 
 /// Why the tool cannot be in the folder: another file has a tool of that name, so one of them would never be loaded.
 fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
-    let loaded = load_folder(sandbox, plugins).map_err(CommandError::file("read the plugins folder", plugins))?;
+    let loaded =
+        load_folder(sandbox, plugins, &|_| {}).map_err(CommandError::file("read the plugins folder", plugins))?;
     let name = &plugin.schema().name;
     let is_twin = |other: &&Arc<Plugin>| other.schema().name == *name && other.name() != plugin.name();
     let twin = loaded.plugins.iter().find(is_twin);

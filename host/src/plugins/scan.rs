@@ -1,4 +1,5 @@
-//! Loading every component of a folder, in parallel, without letting a bad file keep the others from loading.
+//! Loading every component of a folder, in parallel, without letting a bad file keep the others from loading. What has to be
+//! compiled comes last, since it takes so much longer that whoever waits is told.
 
 use std::fmt;
 use std::io::Read;
@@ -7,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use art_sandbox::{MAX_COMPONENT_BYTES, Plugin, Sandbox};
+use art_sandbox::{LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::Serialize;
@@ -40,44 +41,84 @@ impl fmt::Display for Refused {
     }
 }
 
+/// How far the components are compiled that no compiled code was found for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// Components that are compiled, or refused.
+    pub done: usize,
+    /// All of them.
+    pub of: usize,
+}
+
+/// Is told how far the components are compiled: before the first one and after each. Never, when all of them were before.
+pub type OnCompiled<'a> = &'a (dyn Fn(Compiled) + Sync);
+
 /// Loads every `.wasm` file of `folder`. A folder that does not exist holds nothing.
 ///
 /// # Errors
 /// When the folder exists and cannot be read.
-pub fn load_folder(sandbox: &Sandbox, folder: &Path) -> std::io::Result<Loaded> {
+pub fn load_folder(sandbox: &Sandbox, folder: &Path, told: OnCompiled<'_>) -> std::io::Result<Loaded> {
     let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
         Ok(dir) => dir,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Loaded::default()),
         Err(error) => return Err(error),
     };
     let (files, refused) = component_files(&dir)?;
-    let results = Mutex::new(Vec::new());
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism()
-        .map_or(1, std::num::NonZero::get)
-        .min(files.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| load_next(sandbox, &dir, &files, &next, &results));
+    let (mut results, mut fresh) = (Vec::new(), Vec::new());
+    let compiled = |name: &str, wasm: &[u8]| sandbox.load_compiled(name, wasm);
+    for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, compiled)) {
+        match loaded.transpose() {
+            Some(loaded) => results.push((file, loaded)),
+            None => fresh.push(file),
         }
-    });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+    results.extend(compile(sandbox, &dir, &fresh, told));
     Ok(collect(results, refused))
 }
 
-type Results = Vec<(String, Result<Plugin, String>)>;
+type Results<T> = Vec<(String, Result<T, String>)>;
 
-fn load_next(sandbox: &Sandbox, dir: &Dir, files: &[String], next: &AtomicUsize, results: &Mutex<Results>) {
-    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let loaded = catch_unwind(AssertUnwindSafe(|| load_file(sandbox, dir, file)));
-        let loaded = loaded.unwrap_or_else(|_panic| Err("the host panicked while it was loaded".to_owned()));
-        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-        results.push((file.clone(), loaded));
+/// Loads what has to be compiled.
+fn compile(sandbox: &Sandbox, dir: &Dir, files: &[String], told: OnCompiled<'_>) -> Results<Plugin> {
+    if files.is_empty() {
+        return Vec::new();
     }
+    let compiled = |done| Compiled { done, of: files.len() };
+    told(compiled(0));
+    let done = Mutex::new(0);
+    in_parallel(files, |file| {
+        let loaded = load_file(dir, file, |name, wasm| sandbox.load(name, wasm));
+        // Held while it is told, so that the numbers come in their order.
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += 1;
+        told(compiled(*done));
+        loaded
+    })
+}
+
+/// The results of `load` for each file, in any order. One that panics is refused.
+fn in_parallel<T: Send>(files: &[String], load: impl Fn(&str) -> Result<T, String> + Sync) -> Results<T> {
+    let results = Mutex::new(Vec::new());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let loaded = catch_unwind(AssertUnwindSafe(|| load(file)));
+            let loaded = loaded.unwrap_or_else(|_panic| Err("the host panicked while it was loaded".to_owned()));
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.push((file.clone(), loaded));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(files.len()) {
+            scope.spawn(work);
+        }
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sorted by file name: the threads end in any order.
-fn collect(mut results: Results, refused: Vec<Refused>) -> Loaded {
+fn collect(mut results: Results<Plugin>, refused: Vec<Refused>) -> Loaded {
     results.sort_by(|(a, _), (b, _)| a.cmp(b));
     let plugins = Vec::new();
     let mut loaded = Loaded { plugins, refused };
@@ -117,10 +158,10 @@ fn component_files(dir: &Dir) -> std::io::Result<(Vec<String>, Vec<Refused>)> {
     Ok((files, refused))
 }
 
-fn load_file(sandbox: &Sandbox, dir: &Dir, file: &str) -> Result<Plugin, String> {
+fn load_file<T>(dir: &Dir, file: &str, load: impl Fn(&str, &[u8]) -> Result<T, LoadError>) -> Result<T, String> {
     let wasm = read(dir, file)?;
     let name = file.strip_suffix(".wasm").unwrap_or(file);
-    sandbox.load(name, &wasm).map_err(|error| in_one_line(&error))
+    load(name, &wasm).map_err(|error| in_one_line(&error))
 }
 
 /// Reads a regular file of the folder: no link, no pipe, no device, nothing beyond the size limit.

@@ -1,7 +1,9 @@
 //! A run as a person sees it: the plan and the notes on stderr, the answer on stdout.
 
 use art_agent::{AnswerStream, RunView, StepId};
+use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
+use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::Plan;
 use super::{answer, answers_are_live, note, piece};
@@ -79,6 +81,14 @@ impl Display {
 impl Watcher for Display {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         self.plan.update(view, calls);
+    }
+
+    fn tool_progressed(&mut self, span: &SpanContext, progress: &ToolProgress) {
+        self.plan.tool_progressed(span, progress);
+    }
+
+    fn tool_returned(&mut self, span: &SpanContext, report: &ToolReport) {
+        self.plan.tool_returned(span, report);
     }
 
     fn stream(&mut self, piece: &Streamed<'_>) {

@@ -1,23 +1,28 @@
 //! The plan while it is carried out, and what it cost in the end.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+mod live;
+mod plain;
 
-use art_agent::{RunStage, RunView};
+use std::time::Duration;
+
+use art_agent::RunView;
 use art_core::error::{ModelErrorCode, RetryContext};
 use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
-use art_core::text::{printable, truncate};
+use art_core::text::{prefix, printable, truncate};
 use art_core::usage::Usage;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use art_tools::{ToolProgress, ToolReport};
 
 use super::{note, notes_are_live, units};
 use crate::drive::{CallCost, Streamed, Watcher};
+use live::Live;
+use plain::Plain;
 
 /// Characters of a step's description that are drawn.
 const DESCRIPTION: usize = 70;
-/// How often a line that is worked on is drawn.
-const TICK: Duration = Duration::from_millis(100);
+/// Characters of what a tool says of its work that are drawn.
+const SAID: usize = 50;
 
 /// Draws the plan as a live list on a terminal and as plain lines elsewhere.
 #[must_use]
@@ -66,6 +71,20 @@ impl Watcher for Plan {
         }
     }
 
+    fn tool_progressed(&mut self, _span: &SpanContext, progress: &ToolProgress) {
+        match self {
+            Self::Silent => {}
+            Self::Plain(plain) => plain.progressed(progress),
+            Self::Live(live) => live.progressed(progress),
+        }
+    }
+
+    fn tool_returned(&mut self, _span: &SpanContext, report: &ToolReport) {
+        if let Self::Live(live) = self {
+            live.returned(&report.result.call_id);
+        }
+    }
+
     fn stream(&mut self, piece: &Streamed<'_>) {
         if let StreamEvent::Retry(retry) = piece.event {
             self.say(&retry_line(piece.provider, retry));
@@ -87,150 +106,6 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
         "{cause}; trying again in {wait} ({} of {})",
         retry.attempt, retry.max_retries
     )
-}
-
-/// A line for each change.
-#[derive(Default)]
-pub(crate) struct Plain {
-    told: BTreeMap<String, TodoItemStatus>,
-    begun: BTreeMap<String, Instant>,
-    planned: bool,
-}
-
-impl Plain {
-    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        let planned =
-            view.stage != RunStage::Planning && (view.stage != RunStage::Finished || view.own_items().next().is_some());
-        if !self.planned && planned {
-            self.planned = true;
-            note(&match view.own_items().count() {
-                1 => "plan: 1 step".to_owned(),
-                steps => format!("plan: {steps} steps"),
-            });
-        }
-        for item in view.own_items() {
-            if self.told.insert(item.id.clone(), item.status) == Some(item.status) {
-                continue;
-            }
-            let begun = *self.begun.entry(item.id.clone()).or_insert_with(Instant::now);
-            if item.status != TodoItemStatus::Pending {
-                note(&line(item, begun.elapsed(), calls));
-            }
-        }
-    }
-}
-
-/// A list that is drawn again as it changes.
-pub(crate) struct Live {
-    list: MultiProgress,
-    head: ProgressBar,
-    lines: Vec<Line>,
-    settled: bool,
-}
-
-/// A step of the list.
-struct Line {
-    id: String,
-    bar: ProgressBar,
-    begun: Instant,
-}
-
-impl Default for Live {
-    fn default() -> Self {
-        let list = MultiProgress::new();
-        let head = list.add(spinner("planning"));
-        head.enable_steady_tick(TICK);
-        Self {
-            list,
-            head,
-            lines: Vec::new(),
-            settled: false,
-        }
-    }
-}
-
-impl Live {
-    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        if self.settled {
-            return;
-        }
-        match view.stage {
-            RunStage::Planning => {}
-            RunStage::Execution => self.head.set_message(one_line(view.title)),
-            RunStage::Synthesis => self.head.set_message("writing the answer"),
-            RunStage::Finished => self.head.finish_and_clear(),
-        }
-        for item in view.own_items() {
-            self.add(&item.id);
-            for line in self.lines.iter().filter(|line| line.id == item.id) {
-                draw(&line.bar, item, line.begun.elapsed(), calls);
-            }
-        }
-    }
-
-    /// Adds a line for a step that has none.
-    fn add(&mut self, id: &str) {
-        if !self.lines.iter().any(|line| line.id == id) {
-            self.lines.push(Line {
-                id: id.to_owned(),
-                bar: self.list.add(spinner("")),
-                begun: Instant::now(),
-            });
-        }
-    }
-
-    /// Takes the list off the screen and writes what was done as lines that stay.
-    fn settle(&mut self) {
-        if std::mem::replace(&mut self.settled, true) {
-            return;
-        }
-        let done = self.lines.iter().filter(|line| line.bar.is_finished());
-        let done: Vec<String> = done.map(|line| line.bar.message()).collect();
-        self.head.finish_and_clear();
-        self.lines.iter().for_each(|line| line.bar.finish_and_clear());
-        drop(self.list.clear());
-        done.iter().for_each(|text| note(text));
-    }
-
-    fn say(&self, text: &str) {
-        if self.settled {
-            note(text);
-        } else {
-            drop(self.list.println(printable(text)));
-        }
-    }
-}
-
-impl Drop for Live {
-    /// A run that ends with an error leaves no list behind that is drawn over what comes next.
-    fn drop(&mut self) {
-        self.settle();
-    }
-}
-
-fn draw(bar: &ProgressBar, item: &TodoItem, took: Duration, calls: &[CallCost]) {
-    match item.status {
-        _ if bar.is_finished() => {}
-        TodoItemStatus::Pending | TodoItemStatus::Waiting => bar.set_message(description(item)),
-        TodoItemStatus::InProgress => {
-            bar.set_message(description(item));
-            bar.enable_steady_tick(TICK);
-        }
-        TodoItemStatus::Completed | TodoItemStatus::Failed | TodoItemStatus::Cancelled => {
-            bar.set_style(style("{msg}"));
-            bar.finish_with_message(line(item, took, calls));
-        }
-    }
-}
-
-fn spinner(message: &str) -> ProgressBar {
-    ProgressBar::new_spinner()
-        .with_style(style("{spinner} {msg} {elapsed}"))
-        .with_message(message.to_owned())
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 /// `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`
@@ -256,6 +131,17 @@ fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
 
 fn description(item: &TodoItem) -> String {
     one_line(&truncate(&item.description, DESCRIPTION))
+}
+
+/// `reading the table (30 %)`, as far as the tool says so; bounded, whatever it says.
+fn in_words(progress: &ToolProgress) -> String {
+    let title = one_line(&progress.title);
+    let title = prefix(title.trim(), SAID).trim_end();
+    match (title, progress.percent) {
+        (title, None) => title.to_owned(),
+        ("", Some(percent)) => format!("{percent} %"),
+        (title, Some(percent)) => format!("{title} ({percent} %)"),
+    }
 }
 
 fn one_line(text: &str) -> String {
@@ -322,4 +208,33 @@ fn cost_row(step: &str, tool: &str, ending: &str, usage: &Usage) -> Vec<String> 
         units::bytes(usage.bytes_out),
         usage.host_calls.to_string(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn said(title: &str, percent: Option<u8>) -> ToolProgress {
+        ToolProgress {
+            call_id: "call".to_owned(),
+            parent_id: Some("a".to_owned()),
+            title: title.to_owned(),
+            percent,
+        }
+    }
+
+    #[test]
+    fn a_progress_is_told_as_far_as_the_tool_says_it() {
+        let words = [("reading", Some(30)), ("reading", None), (" ", Some(0)), ("", None)];
+        let words = words.map(|(title, percent)| in_words(&said(title, percent)));
+        assert_eq!(words, ["reading (30 %)", "reading", "0 %", ""]);
+    }
+
+    #[test]
+    fn a_progress_is_one_bounded_line_that_drives_no_terminal() {
+        let words = in_words(&said(&"\u{1b}[2J\n\t\u{202e}".repeat(9), Some(1)));
+        assert!(words.starts_with("\\u{1b}[2J  \\u{202e}\\u{1b}[2J"), "{words}");
+        assert!(words.len() <= SAID + " (100 %)".len(), "{words}");
+        assert!(!words.chars().any(char::is_control), "{words}");
+    }
 }

@@ -6,6 +6,7 @@ use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::tool::{ExecutionContext, ToolSchema};
 use art_core::usage::Usage;
+use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
 use wasmtime_wasi::I32Exit;
@@ -51,6 +52,12 @@ impl Session {
             limits: *limits,
             bytes_in: 0,
         })
+    }
+
+    /// What the guest says of its work goes to `progress`.
+    pub(crate) fn heard_by(mut self, progress: NewestProgress) -> Self {
+        self.store.data_mut().progress = progress;
+        self
     }
 
     /// Runs `execute`.

@@ -4,6 +4,7 @@ use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::tool::{ExecutionContext, ToolSchema};
 use art_core::usage::Usage;
+use art_tools::NewestProgress;
 use art_tools::executor::{Admitted, ToolExecutor};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -79,7 +80,8 @@ impl Plugin {
         let pre = |index: usize| self.sandbox.instance(&self.linked, index);
         if let Some(pre) = self.sandbox.current_worker().and_then(pre) {
             let input = call.input_json().to_owned();
-            return run_here(pre, call.limits(), call.cancel().clone(), input, call.context()).await;
+            let (cancel, progress) = (call.cancel().clone(), call.progress().clone());
+            return run_here(pre, call.limits(), cancel, progress, input, call.context()).await;
         }
         let index = self.sandbox.least_busy_worker();
         let Some(pre) = pre(index).cloned() else {
@@ -89,7 +91,8 @@ impl Plugin {
         // Cancelled when the caller drops this future, so that the guest does not run on for nobody.
         let cancel = call.cancel().child_token();
         let _dropped = cancel.clone().drop_guard();
-        let job = async move { run_here(&pre, &limits, cancel, input, &context).await };
+        let progress = call.progress().clone();
+        let job = async move { run_here(&pre, &limits, cancel, progress, input, &context).await };
         let ran = self.sandbox.run_on_worker(index, job).await;
         ran.unwrap_or_else(|| host_error("the sandbox panicked"))
     }
@@ -99,11 +102,12 @@ async fn run_here(
     pre: &ToolPluginPre<CallState>,
     limits: &Limits,
     cancel: CancellationToken,
+    progress: NewestProgress,
     input: String,
     context: &ExecutionContext,
 ) -> Outcome {
     match Session::new(pre, limits, cancel) {
-        Ok(session) => session.execute(pre, input, context).await,
+        Ok(session) => session.heard_by(progress).execute(pre, input, context).await,
         Err(error) => host_error(&format!("{error:#}")),
     }
 }

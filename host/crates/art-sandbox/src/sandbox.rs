@@ -14,7 +14,7 @@ use crate::call::Session;
 use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
-use crate::inspect::inspect;
+use crate::inspect::{Inspection, inspect};
 use crate::linked::{Code, Linked};
 use crate::plugin::Plugin;
 use crate::state::CallState;
@@ -60,6 +60,13 @@ struct Inner {
     workers: Workers,
     cache: Option<CodeCache>,
     compiler: Option<CompilerProgram>,
+}
+
+/// A component that may be compiled and linked.
+struct Checked {
+    inspection: Inspection,
+    digest: blake3::Hash,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -111,6 +118,26 @@ impl Sandbox {
     /// # Errors
     /// When the component is refused, with the reason, and on a worker thread.
     pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
+        let checked = self.check(wasm)?;
+        let code = match self.compiled(&checked.digest)? {
+            Some(code) => code,
+            None => self.compile(wasm, &checked.digest)?,
+        };
+        self.link(name, checked, &code)
+    }
+
+    /// [`load`](Self::load) for a component whose compiled code is in the cache; none when it would have to be compiled.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_compiled(&self, name: &str, wasm: &[u8]) -> Result<Option<Plugin>, LoadError> {
+        let checked = self.check(wasm)?;
+        let code = self.compiled(&checked.digest)?;
+        code.map(|code| self.link(name, checked, &code)).transpose()
+    }
+
+    /// What can be known of a component without compiling it.
+    fn check(&self, wasm: &[u8]) -> Result<Checked, LoadError> {
         if self.current_worker().is_some() {
             return Err(LoadError::OnWorker);
         }
@@ -129,8 +156,21 @@ impl Sandbox {
             .map(|m| m.limits)
             .unwrap_or_default()
             .apply(Limits::EXECUTE)?;
+        Ok(Checked {
+            inspection,
+            digest,
+            limits,
+        })
+    }
+
+    fn link(&self, name: &str, checked: Checked, code: &Code) -> Result<Plugin, LoadError> {
+        let Checked {
+            inspection,
+            digest,
+            limits,
+        } = checked;
         let home = self.least_busy_worker();
-        let linked = Linked::new(&self.inner.shards, home, &self.compile(wasm, &digest)?)?;
+        let linked = Linked::new(&self.inner.shards, home, code)?;
         let schema = self.schema(&linked, home)?;
         Ok(Plugin::new(
             self.clone(),
@@ -165,32 +205,35 @@ impl Sandbox {
         self.inner.workers.least_busy()
     }
 
-    /// Compiled code, from the cache or fresh. What took too long once is not tried again.
-    fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Code, LoadError> {
+    /// Compiled code from the cache. What took too long once is refused again.
+    fn compiled(&self, digest: &blake3::Hash) -> Result<Option<Code>, LoadError> {
         let engine = self.first_engine()?;
         let Some(cache) = &self.inner.cache else {
-            return self.compile_now(engine, wasm).map(Code::Fresh);
+            return Ok(None);
         };
         if let Some(file) = cache.get(engine, digest) {
-            return Ok(Code::Stored(file));
+            return Ok(Some(Code::Stored(file)));
         }
-        if let Some(limit) = cache.refusal(engine, digest) {
-            return Err(LoadError::CompileLimit { limit });
+        match cache.refusal(engine, digest) {
+            Some(limit) => Err(LoadError::CompileLimit { limit }),
+            None => Ok(None),
         }
-        let compiled = self.compile_now(engine, wasm);
-        match &compiled {
-            Ok(code) => cache.put(engine, digest, code),
-            Err(LoadError::CompileLimit { limit }) => cache.refuse(engine, digest, limit),
-            Err(_) => {}
-        }
-        compiled.map(Code::Fresh)
     }
 
-    fn compile_now(&self, engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
-        match &self.inner.compiler {
+    fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Code, LoadError> {
+        let engine = self.first_engine()?;
+        let compiled = match &self.inner.compiler {
             Some(compiler) => compiler.compile(wasm),
             None => engine.precompile_component(wasm).map_err(LoadError::Compile),
+        };
+        if let Some(cache) = &self.inner.cache {
+            match &compiled {
+                Ok(code) => cache.put(engine, digest, code),
+                Err(LoadError::CompileLimit { limit }) => cache.refuse(engine, digest, limit),
+                Err(_) => {}
+            }
         }
+        compiled.map(Code::Fresh)
     }
 
     fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {

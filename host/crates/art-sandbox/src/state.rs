@@ -2,6 +2,7 @@
 
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
+use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -18,6 +19,8 @@ const MAX_RANDOM_BYTES: u64 = 64 << 10;
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
+    /// What the tool says of its work, for whoever called it.
+    pub(crate) progress: NewestProgress,
     /// Made when the tool first calls WASI: most tools never do.
     wasi: Option<Box<Wasi>>,
     table: ResourceTable,
@@ -33,6 +36,7 @@ impl CallState {
         Self {
             limiter: MemoryLimiter::new(limits),
             meter: Meter::new(limits),
+            progress: NewestProgress::default(),
             wasi: None,
             table,
             log: LogBuffer::new(limits),
@@ -105,11 +109,9 @@ impl host::Host for CallState {
     }
 
     fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
-        let line = format!(
-            "progress: {} {}",
-            title.unwrap_or_default(),
-            metadata.unwrap_or_default()
-        );
+        let (title, metadata) = (title.unwrap_or_default(), metadata.unwrap_or_default());
+        self.progress.say(&title, &metadata);
+        let line = format!("progress: {title} {metadata}");
         self.log.push(LogLevel::Info, line.trim_end());
     }
 

@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::executor::{Admitted, ToolExecutor};
+use crate::progress::NewestProgress;
 use crate::run::micros;
 
 /// The owner of every tool that is part of the host.
@@ -30,6 +31,8 @@ pub struct DirectCall {
     pub context: ExecutionContext,
     /// Cancelled when the caller gives up; the function is dropped then, unless it has ended.
     pub cancel: CancellationToken,
+    /// Takes what the function says of its work, for a person who waits.
+    pub progress: NewestProgress,
 }
 
 /// An asynchronous function of the host as a tool.
@@ -68,6 +71,7 @@ impl DirectTool {
             arguments: call.call().arguments.clone(),
             context: call.context().clone(),
             cancel: call.cancel().clone(),
+            progress: call.progress().clone(),
         };
         let limit_ms = call.limits().timeout_ms;
         let function = AssertUnwindSafe(async { (self.function)(direct).await }).catch_unwind();

@@ -6,6 +6,8 @@ use art_core::tool::{ExecutionContext, ParsedToolCall, ToolSchema};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::progress::NewestProgress;
+
 /// A call that passed every check of T4: enabled for its thread, registered, its arguments valid.
 ///
 /// Only [`ToolSystem`](crate::system::ToolSystem) makes one and [`ToolExecutor`] accepts nothing else, so a call cannot
@@ -17,10 +19,11 @@ pub struct Admitted {
     context: ExecutionContext,
     limits: Limits,
     cancel: CancellationToken,
+    progress: NewestProgress,
 }
 
 impl Admitted {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         call: ParsedToolCall,
         input_json: String,
         context: ExecutionContext,
@@ -33,6 +36,7 @@ impl Admitted {
             context,
             limits,
             cancel,
+            progress: NewestProgress::default(),
         }
     }
 
@@ -93,6 +97,12 @@ impl Admitted {
     #[must_use]
     pub const fn cancel(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// Where an executor puts what its tool says of its work. Nobody may be listening.
+    #[must_use]
+    pub const fn progress(&self) -> &NewestProgress {
+        &self.progress
     }
 }
 

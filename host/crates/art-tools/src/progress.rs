@@ -1,8 +1,23 @@
 //! What a caller may hear of its calls before the whole batch has ended.
 
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use art_core::text::byte_prefix;
 use art_core::tool::ParsedToolCall;
+use serde_json::Value;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::report::ToolReport;
+use crate::scope::CallScope;
+
+/// How often the host looks at what a tool says, so however often it says something, no more than that is told.
+const LOOK: Duration = Duration::from_millis(100);
+/// Bytes of a title that are kept: more than a line of a terminal has.
+const MAX_TITLE_BYTES: usize = 200;
+/// Bytes that the facts of a progress may have; longer ones are not looked at.
+const MAX_FACTS_BYTES: usize = 1_000;
 
 /// How far a call is. A call that was refused, found no place in the queue or was not run for another reason does not run,
 /// so nothing but its report tells of it.
@@ -10,6 +25,145 @@ use crate::report::ToolReport;
 pub enum CallProgress {
     /// The call has a place and runs now. Its arguments are the validated ones, defaults included.
     Started(ParsedToolCall),
+    /// A call that runs said how far it is. Told at most ten times a second: what it said in between is lost.
+    Said(ToolProgress),
     /// A call that had started has ended, in whatever way, and was recorded. The report is the one that the batch gives.
     Ended(Box<ToolReport>),
+}
+
+/// What a tool says of its work (C78). It is for a person who waits, and nothing else: it is not stored and decides nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolProgress {
+    /// The call.
+    pub call_id: String,
+    /// What the call belongs to; see [`CallScope::parent_id`].
+    pub parent_id: Option<String>,
+    /// What is being done, as the tool says it: at most 200 bytes, which a terminal must not be given as they are.
+    pub title: String,
+    /// How much of it is done, 0 to 100, when the tool says so: its facts have `done` and `of`.
+    pub percent: Option<u8>,
+}
+
+/// What a call last said, until somebody looks; what it said before that is lost. Copies are one and the same.
+#[derive(Clone, Debug, Default)]
+pub struct NewestProgress(Arc<Mutex<Option<Said>>>);
+
+/// A progress in the words of the tool, bounded.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    title: String,
+    /// JSON, if the tool keeps to its contract.
+    facts: String,
+}
+
+impl NewestProgress {
+    /// Takes the place of what was said before. `facts` is the text of a JSON object, or empty.
+    pub fn say(&self, title: &str, facts: &str) {
+        let facts = if facts.len() > MAX_FACTS_BYTES { "" } else { facts };
+        let said = Said {
+            title: byte_prefix(title, MAX_TITLE_BYTES).to_owned(),
+            facts: facts.to_owned(),
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+    }
+
+    fn take(&self) -> Option<Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Runs `call` as `running` to its end, and tells the listener of `scope` what it says on the way.
+pub(crate) async fn followed<F: Future>(
+    running: F,
+    call: &ParsedToolCall,
+    newest: &NewestProgress,
+    scope: &CallScope,
+) -> F::Output {
+    if scope.progress.is_none() {
+        return running.await;
+    }
+    let mut running = pin!(running);
+    let mut looks = interval_at(Instant::now() + LOOK, LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            output = &mut running => return output,
+            _ = looks.tick() => if let Some(said) = newest.take() {
+                scope.tell(|| CallProgress::Said(progress(call, scope, said)));
+            },
+        }
+    }
+}
+
+fn progress(call: &ParsedToolCall, scope: &CallScope, said: Said) -> ToolProgress {
+    ToolProgress {
+        call_id: call.call_id.clone(),
+        parent_id: scope.parent_id.clone(),
+        percent: percent(&said.facts),
+        title: said.title,
+    }
+}
+
+/// The share that `{"done": 3, "of": 10}` means, rounded down; none when the facts have no such share.
+fn percent(facts: &str) -> Option<u8> {
+    let facts: Value = serde_json::from_str(facts).ok()?;
+    let number = |name: &str| facts.get(name).and_then(Value::as_f64);
+    let (done, of) = (number("done")?, number("of")?);
+    let share = done / of * 100.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number from 0 to 100 is cut to a whole one"
+    )]
+    (of > 0.0 && share >= 0.0).then(|| share.min(100.0) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_whole_percentage_up_to_a_hundred() {
+        let of = |facts: &str| percent(facts);
+        assert_eq!(of(r#"{"done": 3, "of": 10}"#), Some(30));
+        assert_eq!(of(r#"{"done": 2, "of": 3, "file": "a"}"#), Some(66));
+        assert_eq!(of(r#"{"done": 0, "of": 0.5}"#), Some(0));
+        assert_eq!(of(r#"{"done": 1e308, "of": 1e-308}"#), Some(100));
+    }
+
+    #[test]
+    fn facts_without_a_share_have_no_percentage() {
+        for facts in [
+            "",
+            "3",
+            "{}",
+            r#"{"done": 3}"#,
+            r#"{"done": 3, "of": 0}"#,
+            r#"{"done": -1, "of": 3}"#,
+            r#"{"done": "3", "of": "4"}"#,
+            r#"{"done": 3, "of": "#,
+        ] {
+            assert_eq!(percent(facts), None, "{facts}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_last_is_what_is_heard_and_only_once() {
+        let newest = NewestProgress::default();
+        let tool = newest.clone();
+        assert_eq!(newest.take(), None);
+        tool.say("one", "");
+        tool.say("two", "{}");
+        assert_eq!(newest.take().unwrap().title, "two");
+        assert_eq!(newest.take(), None);
+    }
+
+    #[test]
+    fn what_a_tool_says_is_bounded() {
+        let newest = NewestProgress::default();
+        newest.say(&"ä".repeat(1_000_000), &"x".repeat(1_000_000));
+        let said = newest.take().unwrap();
+        assert_eq!((said.title.len(), said.facts.as_str()), (MAX_TITLE_BYTES, ""));
+    }
 }

@@ -26,7 +26,8 @@ pub struct CallScope {
     pub hitl_context: Option<HitlContext>,
     /// Cancels every call of the batch.
     pub cancel: CancellationToken,
-    /// Is told of each call of the batch that runs, at most twice a call. What is sent to a receiver that is gone is lost.
+    /// Is told of each call of the batch that runs: its start, what it says of itself, its end. What is sent to a receiver
+    /// that is gone is lost.
     pub progress: Option<UnboundedSender<CallProgress>>,
 }
 

@@ -18,7 +18,7 @@ use crate::config::SystemConfig;
 use crate::executor::Admitted;
 use crate::observe::{observation, withheld};
 use crate::output::{Answer, about, answer, ended};
-use crate::progress::CallProgress;
+use crate::progress::{CallProgress, followed};
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
 use crate::report::{CallEnding, ToolReport};
@@ -134,7 +134,8 @@ impl ToolSystem {
             }
         };
         scope.tell(|| CallProgress::Started(admitted.call().clone()));
-        let Outcome { ending, usage, log } = run(&*tool.executor, &admitted, self.config.grace).await;
+        let running = run(&*tool.executor, &admitted, self.config.grace);
+        let Outcome { ending, usage, log } = followed(running, admitted.call(), admitted.progress(), scope).await;
         drop(permit);
         Done {
             answer: answer(admitted.call(), tool, ending),

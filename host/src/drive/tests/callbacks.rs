@@ -8,7 +8,7 @@ use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
 use art_core::stream::{ModelReply, StreamEvent};
 use art_core::tool::ParsedToolCall;
-use art_tools::ToolReport;
+use art_tools::{ToolProgress, ToolReport};
 
 use super::scripted::{Reply, breaks, calls, done, one_step, plan, says, scripted, tool};
 use super::*;
@@ -77,6 +77,16 @@ impl Watcher for Heard {
 
     fn tool_called(&mut self, span: &SpanContext, call: &ParsedToolCall) {
         self.note(span, format!("tool called: {}{}", call.tool_name, call.arguments));
+    }
+
+    fn tool_progressed(&mut self, span: &SpanContext, progress: &ToolProgress) {
+        let ToolProgress {
+            parent_id,
+            title,
+            percent,
+            ..
+        } = progress;
+        self.note(span, format!("tool progressed: {parent_id:?} {title} {percent:?}"));
     }
 
     fn tool_returned(&mut self, span: &SpanContext, report: &ToolReport) {
@@ -186,6 +196,44 @@ async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
     assert_eq!(answered.calls.len(), 2);
 }
 
+/// A run with a tool that says how far it is, to somebody or to nobody.
+async fn with_progress(watcher: &mut dyn Watcher) -> (Answered, String) {
+    let (_home, host) = scripted([one_step(), calls(&["works"]), done(), says("3")]);
+    let schema = serde_json::from_value(json!({
+        "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
+    }));
+    let works = DirectTool::new(schema.unwrap(), |call| async move {
+        call.progress.say("halfway", r#"{"done": 1, "of": 2}"#);
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        success(&json!(1))
+    });
+    host.tools.registry().register(Arc::new(works)).unwrap();
+    let answered = answer(&host, question(), CancellationToken::new(), watcher)
+        .await
+        .unwrap();
+    let journal = host.store.read_journal(&answered.trace_id).await.unwrap();
+    (answered, format!("{journal:?}"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_says_of_its_work_is_told_between_its_start_and_its_end() {
+    let mut heard = Heard::default();
+    with_progress(&mut heard).await;
+    let expected = [
+        "tool called: works{}",
+        "tool progressed: Some(\"a\") halfway Some(50)",
+        "tool returned: success",
+    ];
+    assert_eq!(heard.of("tool"), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_says_of_its_work_is_no_part_of_the_run() {
+    let (answered, journal) = with_progress(&mut Unwatched).await;
+    assert_eq!(answered.report.response.response.content, "3");
+    assert!(!journal.contains("halfway"), "{journal}");
+}
+
 #[tokio::test]
 async fn a_tool_that_does_not_exist_is_neither_called_nor_returned() {
     let (answered, heard) = hear([one_step(), calls(&["nobody", "one"]), done(), says("3")]).await;
@@ -281,9 +329,29 @@ async fn a_watcher_that_panics_hears_nothing_more_and_the_run_goes_on() {
             ..Heard::default()
         };
         let answered = answer(&host, question(), CancellationToken::new(), &mut heard).await;
-        assert_eq!(answered.unwrap().report.response.response.content, "3", "{n}");
-        assert_eq!(heard.lines.len(), n);
+        let answered = answered.unwrap();
+        assert_eq!(answered.report.response.response.content, "3", "{n}");
+        assert_eq!((heard.lines.len(), answered.watcher_panics), (n, 1));
     }
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_panic_is_not_counted() {
+    let (answered, _) = hear([plan(&json!([])), says("3")]).await;
+    assert_eq!(answered.watcher_panics, 0);
+}
+
+#[tokio::test]
+#[should_panic = "told to"]
+async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
+    let (_home, host) = scripted([plan(&json!([])), says("3")]);
+    let mut question = question();
+    question.settings.strict_watcher = true;
+    let mut heard = Heard {
+        panics_at: Some(3),
+        ..Heard::default()
+    };
+    drop(answer(&host, question, CancellationToken::new(), &mut heard).await);
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use crate::drive::{CallCost, now};
 struct Batch<'a> {
     /// Has the only sender of `progress`, and drops it when it ends.
     running: BoxFuture<'a, Progress>,
-    /// Holds at most two messages for each call.
+    /// Filled only while `running` is polled, so a driver that is slow lets nothing pile up.
     progress: UnboundedReceiver<CallProgress>,
     /// The end, until all that came before it was given.
     ended: Option<Progress>,

@@ -10,6 +10,7 @@ async fn told(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<String> {
     while let Some(progress) = heard.recv().await {
         lines.push(match progress {
             CallProgress::Started(call) => format!("{} started with {}", call.tool_name, call.arguments),
+            CallProgress::Said(said) => format!("{} of {:?}", said.title, said.parent_id),
             CallProgress::Ended(report) => format!("{} ended: {}", report.result.tool_name, report.ending.as_str()),
         });
     }
@@ -33,6 +34,49 @@ async fn a_call_that_runs_is_told_of_when_it_starts_and_when_it_ends() {
         "slow ended: success",
     ];
     assert_eq!(lines, expected);
+}
+
+/// Says a word each 30 ms, ten times.
+fn talks(name: &str) -> Arc<Scripted> {
+    Arc::new(Scripted::new(schema(name), |call| {
+        let progress = call.progress().clone();
+        async move {
+            for word in 0..10 {
+                progress.say(&word.to_string(), "");
+                tokio::time::sleep(Duration::from_millis(30)).await;
+            }
+            answer("1")
+        }
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_what_a_call_says_the_newest_is_told_ten_times_a_second() {
+    let bench = Bench::new([talks("talks")]);
+    let lines = told(bench, calls_of(["talks"])).await;
+    let said = ["3", "6"].map(|word| format!("{word} of Some(\"item\")"));
+    let [first, second] = &said;
+    assert_eq!(lines, ["talks started with {}", first, second, "talks ended: success"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_call_says_is_told_once() {
+    let bench = Bench::new([Arc::new(Scripted::new(schema("once"), |call| {
+        call.progress().say("a word", "");
+        async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            answer("1")
+        }
+    }))]);
+    let lines = told(bench, calls_of(["once"])).await;
+    assert_eq!(
+        lines,
+        [
+            "once started with {}",
+            "a word of Some(\"item\")",
+            "once ended: success"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,29 @@
+//! Says how far it is, and then waits.
+
+#![cfg(target_family = "wasm")]
+
+use std::time::Duration;
+
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    /// What to say of the work.
+    title: String,
+    /// Milliseconds to wait.
+    ms: u64,
+}
+
+#[output]
+struct Out {
+    waited: u64,
+}
+
+/// Says that a half of the work is done, waits, and answers.
+#[tool]
+fn tells_progress(input: In, ctx: &Context) -> Result<Out> {
+    ctx.progress("this was a moment ago", ());
+    ctx.progress(input.title, json!({"done": 1, "of": 2}));
+    std::thread::sleep(Duration::from_millis(input.ms));
+    Ok(Out { waited: input.ms })
+}

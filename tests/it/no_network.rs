@@ -1,0 +1,140 @@
+//! Connections that do not come about or break: one sentence that names the address and says what to do, and no more
+//! attempts than there may be (M02).
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::home::Home;
+use crate::provider::{Provider, Reply};
+
+/// Asks a model at `base_url`, which fails after one more attempt when `again`. Gives the sentence.
+fn fails(base_url: &str, again: bool) -> String {
+    let home = Home::new();
+    home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
+    let ran = home.art(&["--model", "compatible:m", "--base-url", base_url, "run", "Hello"]);
+    let told = ran.stderr();
+    assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{told}");
+    assert_eq!(
+        told.matches("trying again in 0 s (1 of 1)").count(),
+        usize::from(again),
+        "{told}"
+    );
+    let mut sentences = told
+        .lines()
+        .filter_map(|line| line.strip_prefix("error: `compatible:m`: "));
+    let sentence = sentences.next().unwrap_or_else(|| panic!("there is no error: {told}"));
+    assert_eq!(
+        (sentences.next(), told.lines().last()),
+        (None, Some(&*format!("error: `compatible:m`: {sentence}")))
+    );
+    sentence.to_owned()
+}
+
+/// A server that does something with each connection and then closes it; how many there were.
+fn server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&connections);
+    thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            count.fetch_add(1, Ordering::Relaxed);
+            serve(connection);
+        }
+    });
+    (address, connections)
+}
+
+fn assert_says(sentence: &str, begin: &str, end: &str) {
+    assert!(sentence.starts_with(begin) && sentence.ends_with(end), "{sentence}");
+}
+
+/// Reads up to the end of the head of a request.
+fn read_head(connection: &mut TcpStream) {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && connection.read(&mut byte).unwrap_or_default() == 1 {
+        head.extend(byte);
+    }
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_told_with_what_to_check() {
+    let sentence = fails("http://no-such-host.invalid/v1", true);
+    let begin = "cannot find the host `no-such-host.invalid`: ";
+    assert_says(&sentence, begin, "; check the network, and whether `base_url` is right");
+}
+
+#[test]
+fn a_server_without_tls_behind_https_is_told_as_that() {
+    let (address, connections) = server(|mut connection| {
+        drop(connection.read(&mut [0; 64]));
+        drop(connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+    });
+    let sentence = fails(&format!("https://{address}/v1"), true);
+    assert_eq!(sentence, format!("`{address}` does not speak TLS; correct `base_url`"));
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_server_that_hangs_up_on_tls_is_told_with_what_to_check() {
+    let (address, connections) = server(drop);
+    let sentence = fails(&format!("https://{address}/v1"), true);
+    let begin = format!("no connection to `{address}`: ");
+    assert_says(&sentence, &begin, "; check the network, and any proxy");
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_connection_that_is_closed_before_the_request_is_made_again() {
+    let (address, connections) = server(drop);
+    let sentence = fails(&format!("http://{address}/v1"), true);
+    assert_says(
+        &sentence,
+        &format!("the connection to `{address}` broke off: "),
+        "; try again",
+    );
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_connection_that_is_reset_after_the_request_is_made_again() {
+    let (address, connections) = server(|mut connection| {
+        read_head(&mut connection);
+        // What was not read makes the end a reset.
+        connection.peek(&mut [0]).unwrap();
+    });
+    let sentence = fails(&format!("http://{address}/v1"), true);
+    assert_says(
+        &sentence,
+        &format!("the connection to `{address}` broke off: "),
+        "; try again",
+    );
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_connection_that_breaks_within_the_head_of_a_reply_is_made_again() {
+    let (address, connections) = server(|mut connection| {
+        read_head(&mut connection);
+        drop(connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"));
+    });
+    let sentence = fails(&format!("http://{address}/v1"), true);
+    assert_says(
+        &sentence,
+        &format!("the connection to `{address}` broke off: "),
+        "; try again",
+    );
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_connection_that_breaks_after_the_first_token_is_not_made_again() {
+    let provider = Provider::start(|_| Reply::Break("---JSON"));
+    let sentence = fails(&provider.base_url, false);
+    assert_says(&sentence, "the stream broke off", "; ask again");
+    assert_eq!(provider.requests().len(), 1);
+}
