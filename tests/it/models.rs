@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::components;
 use crate::home::{Home, Ran};
@@ -342,7 +342,7 @@ fn texts_of_the_operator_reach_the_model() {
 /// A conversation that has begun.
 fn thread(home: &Home) -> String {
     let ran = home.art(&["--json", "run", "What is 2+2?"]).json();
-    ran["threadId"].as_str().unwrap().to_owned()
+    ran.get("threadId").and_then(Value::as_str).unwrap().to_owned()
 }
 
 #[test]
