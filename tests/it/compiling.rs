@@ -68,10 +68,21 @@ fn a_component_that_is_refused_is_told_with_the_reason() {
 fn a_component_that_takes_too_long_is_given_up_and_not_tried_again() {
     let (dir, bomb) = (tempfile::tempdir().unwrap(), bomb());
     let cache = dir.path().join("code");
-    let first = sandbox("ulimit -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
+    let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
     assert!(matches!(first, Err(LoadError::CompileLimit { .. })), "{first:?}");
     let again = sandbox("exit 7", Some(&cache)).load("bomb", &bomb);
     assert!(matches!(again, Err(LoadError::CompileLimit { .. })), "{again:?}");
+}
+
+#[test]
+fn a_compiler_that_is_killed_is_told_and_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cache, good) = (dir.path().join("code"), Handmade::default().build());
+    let error = sandbox("kill -KILL $$", Some(&cache)).load("good", &good);
+    assert!(matches!(error, Err(LoadError::CompilerProcess(_))), "{error:?}");
+    sandbox("exec \"$ART\" __compile", Some(&cache))
+        .load("good", &good)
+        .expect("it loads");
 }
 
 #[test]

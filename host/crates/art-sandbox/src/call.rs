@@ -118,16 +118,16 @@ impl Session {
     }
 
     fn usage(&self, bytes_out: u64, cpu: Duration) -> Usage {
-        let meter = &self.store.data().meter;
+        let state = self.store.data();
         let left = self.store.get_fuel().unwrap_or_default();
         Usage {
-            fuel: self.limits.fuel.saturating_sub(left).saturating_add(meter.fuel()),
-            peak_memory_bytes: self.store.data().limiter.peak(),
+            fuel: self.limits.fuel.saturating_sub(left).saturating_add(state.host_fuel()),
+            peak_memory_bytes: state.limiter.peak(),
             wall_us: micros(self.watch.elapsed()),
             cpu_us: micros(cpu),
             bytes_in: self.bytes_in,
             bytes_out,
-            host_calls: meter.host_calls(),
+            host_calls: state.meter.host_calls(),
         }
     }
 

@@ -17,8 +17,8 @@ use crate::engine::compiling_engine;
 use crate::error::LoadError;
 use crate::sandbox::MAX_COMPONENT_BYTES;
 
-/// Seconds of processor time for one component.
-const CPU_SECONDS: u64 = 60;
+/// Seconds of processor time for one component, and until the process is gone for certain.
+const CPU_SECONDS: (u64, u64) = (60, 65);
 /// How long the host waits for it.
 const WALL: Duration = Duration::from_secs(90);
 /// Address space of the process.
@@ -84,7 +84,7 @@ impl CompilerProgram {
             said
         });
         let status = child.wait().map_err(LoadError::CompilerProcess)?;
-        let (code, reason) = said.map_err(|_elapsed| over(format!("{} s", WALL.as_secs())))?;
+        let (code, reason) = said.map_err(|_elapsed| broke(format!("did not end within {} s", WALL.as_secs())))?;
         if status.success() {
             return Ok(code);
         }
@@ -122,24 +122,23 @@ fn before(deadline: Instant, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, RecvT
     bytes.recv_timeout(deadline.saturating_duration_since(Instant::now()))
 }
 
-fn over(limit: String) -> LoadError {
-    LoadError::CompileLimit { limit }
+/// The process ended, or was ended, for a reason that may not be there the next time.
+fn broke(reason: String) -> LoadError {
+    LoadError::CompilerProcess(std::io::Error::other(reason))
 }
 
-/// Why a process gave no code.
+/// Why a process gave no code. Only what the component itself used up is a limit, which is remembered.
 fn failure(status: ExitStatus, reason: &str) -> LoadError {
     let reason = byte_prefix(reason.trim(), MAX_REASON_BYTES);
     if status.code() == Some(i32::from(REFUSED)) {
         return LoadError::Compile(wasmtime::Error::msg(reason.to_owned()));
     }
-    let signal = status.signal().and_then(Signal::from_named_raw);
-    match signal {
-        Some(Signal::XCPU | Signal::KILL) => over(format!("{CPU_SECONDS} s of processor time")),
-        Some(Signal::ABORT) if reason.contains("memory allocation") => {
-            over(format!("{} GiB of memory", ADDRESS_SPACE >> 30))
-        }
-        _ => LoadError::CompilerProcess(std::io::Error::other(format!("{status}: {reason}"))),
-    }
+    let limit = match status.signal().and_then(Signal::from_named_raw) {
+        Some(Signal::XCPU) => format!("{} s of processor time", CPU_SECONDS.0),
+        Some(Signal::ABORT) if reason.contains("memory allocation") => format!("{} GiB of memory", ADDRESS_SPACE >> 30),
+        _ => return broke(format!("{status}: {reason}")),
+    };
+    LoadError::CompileLimit { limit }
 }
 
 /// All that a compiling process does: reads a component from stdin and writes its compiled code to stdout. On stderr it says
@@ -169,17 +168,17 @@ fn compile_stdin() -> wasmtime::Result<()> {
 }
 
 fn limit_this_process() -> std::io::Result<()> {
-    let limit = |resource, most: u64| {
-        // Where less is allowed already, it stays so.
-        let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
+    // Where less is allowed already, it stays so.
+    let lower = |resource, soft: u64, hard: u64| {
+        let found = getrlimit(resource);
         let limit = Rlimit {
-            current: Some(most),
-            maximum: Some(most),
+            current: Some(found.current.map_or(soft, |allowed| allowed.min(soft))),
+            maximum: Some(found.maximum.map_or(hard, |allowed| allowed.min(hard))),
         };
         setrlimit(resource, limit)
     };
-    limit(Resource::Cpu, CPU_SECONDS)?;
-    limit(Resource::As, ADDRESS_SPACE)?;
-    limit(Resource::Core, 0)?;
+    lower(Resource::Cpu, CPU_SECONDS.0, CPU_SECONDS.1)?;
+    lower(Resource::As, ADDRESS_SPACE, ADDRESS_SPACE)?;
+    lower(Resource::Core, 0, 0)?;
     Ok(())
 }

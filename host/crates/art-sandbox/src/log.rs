@@ -1,5 +1,6 @@
 //! What a call says on the way: bounded, and never on the host's own output.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use art_core::limits::Limits;
@@ -62,27 +63,40 @@ impl LogBuffer {
 /// host nor fails the tool.
 #[derive(Clone, Debug)]
 pub(crate) struct CapturedOutput {
-    kept: Arc<Mutex<Vec<u8>>>,
+    captured: Arc<Captured>,
     limit: usize,
+}
+
+#[derive(Debug, Default)]
+struct Captured {
+    kept: Mutex<Vec<u8>>,
+    /// Bytes, kept or not.
+    written: AtomicU64,
 }
 
 impl CapturedOutput {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
-            kept: Arc::default(),
+            captured: Arc::default(),
             limit,
         }
     }
 
     pub(crate) fn text(&self) -> String {
-        match self.kept.lock() {
+        match self.captured.kept.lock() {
             Ok(kept) => String::from_utf8_lossy(&kept).into_owned(),
             Err(_) => String::new(),
         }
     }
 
+    /// Bytes that the guest wrote, kept or not.
+    pub(crate) fn written(&self) -> u64 {
+        self.captured.written.load(Ordering::Relaxed)
+    }
+
     fn keep(&self, bytes: &[u8]) {
-        if let Ok(mut kept) = self.kept.lock() {
+        self.captured.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if let Ok(mut kept) = self.captured.kept.lock() {
             let room = self.limit.saturating_sub(kept.len()).min(bytes.len());
             kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
         }
@@ -151,6 +165,6 @@ mod tests {
         let mut output = CapturedOutput::new(4);
         output.write(Bytes::from_static(b"abcdef")).unwrap();
         output.write(Bytes::from_static(b"gh")).unwrap();
-        assert_eq!(output.text(), "abcd");
+        assert_eq!((output.text().as_str(), output.written()), ("abcd", 8));
     }
 }

@@ -16,7 +16,7 @@ use crate::state::CallState;
 
 /// Fuel between two points at which a guest gives control back: a fraction of a millisecond.
 pub(crate) const YIELD_FUEL: u64 = 1_000_000;
-/// Fuel that every call into the host costs.
+/// Fuel that every call into the host costs, beside one unit for each byte that it hands over.
 const HOST_CALL_FUEL: u64 = 1_000;
 /// How long a guest may go on before a call into the host makes it give control back.
 const TURN_MICROS: u64 = 1_000;
@@ -59,7 +59,9 @@ impl TurnClock {
 #[derive(Debug)]
 pub(crate) struct Meter {
     host_calls: u64,
-    most: u64,
+    bytes: u64,
+    most_host_calls: u64,
+    most_fuel: u64,
     turn: TurnClock,
 }
 
@@ -67,7 +69,9 @@ impl Meter {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             host_calls: 0,
-            most: limits.host_calls.min(limits.fuel / HOST_CALL_FUEL),
+            bytes: 0,
+            most_host_calls: limits.host_calls,
+            most_fuel: limits.fuel,
             turn: TurnClock::new(),
         }
     }
@@ -83,11 +87,23 @@ impl Meter {
 
     /// Fuel that these calls cost.
     pub(crate) fn fuel(&self) -> u64 {
-        self.host_calls.saturating_mul(HOST_CALL_FUEL)
+        self.host_calls
+            .saturating_mul(HOST_CALL_FUEL)
+            .saturating_add(self.bytes)
     }
 
     pub(crate) fn count(&mut self) {
         self.host_calls += 1;
+    }
+
+    /// The guest has handed over so many bytes.
+    pub(crate) fn count_bytes(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    /// Whether the guest has called more often, or at a higher cost, than it may.
+    fn is_over(&self, fuel: u64) -> bool {
+        self.host_calls > self.most_host_calls || fuel > self.most_fuel
     }
 }
 
@@ -116,8 +132,9 @@ impl CallHookHandler<CallState> for OnCrossing {
         if !matches!(crossing, CallHook::CallingHost) {
             return Box::pin(GoOn);
         }
-        let meter = &store.data().meter;
-        if meter.host_calls > meter.most {
+        let state = store.data();
+        let meter = &state.meter;
+        if meter.is_over(state.host_fuel()) {
             return Box::pin(std::future::ready(Err(wasmtime::Error::new(TooManyHostCalls))));
         }
         if meter.turn.is_over() {
@@ -156,12 +173,36 @@ mod tests {
         assert!(!turn.is_over());
     }
 
+    fn meter(fuel: u64) -> Meter {
+        Meter::new(&Limits {
+            fuel,
+            ..Limits::EXECUTE
+        })
+    }
+
     #[test]
     fn little_fuel_means_few_calls() {
-        let meter = Meter::new(&Limits {
-            fuel: 5_000,
-            ..Limits::EXECUTE
-        });
-        assert_eq!(meter.most, 5);
+        let mut meter = meter(5_000);
+        (0..5).for_each(|_| meter.count());
+        assert!(!meter.is_over(meter.fuel()));
+        meter.count();
+        assert!(meter.is_over(meter.fuel()));
+    }
+
+    #[test]
+    fn what_a_call_hands_over_costs_fuel() {
+        let mut meter = meter(5_000);
+        meter.count();
+        meter.count_bytes(4_000);
+        assert_eq!((meter.fuel(), meter.is_over(meter.fuel())), (5_000, false));
+        meter.count_bytes(1);
+        assert!(meter.is_over(meter.fuel()));
+    }
+
+    #[test]
+    fn much_fuel_means_no_more_calls_than_the_limit() {
+        let mut meter = meter(u64::MAX);
+        (0..=Limits::EXECUTE.host_calls).for_each(|_| meter.count());
+        assert!(meter.is_over(meter.fuel()));
     }
 }

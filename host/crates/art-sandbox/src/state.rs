@@ -45,6 +45,15 @@ impl CallState {
         }
     }
 
+    /// Fuel that the calls into the host have cost so far.
+    pub(crate) fn host_fuel(&self) -> u64 {
+        let written = self
+            .wasi
+            .as_ref()
+            .map_or(0, |wasi| wasi.stdout.written() + wasi.stderr.written());
+        self.meter.fuel().saturating_add(written)
+    }
+
     pub(crate) fn take_log(&mut self) -> CallLog {
         let text = |output: fn(&Wasi) -> &CapturedOutput| self.wasi.as_deref().map(|wasi| output(wasi).text());
         let (stdout, stderr) = (text(|wasi| &wasi.stdout), text(|wasi| &wasi.stderr));
@@ -105,11 +114,13 @@ impl types::Host for CallState {}
 
 impl host::Host for CallState {
     fn log(&mut self, level: host::Level, message: String) {
+        self.meter.count_bytes(message.len());
         self.log.push(log_level(level), &message);
     }
 
     fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
         let (title, metadata) = (title.unwrap_or_default(), metadata.unwrap_or_default());
+        self.meter.count_bytes(title.len() + metadata.len());
         self.progress.say(&title, &metadata);
         let line = format!("progress: {title} {metadata}");
         self.log.push(LogLevel::Info, line.trim_end());
