@@ -364,6 +364,18 @@ fn a_budget_that_is_used_up_ends_the_run_with_what_was_done() {
     assert!(ran.stderr().contains("limit hit: "), "{}", ran.stderr());
 }
 
+#[test]
+fn what_a_provider_does_not_count_is_estimated_for_the_budget() {
+    let home = Home::new();
+    home.file("art.toml", "[execution]\nmaxTokens = 10\n");
+    let provider = Provider::start(|_| Reply::Uncounted(plan(&json!([]))));
+    let ran = ask(&home, &provider, &["--json", "run", "Hello"]);
+    assert_eq!((ran.code(), provider.requests().len()), (3, 1), "{}", ran.stderr());
+    let metadata = &ran.json()["metadata"];
+    assert!(metadata["limitsHit"].to_string().contains("tokens"), "{metadata}");
+    assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
+}
+
 /// The line of `art doctor` that begins with these words, and the exit code.
 fn check(ran: &Ran, name: &str) -> String {
     let lines = ran.stdout();

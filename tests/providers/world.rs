@@ -41,6 +41,13 @@ impl World {
         Self { connection, mock, home }
     }
 
+    /// Adds to the configuration, which ends with the table of the provider.
+    pub(crate) fn configure(&self, settings: &str) {
+        let path = self.home.path().join("art.toml");
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(&path, before + settings).unwrap();
+    }
+
     /// `art run` with the question of every run.
     pub(crate) fn run(&self, flags: &[&str]) -> Ran {
         self.art(&[&["run"], flags, &[QUERY]].concat())
