@@ -7,7 +7,8 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::harness::components;
-use crate::home::{Home, Ran};
+use crate::home::Home;
+use crate::program::Ran;
 use crate::provider::{Provider, Reply, Request, is_synthesis, plan, says};
 
 const KEY: &str = "sk-very-secret-0123456789";

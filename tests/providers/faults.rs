@@ -3,7 +3,8 @@
 use crate::connection::{Connection, Mode};
 use crate::fixture::{self, ANSWER, Fixture, two_steps, two_steps_after};
 use crate::mock::Request;
-use crate::world::{Ran, World};
+use crate::program::Ran;
+use crate::world::World;
 
 /// A fault that passes: the run ends as if it had not been, after one more question.
 fn assert_asked_again(world: &World, ran: &Ran) {

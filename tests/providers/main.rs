@@ -12,6 +12,8 @@ mod doctor;
 mod faults;
 mod fixture;
 mod mock;
+#[path = "../program.rs"]
+mod program;
 mod recordings;
 mod whole_runs;
 mod world;

@@ -6,7 +6,8 @@ use crate::connection::{COMPATIBLE, Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_C
 use crate::fixture::{ANSWER, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT, Wrong};
 use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
 use crate::mock::Request;
-use crate::world::{Ran, World};
+use crate::program::Ran;
+use crate::world::World;
 
 pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps());
