@@ -20,10 +20,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Global};
+use crate::compose::Host;
 use crate::config::{self, Config, Overrides};
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
 use crate::render;
+use crate::render::compiling::Compiling;
 
 /// Runs the command line of this process to its end.
 #[must_use]
@@ -104,6 +106,12 @@ fn config(global: &Global) -> Result<Config, CommandError> {
     let config = Config::load(&overrides, &config::environment())?;
     config.notes.iter().for_each(|note| render::note(note));
     Ok(config)
+}
+
+/// A host, and on the way what is compiled for it, for people.
+async fn open(global: &Global, config: Config) -> Result<Host, CommandError> {
+    let compiling = Compiling::new(global.json);
+    Host::open(config, &|compiled| compiling.tell(compiled)).await
 }
 
 /// A runtime for input and output. Guests never run on it.
