@@ -151,8 +151,8 @@ Keys of `art.toml`, with their defaults or an example:
   workers = 2                    sandbox threads; default: one for each processor
   pooling = true                 take instances from a pool where the machine allows it
   [tools]
-  max_parallel = 8               tool calls that run at the same time, up to 1024; default: twice the processors, at least 4
-  max_queue = 128                tool calls that wait for their turn, up to 65536; the next is refused as busy
+  max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: twice the processors
+  max_queue = 128                tool calls that wait for a place, 0 to 65536; the next one is refused as busy
   [execution]
   maxIterations = 5              model calls for one step
   taefMaxRetries = 2             times that a model is told to call a required tool

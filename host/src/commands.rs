@@ -21,10 +21,12 @@ use art_sandbox::CompilerProgram;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Global};
+use crate::compose::Host;
 use crate::config::{self, Config, Overrides};
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
 use crate::render;
+use crate::render::compiling::Compiling;
 
 /// With this as its only argument the program compiles a component for another that runs, and is no command line.
 const COMPILE: &str = "__compile";
@@ -112,6 +114,12 @@ fn config(global: &Global) -> Result<Config, CommandError> {
     config.compiler = CompilerProgram::this_program(&[COMPILE]);
     config.notes.iter().for_each(|note| render::note(note));
     Ok(config)
+}
+
+/// A host, and on the way what is compiled for it, for people.
+async fn open(global: &Global, config: Config) -> Result<Host, CommandError> {
+    let compiling = Compiling::new(global.json);
+    Host::open(config, &|compiled| compiling.tell(compiled)).await
 }
 
 /// A runtime for input and output. Guests never run on it.

@@ -5,7 +5,8 @@ use std::io::Write;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::home::{Home, Ran};
+use crate::home::Home;
+use crate::program::Ran;
 use crate::provider::{Provider, Reply};
 
 fn chat(home: &Home, lines: &[&str]) -> Ran {

@@ -2,29 +2,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::harness::components;
-
-/// What the environment of the person who runs the tests may hold.
-const FOREIGN: [&str; 12] = [
-    "ART_API_KEY_ENV",
-    "ART_BASE_URL",
-    "ART_LOG",
-    "ART_MODEL",
-    "ANTHROPIC_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GROQ_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "NO_COLOR",
-];
+use crate::program::{self, Ran};
 
 /// A home and a plugins folder with every first-party tool.
 pub(crate) struct Home {
@@ -33,13 +17,27 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new() -> Self {
+        let home = Self::empty();
+        for (name, path) in components::PLUGINS {
+            home.add(name, path);
+        }
+        home
+    }
+
+    /// A home with one tool, where nothing was compiled yet.
+    pub(crate) fn fresh() -> Self {
+        let home = Self::empty();
+        fs::create_dir(home.dir.path().join("cache")).unwrap();
+        let (name, path) = components::PLUGINS.first().unwrap();
+        home.add(name, path);
+        home
+    }
+
+    fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
         };
         fs::create_dir(home.plugins()).unwrap();
-        for (name, path) in components::PLUGINS {
-            home.add(name, path);
-        }
         home
     }
 
@@ -58,19 +56,7 @@ impl Home {
         path
     }
 
-    /// A home with one tool, where nothing was compiled yet.
-    pub(crate) fn fresh() -> Self {
-        let home = Self {
-            dir: TempDir::new().unwrap(),
-        };
-        fs::create_dir(home.plugins()).unwrap();
-        fs::create_dir(home.dir.path().join("cache")).unwrap();
-        let (name, path) = components::PLUGINS.first().unwrap();
-        home.add(name, path);
-        home
-    }
-
-    /// Runs `art` with this home. The compiled code is shared with the other tests, since compiling takes seconds.
+    /// Runs `art` with this home.
     pub(crate) fn art(&self, args: &[&str]) -> Ran {
         Ran(self.command(args).output().unwrap())
     }
@@ -99,21 +85,8 @@ impl Home {
 
     /// `art` with this home, to be started.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let cache = self.dir.path().join("cache");
-        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-cache");
-        if !cache.exists() {
-            std::os::unix::fs::symlink(shared_cache(&shared), &cache).unwrap();
-        }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
-        command
-            .arg("--home")
-            .arg(self.dir.path())
-            .arg("--plugins")
-            .arg(self.plugins())
-            .args(args);
-        for name in FOREIGN {
-            command.env_remove(name);
-        }
+        let mut command = program::art(self.dir.path());
+        command.args(args);
         command
     }
 
@@ -122,30 +95,7 @@ impl Home {
     }
 }
 
-fn shared_cache(path: &Path) -> &Path {
-    fs::create_dir_all(path).unwrap();
-    path
-}
-
-pub(crate) struct Ran(pub(crate) Output);
-
 impl Ran {
-    pub(crate) fn code(&self) -> i32 {
-        self.0.status.code().unwrap()
-    }
-
-    pub(crate) fn stdout(&self) -> String {
-        String::from_utf8(self.0.stdout.clone()).unwrap()
-    }
-
-    pub(crate) fn stderr(&self) -> String {
-        String::from_utf8(self.0.stderr.clone()).unwrap()
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.0.stdout).unwrap()
-    }
-
     /// The answer has all of `parts`, and the run succeeded.
     pub(crate) fn answers(&self, parts: &[&str]) {
         let answer = self.stdout();

@@ -11,6 +11,8 @@ mod bench;
 mod handmade;
 mod harness;
 mod home;
+#[path = "../program.rs"]
+mod program;
 mod provider;
 
 mod cache;

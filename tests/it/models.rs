@@ -7,7 +7,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::components;
-use crate::home::{Home, Ran};
+use crate::home::Home;
+use crate::program::Ran;
 use crate::provider::{Provider, Reply, Request, is_synthesis, plan, says};
 
 const KEY: &str = "sk-very-secret-0123456789";
@@ -425,6 +426,18 @@ fn a_budget_that_is_used_up_ends_the_run_with_what_was_done() {
     assert_eq!(provider.requests().len(), 1);
     assert_eq!(ran.code(), 3, "{}", ran.stderr());
     assert!(ran.stderr().contains("limit hit: "), "{}", ran.stderr());
+}
+
+#[test]
+fn what_a_provider_does_not_count_is_estimated_for_the_budget() {
+    let home = Home::new();
+    home.file("art.toml", "[execution]\nmaxTokens = 10\n");
+    let provider = Provider::start(|_| Reply::Uncounted(plan(&json!([]))));
+    let ran = ask(&home, &provider, &["--json", "run", "Hello"]);
+    assert_eq!((ran.code(), provider.requests().len()), (3, 1), "{}", ran.stderr());
+    let metadata = &ran.json()["metadata"];
+    assert!(metadata["limitsHit"].to_string().contains("tokens"), "{metadata}");
+    assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
 }
 
 /// The line of `art doctor` that begins with these words, and the exit code.

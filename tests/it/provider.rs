@@ -25,6 +25,8 @@ pub(crate) enum Reply {
     Json(u16, &'static str, Value),
     /// A streamed reply of the chat dialect, in these pieces.
     Text(Vec<String>),
+    /// A streamed reply of the chat dialect that does not say what it used.
+    Uncounted(String),
     /// A streamed reply that calls a tool.
     Call(&'static str, Value),
     /// A piece of a streamed reply, and then nothing more.
@@ -135,6 +137,10 @@ fn serve(
             let deltas = pieces.iter().map(|piece| json!({"content": piece}));
             deltas.for_each(|delta| text.push_str(&chunk(&delta, None)));
             out.write_all((text + &ending("stop")).as_bytes()).ok()
+        }
+        Reply::Uncounted(text) => {
+            let text = opening() + &chunk(&json!({"content": text}), None) + &chunk(&json!({}), Some("stop"));
+            out.write_all((text + "data: [DONE]\n\n").as_bytes()).ok()
         }
         Reply::Call(tool, arguments) => {
             let function = json!({"name": tool, "arguments": arguments.to_string()});

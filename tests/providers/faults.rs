@@ -1,8 +1,10 @@
 //! Runs that meet a fault of the provider (threats M01 to M05).
 
 use crate::connection::{Connection, Mode};
-use crate::fixture::{self, ANSWER, two_steps, two_steps_after};
-use crate::world::{Ran, World};
+use crate::fixture::{self, ANSWER, Fixture, two_steps, two_steps_after};
+use crate::mock::Request;
+use crate::program::Ran;
+use crate::world::World;
 
 /// A fault that passes: the run ends as if it had not been, after one more question.
 fn assert_asked_again(world: &World, ran: &Ran) {
@@ -54,6 +56,53 @@ pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_goes_on(connecti
     let thread = world.art(&["--json", "thread", "list"]).json()[0]["id"].clone();
     let resumed = world.run(&["--thread", thread.as_str().unwrap()]);
     assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", world.wire());
+}
+
+/// Nobody waits for an hour: the run ends at once, and says when it is worth while to ask again (M01).
+pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, mode: Mode) {
+    let limited = fixture::planning()
+        .failing(429, "rate_limit_exceeded")
+        .to_be_asked_again(3_600);
+    let world = World::new(connection, mode, &[limited]);
+    assert_failed(
+        &world,
+        &world.run(&[]),
+        &["no more requests", "it may be asked again in 60 min"],
+    );
+    assert_eq!(plannings(&world), 1, "{}", world.wire());
+}
+
+/// A time that is none is as if there were none (M01).
+pub(crate) fn a_rate_limit_without_a_time_is_tried_again(connection: Connection, mode: Mode) {
+    let limited = |n: usize, when: &str| {
+        let limited = fixture::planning().failing(429, "rate_limit_exceeded");
+        limited.to_be_asked_again(when).nth(n)
+    };
+    let turns = two_steps_after([limited(0, "soon"), limited(1, "-1"), limited(2, "1e999")]);
+    let world = World::new(connection, mode, &turns);
+    assert_asked_again(&world, &world.run(&[]));
+    assert_eq!(plannings(&world), 4, "{}", world.wire());
+}
+
+/// As often as there are retries (M02).
+pub(crate) fn failures_of_the_provider_in_a_row_are_got_over(connection: Connection, mode: Mode) {
+    let failing = |n, status| fixture::planning().failing(status, "server_error").nth(n);
+    let world = World::new(
+        connection,
+        mode,
+        &two_steps_after([failing(0, 500), failing(1, 503), failing(2, 529)]),
+    );
+    assert_asked_again(&world, &world.run(&[]));
+    assert_eq!(plannings(&world), 4, "{}", world.wire());
+}
+
+/// It would be refused again (M03).
+pub(crate) fn a_request_that_is_refused_is_not_made_again(connection: Connection, mode: Mode) {
+    for (status, code) in [(400, "invalid_request_error"), (403, "permission_denied")] {
+        let world = World::new(connection, mode, &[fixture::planning().failing(status, code)]);
+        assert_failed(&world, &world.run(&[]), &[connection.provider]);
+        assert_eq!(plannings(&world), 1, "{status}: {}", world.wire());
+    }
 }
 
 pub(crate) fn a_connection_lost_before_the_first_token_is_tried_again(connection: Connection, mode: Mode) {
@@ -134,6 +183,60 @@ pub(crate) fn a_model_that_calls_for_ever_is_stopped(connection: Connection, mod
     assert!(limits.contains("`step_1`") && limits.contains("model calls"), "{ran}");
 }
 
+/// A model that says nothing is asked a few times and no more (M08).
+pub(crate) fn a_model_that_says_nothing_for_ever_is_stopped(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &two_steps_after([fixture::empty_for_ever()]));
+    let ran = world.run(&["--json"]);
+    assert_eq!(ran.code(), 3, "{ran}\n{}", world.wire());
+    assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
+    assert!(world.requests().len() < 12, "{}", world.wire());
+}
+
+/// Of a hundred calls as many are carried out as a reply may make, and the others are answered (M08).
+pub(crate) fn calls_beyond_the_limit_of_a_reply_are_not_carried_out(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &fixture::many_calls(100));
+    // All of them have to fit into the next request.
+    world.configure("context_tokens = 100000\n");
+    let ran = world.run(&["--json"]);
+    assert_eq!(carried_out(&ran), 64, "{ran}\n{}", world.wire());
+    let requests = world.requests();
+    let answers = |request: &Request| {
+        let messages = request.messages().iter();
+        messages.filter(|message| message["role"] == "tool").count()
+    };
+    assert_eq!(requests.iter().map(answers).max(), Some(100), "{}", world.wire());
+}
+
+/// So many calls are no reply (M08).
+pub(crate) fn a_reply_of_five_hundred_calls_is_not_carried_out(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &fixture::many_calls(500));
+    let ran = world.run(&["--json"]);
+    assert_eq!((ran.code(), carried_out(&ran)), (3, 0), "{ran}\n{}", world.wire());
+}
+
+fn carried_out(ran: &Ran) -> usize {
+    ran.json()["calls"].as_array().map_or(0, Vec::len)
+}
+
+/// What the provider held back is not what the model wanted to call (M10).
+pub(crate) fn a_call_that_was_held_back_is_not_carried_out(connection: Connection, mode: Mode) {
+    let held_back = fixture::first_call().held_back(connection);
+    let world = World::new(connection, mode, &two_steps_after([held_back]));
+    let ran = world.run(&["--json"]);
+    assert_eq!((ran.code(), carried_out(&ran)), (3, 0), "{ran}\n{}", world.wire());
+}
+
+/// Each call reads 11 tokens and writes 7, so there are two (M12).
+pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode) {
+    let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
+    let world = World::new(connection, mode, &turns);
+    world.configure("[execution]\nmaxTokens = 20\n");
+    let ran = world.run(&["--json"]);
+    assert_eq!((ran.code(), world.requests().len()), (3, 2), "{ran}\n{}", world.wire());
+    let limits = ran.json()["metadata"]["limitsHit"].to_string();
+    assert!(limits.contains("36 tokens"), "{ran}");
+}
+
 /// A call of which only the beginning came is none (M10).
 pub(crate) fn a_call_that_ran_out_of_tokens_is_not_carried_out(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps_after(fixture::first_call_cut()));
@@ -174,4 +277,11 @@ pub(crate) fn a_call_that_breaks_off_is_not_carried_out(connection: Connection) 
     let ran = world.run(&["--json"]);
     assert_eq!(ran.code(), 3, "{ran}\n{}", world.wire());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
+}
+
+/// Two calls with one identifier are two calls, each with its own arguments (M05).
+pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection) {
+    let world = World::new(connection, Mode::Streaming, &fixture::one_step(fixture::twins()));
+    let ran = world.run(&["--json"]);
+    assert_eq!((ran.code(), carried_out(&ran)), (0, 2), "{ran}\n{}", world.wire());
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::connection::KEY;
+use crate::connection::{ANTHROPIC, Connection, KEY};
 
 /// The question of every run.
 pub(crate) const QUERY: &str = "What is 17.5% of 2340, and what is that divided by 7?";
@@ -64,8 +64,31 @@ impl Fixture {
     }
 
     /// For the first question of its kind only; the next fixture that fits has the others.
-    pub(crate) fn once(mut self) -> Self {
-        self.0["match"]["sequenceIndex"] = 0.into();
+    pub(crate) fn once(self) -> Self {
+        self.nth(0)
+    }
+
+    /// For that question of its kind only, counted from 0.
+    pub(crate) fn nth(mut self, n: usize) -> Self {
+        self.0["match"]["sequenceIndex"] = n.into();
+        self
+    }
+
+    /// The provider held the rest of the reply back.
+    pub(crate) fn held_back(mut self, connection: Connection) -> Self {
+        // The mock gives Anthropic's reason as it is.
+        let reason = if connection.provider == ANTHROPIC.provider {
+            "refusal"
+        } else {
+            "content_filter"
+        };
+        self.0["response"]["finishReason"] = reason.into();
+        self
+    }
+
+    /// The error says when to come back, in the words of `Retry-After`.
+    pub(crate) fn to_be_asked_again(mut self, when: impl Into<Value>) -> Self {
+        self.0["response"]["retryAfter"] = when.into();
         self
     }
 
@@ -173,8 +196,16 @@ pub(crate) enum Wrong {
     Expression,
     /// There is no such tool.
     Tool,
+    /// The name of a tool in another case, which is no name of a tool.
+    Case,
     /// The arguments are cut JSON.
     Arguments,
+    /// The arguments are no object.
+    List,
+    /// An argument has another type.
+    Type,
+    /// There is an argument that the tool does not know.
+    Extra,
 }
 
 /// A first call that is wrong, and the call that the model makes once it has read so.
@@ -182,6 +213,10 @@ pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
     let call = match wrong {
         Wrong::Expression => call("2340 *"),
         Wrong::Tool => json!({"name": "abacus", "arguments": {}}),
+        Wrong::Case => json!({"name": "Calculator", "arguments": {"expression": SHARE}}),
+        Wrong::List => json!({"name": "calculator", "arguments": "[1, 2]"}),
+        Wrong::Type => json!({"name": "calculator", "arguments": {"expression": [SHARE]}}),
+        Wrong::Extra => json!({"name": "calculator", "arguments": {"expression": SHARE, "unsafe": true}}),
         Wrong::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
     [calling(PERCENTAGE, &[], &[call]), first_call_after("\"error\"")]
@@ -191,6 +226,32 @@ pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
 pub(crate) fn first_call_for_ever() -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
     Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
+}
+
+/// Nothing, again and again, where a step should be worked on.
+pub(crate) fn empty_for_ever() -> Fixture {
+    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
+    Fixture::new(&question, &json!({"content": ""}))
+}
+
+/// One step whose first reply makes so many calls, no two of them the same, and which ends once the last one was refused.
+pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
+    let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
+    let ended = json!({"content": "58.5", "nextStepDecision": "complete_item"});
+    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": "not called"});
+    let end = Fixture::new(&question, &json!({"content": ended.to_string()}));
+    let turns = one_step(calling(PERCENTAGE, &[], &calls));
+    [end].into_iter().chain(turns).collect()
+}
+
+/// A first reply whose two calls have the same identifier.
+pub(crate) fn twins() -> Fixture {
+    let calls = [SHARE, "2340 * 17.5 / 700"].map(|expression| {
+        let mut call = call(expression);
+        call["id"] = "call_twin".into();
+        call
+    });
+    calling(PERCENTAGE, &[], &calls)
 }
 
 /// A first reply that ends before its end, and the call that the model makes once it has read so.
@@ -242,9 +303,14 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
 
 /// One step whose reply makes two calls.
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
+    one_step(calling(PERCENTAGE, &[], &[call(SHARE), call("2340 * 17.5 / 700")]))
+}
+
+/// One step whose first reply is `first`, and which ends with the result 58.5.
+pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     vec![
         plan("## Available tools", &[step("step_1", PERCENTAGE, &[])]),
-        calling(PERCENTAGE, &[], &[call(SHARE), call("2340 * 17.5 / 700")]),
+        first,
         completing(PERCENTAGE, "58.5"),
         synthesis(),
     ]

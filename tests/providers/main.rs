@@ -12,6 +12,8 @@ mod doctor;
 mod faults;
 mod fixture;
 mod mock;
+#[path = "../program.rs"]
+mod program;
 mod recordings;
 mod whole_runs;
 mod world;
@@ -46,7 +48,11 @@ macro_rules! both_modes {
                 parallel_calls_of_one_reply_are_each_answered,
                 a_call_that_fails_goes_back_with_its_error,
                 a_call_of_no_tool_goes_back_with_its_error,
+                a_name_in_another_case_is_no_name_of_a_tool,
                 a_call_with_cut_arguments_goes_back_with_its_error,
+                a_call_with_arguments_that_are_no_object_goes_back_with_its_error,
+                a_call_with_an_argument_of_another_type_goes_back_with_its_error,
+                a_call_with_an_argument_too_many_goes_back_with_its_error,
                 a_chat_goes_on_from_what_was_found,
                 the_tokens_of_all_calls_are_counted,
                 thoughts_never_reach_the_answer,
@@ -54,6 +60,10 @@ macro_rules! both_modes {
             faults: [
                 a_rate_limit_is_waited_out,
                 an_endless_rate_limit_ends_the_run_and_the_thread_goes_on,
+                a_rate_limit_of_an_hour_is_not_waited_out,
+                a_rate_limit_without_a_time_is_tried_again,
+                failures_of_the_provider_in_a_row_are_got_over,
+                a_request_that_is_refused_is_not_made_again,
                 a_connection_lost_before_the_first_token_is_tried_again,
                 a_provider_that_fails_once_is_asked_again,
                 a_reply_that_is_no_json_ends_the_run_at_once,
@@ -61,8 +71,13 @@ macro_rules! both_modes {
                 an_error_that_repeats_the_key_is_shown_without_it,
                 an_unknown_model_is_named,
                 a_call_that_ran_out_of_tokens_is_not_carried_out,
+                a_call_that_was_held_back_is_not_carried_out,
                 a_question_that_is_too_long_is_said,
                 a_model_that_calls_for_ever_is_stopped,
+                a_model_that_says_nothing_for_ever_is_stopped,
+                calls_beyond_the_limit_of_a_reply_are_not_carried_out,
+                a_reply_of_five_hundred_calls_is_not_carried_out,
+                a_budget_of_tokens_ends_the_run,
             ],
         );
     };
@@ -84,6 +99,7 @@ macro_rules! streams {
             an_answer_that_breaks_off_leaves_the_results,
             an_answer_that_stalls_leaves_the_results,
             a_call_that_breaks_off_is_not_carried_out,
+            calls_with_one_identifier_are_each_answered,
         ]);
     };
 }

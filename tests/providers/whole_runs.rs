@@ -6,7 +6,8 @@ use crate::connection::{COMPATIBLE, Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_C
 use crate::fixture::{ANSWER, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT, Wrong};
 use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
 use crate::mock::Request;
-use crate::world::{Ran, World};
+use crate::program::Ran;
+use crate::world::World;
 
 pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps());
@@ -66,6 +67,31 @@ pub(crate) fn a_call_with_cut_arguments_goes_back_with_its_error(connection: Con
     assert_corrected(connection, mode, Wrong::Arguments, "calculator");
 }
 
+/// Nothing like a name is taken for it (M06).
+pub(crate) fn a_name_in_another_case_is_no_name_of_a_tool(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::Case, "Calculator");
+}
+
+/// The arguments are checked before anything runs (M07).
+pub(crate) fn a_call_with_arguments_that_are_no_object_goes_back_with_its_error(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::List, "calculator");
+}
+
+pub(crate) fn a_call_with_an_argument_of_another_type_goes_back_with_its_error(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::Type, "calculator");
+}
+
+pub(crate) fn a_call_with_an_argument_too_many_goes_back_with_its_error(connection: Connection, mode: Mode) {
+    assert_corrected(connection, mode, Wrong::Extra, "calculator");
+}
+
+/// Calls that a tool carried out.
+fn successes(ran: &Ran) -> usize {
+    let report = ran.json();
+    let calls = report["calls"].as_array().unwrap().iter();
+    calls.filter(|call| call["ending"] == "success").count()
+}
+
 /// The model reads what was wrong with its call of `name`, makes it right, and the run ends well.
 fn assert_corrected(connection: Connection, mode: Mode, wrong: Wrong, name: &str) {
     let world = World::new(connection, mode, &two_steps_after(first_call_corrected(wrong)));
@@ -74,6 +100,7 @@ fn assert_corrected(connection: Connection, mode: Mode, wrong: Wrong, name: &str
     let requests = world.requests();
     let third = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
     assert_eq!(answered_calls(third), [name, "calculator"], "{third:?}");
+    assert_eq!(successes(&ran), 2, "the wrong call was carried out: {ran}");
 }
 
 pub(crate) fn a_chat_goes_on_from_what_was_found(connection: Connection, mode: Mode) {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -11,6 +11,7 @@ use crate::components;
 use crate::connection::{Connection, KEY, Mode};
 use crate::fixture::{Fixture, QUERY};
 use crate::mock::{Mock, Request};
+use crate::program::{self, Ran};
 
 /// A mock of one provider and a home that uses it.
 #[derive(Debug)]
@@ -35,10 +36,16 @@ impl World {
             .find(|(name, _)| *name == "calculator")
             .unwrap();
         fs::copy(calculator, home.path().join("plugins/calculator.wasm")).unwrap();
-        std::os::unix::fs::symlink(shared_cache(), home.path().join("cache")).unwrap();
         fs::write(home.path().join("art.toml"), settings(connection, mode)).unwrap();
         let mock = Mock::start(home.path(), fixtures, key);
         Self { connection, mock, home }
+    }
+
+    /// Adds to the configuration, which ends with the table of the provider.
+    pub(crate) fn configure(&self, settings: &str) {
+        let path = self.home.path().join("art.toml");
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(&path, before + settings).unwrap();
     }
 
     /// `art run` with the question of every run.
@@ -73,13 +80,8 @@ impl World {
         let Connection {
             provider, model, base, ..
         } = self.connection;
-        let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
-        command
-            .env_clear()
-            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        let mut command = program::art(self.home.path());
         command.envs(self.connection.key.map(|(variable, _)| (variable, KEY)));
-        command.arg("--home").arg(self.home.path());
-        command.arg("--plugins").arg(self.home.path().join("plugins"));
         command.args(["--model", &format!("{provider}:{model}")]);
         command.args(["--base-url", &format!("{}{base}", self.mock.url())]);
         command
@@ -127,13 +129,6 @@ fn settings(connection: Connection, mode: Mode) -> String {
     )
 }
 
-/// Compiled code that all tests share, since compiling takes seconds.
-fn shared_cache() -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("providers-cache");
-    fs::create_dir_all(&path).unwrap();
-    path
-}
-
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -147,38 +142,4 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     below
         .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
         .collect()
-}
-
-/// What a run of the program left.
-#[derive(Debug)]
-pub(crate) struct Ran(Output);
-
-impl Ran {
-    pub(crate) fn code(&self) -> i32 {
-        self.0.status.code().unwrap()
-    }
-
-    pub(crate) fn stdout(&self) -> String {
-        String::from_utf8(self.0.stdout.clone()).unwrap()
-    }
-
-    pub(crate) fn stderr(&self) -> String {
-        String::from_utf8(self.0.stderr.clone()).unwrap()
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.0.stdout).unwrap_or_else(|error| panic!("stdout is not JSON: {error}\n{self}"))
-    }
-}
-
-impl std::fmt::Display for Ran {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "code {:?}\n{}\n{}",
-            self.0.status.code(),
-            self.stdout(),
-            self.stderr()
-        )
-    }
 }

@@ -9,12 +9,10 @@ mod session;
 use tokio::runtime::Runtime;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, report, run, runtime};
+use super::{attachment, config, open, report, run, runtime};
 use crate::cli::{ChatArgs, Global};
-use crate::compose::Host;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render::compiling::Compiling;
 use commands::{ChatLine, ThreadChange};
 use input::{Input, Typed};
 use screen::Screen;
@@ -31,8 +29,7 @@ pub(super) fn chat(global: &Global, args: &ChatArgs) -> Result<Exit, CommandErro
         false => AfterInterrupt::End,
     })?;
     let runtime = runtime()?;
-    let compiling = Compiling::new(global.json);
-    let host = runtime.block_on(Host::open(config, &|compiled| compiling.tell(compiled)))?;
+    let host = runtime.block_on(open(global, config))?;
     let session = runtime.block_on(Session::open(host, args.thread.clone()))?;
     let chat = Chat {
         screen: Screen::new(global.json),

@@ -4,14 +4,13 @@ use art_model::EmbeddedModel;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, report, runtime};
+use super::{attachment, config, open, report, runtime};
 use crate::cli::{Global, RunArgs};
 use crate::compose::Host;
 use crate::config::Config;
 use crate::drive::{self, Answered, Question};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render::compiling::Compiling;
 use crate::render::display::Display;
 use crate::render::{self, plan};
 
@@ -30,8 +29,7 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let runtime = runtime()?;
     let exit = runtime.block_on(async {
-        let compiling = Compiling::new(global.json);
-        let host = Host::open(config, &|compiled| compiling.tell(compiled)).await?;
+        let host = open(global, config).await?;
         report::warn_of_cost(&host)?;
         let run = interrupts.begin();
         let answered = if global.json {

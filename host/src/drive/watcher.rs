@@ -32,15 +32,16 @@ pub struct Streamed<'a> {
 }
 
 /// Follows a run while it goes on (C76). Every method may be left out; each is called on the task of the run, which waits
-/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10): it is counted in
-/// [`Answered::watcher_panics`](super::Answered::watcher_panics), unless the question has `strict_watcher`.
+/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10): see
+/// [`Answered::watcher_panics`](super::Answered::watcher_panics), and `strict_watcher` of
+/// [`CallSettings`](super::CallSettings) for tests of watchers.
 ///
 /// A run is the root span of a trace with the digits of the run's identifier; each call of a model or a tool is a child of
 /// the root, with the same span at its beginning and its end. The order is: `run_started`, then for each call of a model
 /// `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each call of a tool `tool_called`,
-/// `tool_progressed` as often as there is news, and `tool_returned`; `run_failed` if there is no answer because of an error; and `run_ended`. Calls that go on at the same time
-/// are told of as they begin and end. All calls of a reply have ended before its step asks the model again. Each is told
-/// once, whatever the number of retries, which are pieces of the stream.
+/// `tool_progressed` as often as there is news, and `tool_returned`; `run_failed` if there is no answer because of an error;
+/// and `run_ended`. Calls that go on at the same time are told of as they begin and end. All calls of a reply have ended
+/// before its step asks the model again. Each is told once, whatever the number of retries, which are pieces of the stream.
 ///
 /// A call of a model that is dropped because its run ended has no end, nor has a tool that did not stop when its run was
 /// cancelled; a watcher that keeps open spans closes them in `run_ended`.

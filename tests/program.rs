@@ -1,0 +1,80 @@
+//! The program as its users run it, for the tests of each suite.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// What the environment of the person who runs the tests may hold.
+const FOREIGN: [&str; 18] = [
+    "ART_API_KEY_ENV",
+    "ART_BASE_URL",
+    "ART_LOG",
+    "ART_MODEL",
+    "ANTHROPIC_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "NO_COLOR",
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "all_proxy",
+    "https_proxy",
+    "http_proxy",
+];
+
+/// `art`, to be started with `home` and the plugins folder in it. The compiled code is shared with the other tests, since
+/// compiling takes seconds, unless the home has a cache of its own.
+pub(crate) fn art(home: &Path) -> Command {
+    let cache = home.join("cache");
+    if !cache.exists() {
+        std::os::unix::fs::symlink(shared_cache(), &cache).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
+    command.arg("--home").arg(home);
+    command.arg("--plugins").arg(home.join("plugins"));
+    for name in FOREIGN {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn shared_cache() -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-cache");
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// What a run of the program left.
+#[derive(Debug)]
+pub(crate) struct Ran(pub(crate) Output);
+
+impl Ran {
+    pub(crate) fn code(&self) -> i32 {
+        self.0.status.code().unwrap()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.0.stdout).unwrap_or_else(|error| panic!("stdout is not JSON: {error}\n{self}"))
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (code, stdout, stderr) = (self.0.status.code(), self.stdout(), self.stderr());
+        write!(f, "code {code:?}\n{stdout}\n{stderr}")
+    }
+}
