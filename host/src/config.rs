@@ -234,7 +234,7 @@ pub enum ConfigError {
         most: usize,
     },
     /// There is no place for state.
-    #[error("neither `--home` nor `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
+    #[error("neither `--home` nor an absolute `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
     NoHome,
 }
 
