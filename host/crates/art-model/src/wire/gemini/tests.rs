@@ -1,5 +1,5 @@
 use art_core::prompt::Message;
-use art_core::provider::ReplyFormat;
+use art_core::provider::{Media, ReplyFormat};
 use serde_json::{Value, json};
 
 use crate::wire::tests::{asked, conversation, read, read_whole, shown, tool_call, written};
@@ -43,6 +43,25 @@ fn a_model_cannot_lead_out_of_its_path() {
         path("../x?key=1#"),
         "models/..%2Fx%3Fkey%3D1%23:streamGenerateContent?alt=sse"
     );
+}
+
+#[test]
+fn a_picture_that_the_provider_refuses_is_told_in_words() {
+    let mut request = asked(vec![Message::user("Look.")]);
+    request.media = ["image/gif", "image/webp"]
+        .map(|media_type| Media {
+            name: "p".to_owned(),
+            media_type: media_type.to_owned(),
+            base64: "AAAA".to_owned(),
+        })
+        .to_vec();
+    let body = written(API, "gemini", "m", &request).body;
+    let parts = &body["contents"][0]["parts"];
+    assert_eq!(
+        parts[1],
+        json!({"text": "The picture `p` is left out: the model does not take `image/gif`."})
+    );
+    assert_eq!(parts[2]["inlineData"]["mimeType"], "image/webp");
 }
 
 #[test]
