@@ -37,6 +37,11 @@ impl Calls {
         self.pieces.is_empty()
     }
 
+    /// How many began.
+    pub(super) fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// A piece of a chat reply. Providers leave out indexes, use one index for several calls, or repeat the identifier with
     /// each piece, so a piece goes on with a call only when nothing in it says otherwise.
     pub(super) fn piece(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> Result<(), TooMuch> {
