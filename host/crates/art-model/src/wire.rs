@@ -18,7 +18,7 @@ mod responses;
 mod tests;
 mod think;
 mod turns;
-mod usage;
+pub(crate) mod usage;
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -29,6 +29,7 @@ fn engine_with_places(max_parallel: usize, model: Scripted) -> (ReasoningEngine,
         input: 1.0,
         output: 2.0,
         cached_input: None,
+        cache_write: None,
         long: None,
     };
     let prices = PriceTable([("s:m".to_owned(), price)].into());
