@@ -68,6 +68,17 @@ pub(crate) struct Remote {
     pub(crate) redactor: Redactor,
 }
 
+impl Remote {
+    /// What is known of the provider, if it is asked at its own address: somebody else's server may have any name.
+    pub(crate) fn known_at_own_address(&self) -> Option<&'static Known> {
+        let own = |known: &&Known| {
+            let url = known.base_url.and_then(|url| Url::parse(url).ok());
+            url.as_ref() == Some(&self.base_url)
+        };
+        known(&self.name).filter(own)
+    }
+}
+
 impl Provider {
     /// A provider that has one model, `model`.
     pub(crate) fn fixed(model: Arc<dyn Model>) -> Self {
@@ -111,7 +122,8 @@ impl Provider {
     }
 
     /// What tells one adapter from another (M23): the provider, the model, the options, and where the key comes from. Of the
-    /// options it has hashes, since one of them may be a secret, and two secrets are two adapters (M26).
+    /// options it has hashes, since one of them may be a secret, and two secrets are two adapters (M26). No adapter of this
+    /// host reads an option yet; M23 counts them all the same.
     pub(crate) fn signature(&self, config: &RuntimeProviderConfig) -> String {
         let hash = |value: &Value| BuildHasherDefault::<DefaultHasher>::default().hash_one(value.to_string());
         let options = config.adapter_options.iter();
