@@ -100,8 +100,6 @@ pub(crate) struct WireCall<'a> {
 pub(crate) struct WireRequest {
     /// Below the base URL, without a leading `/`; it may have a query.
     pub(crate) path: String,
-    /// Headers of the dialect, in lower case, besides the key.
-    pub(crate) headers: Vec<(&'static str, String)>,
     /// JSON.
     pub(crate) body: Value,
 }

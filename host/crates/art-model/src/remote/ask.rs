@@ -36,9 +36,6 @@ pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> R
     if remote.stream {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     }
-    for (name, value) in &written.headers {
-        headers.insert(header_name(name)?, header(value)?);
-    }
     let url = url(remote, &written.path)?;
     let call = Call {
         method: Method::POST,

@@ -44,7 +44,6 @@ pub(super) fn request(profile: Profile, call: &WireCall<'_>) -> Result<WireReque
     Params::new(call).add_rest(&mut body);
     Ok(WireRequest {
         path: "chat/completions".to_owned(),
-        headers: Vec::new(),
         body: body.into(),
     })
 }

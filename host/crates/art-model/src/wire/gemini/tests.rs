@@ -94,6 +94,22 @@ fn the_calls_of_another_model_are_signed_with_a_word_where_a_signature_is_wanted
 }
 
 #[test]
+fn a_turn_that_lost_a_call_keeps_nothing_that_the_provider_wants_back() {
+    let call =
+        |name: &str, args: Value| json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "Y2FsbA=="});
+    let ending = |reason: &str| {
+        let calls = json!([call("f", json!({})), call("g", json!("cut"))]);
+        content(&[parts(&calls), stop(reason)])
+    };
+    assert!(ending("STOP").contains("\nstate gemini "), "{}", ending("STOP"));
+    let cut = ending("MAX_TOKENS");
+    assert!(
+        !cut.contains("state gemini") && cut.starts_with("call  f {}\nmetadata"),
+        "{cut}"
+    );
+}
+
+#[test]
 fn a_recorded_stream_gives_thoughts_text_calls_state_and_counts() {
     insta::assert_snapshot!(shown(&replay(API, "gemini", [SAMPLE])), @r#"
     thinking Two numbers to add.
