@@ -360,6 +360,31 @@ fn a_key_of_the_environment_does_not_go_where_a_flag_points() {
     assert_eq!((&compatible.api_key_env, config.notes.len()), (&None, 1));
 }
 
+#[test]
+fn a_variable_of_the_environment_that_is_blank_says_nothing() {
+    let blank = |text: &str, from_environment: &[&'static str]| Overrides {
+        model: Some(text.to_owned()),
+        base_url: Some(text.to_owned()),
+        api_key_env: Some(text.to_owned()),
+        from_environment: from_environment.to_vec(),
+        ..Overrides::default()
+    };
+    for text in ["", "  "] {
+        let config = with_file(
+            "model = \"ollama:m\"",
+            blank(text, &["model", "base_url", "api_key_env"]),
+        );
+        let config = config.unwrap();
+        assert_eq!(
+            (config.model.value.as_str(), config.model.origin),
+            ("ollama:m", Origin::File)
+        );
+        assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
+        assert_eq!(config.notes, Vec::<String>::new());
+    }
+    assert!(with_file("", blank("", &[])).is_err(), "a flag says what it says");
+}
+
 fn provider(model: &str) -> &str {
     model.split_once(':').unwrap().0
 }

@@ -61,12 +61,7 @@ pub(crate) fn find(
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Key, ModelError> {
-    let named = settings.api_key_env.as_deref();
-    let variables = match (named, &settings.api_key_file) {
-        (Some(named), _) => vec![named],
-        (None, Some(_)) => Vec::new(),
-        (None, None) => usual.to_vec(),
-    };
+    let variables = variables(usual, settings);
     for variable in &variables {
         let value = environment(variable).unwrap_or_default();
         if !value.trim().is_empty() {
@@ -76,7 +71,7 @@ pub(crate) fn find(
     if let Some(path) = &settings.api_key_file {
         return checked(&read(path)?, KeySource::File(path.clone()));
     }
-    if !needed && named.is_none() {
+    if !needed && settings.api_key_env.is_none() {
         return Ok(Key::none());
     }
     let variable = variables
@@ -89,6 +84,26 @@ pub(crate) fn find(
     Err(not_configured(format!(
         "provider `{name}` has no key; set the environment variable {variable}, or name a file that holds the key as `api_key_file` of `[providers.{name}]`"
     )))
+}
+
+/// The variables in which the key may be.
+fn variables<'a>(usual: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
+    match (&settings.api_key_env, &settings.api_key_file) {
+        (Some(named), _) => vec![named],
+        (None, Some(_)) => Vec::new(),
+        (None, None) => usual.to_vec(),
+    }
+}
+
+/// Whether something is where [`find`] looks, even if it cannot be used.
+pub(crate) fn is_set(
+    usual: &[&str],
+    settings: &ProviderSettings,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> bool {
+    let set = |variable: &str| environment(variable).is_some_and(|value| !value.trim().is_empty());
+    let file = settings.api_key_file.as_ref().is_some_and(|file| file.exists());
+    file || variables(usual, settings).into_iter().any(set)
 }
 
 /// Whether a name can be shown: what has small letters and is not set may be the key itself.
@@ -208,6 +223,19 @@ mod tests {
     fn a_key_that_no_header_can_carry_is_refused_without_being_shown() {
         let error = with_env(&named("SPLIT"), true).unwrap_err();
         insta::assert_snapshot!(error, @"environment variable `SPLIT` holds a character that no key has; put the key there alone, on one line");
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_used_is_set_all_the_same() {
+        let environment = |name: &str| (name == "SPLIT").then(|| format!("{SECRET} more"));
+        let is_set = |settings: &ProviderSettings| is_set(&["USUAL"], settings, &environment);
+        assert!(is_set(&named("SPLIT")) && !is_set(&named("MISSING")));
+        assert!(!is_set(&ProviderSettings::default()));
+        let file = |path: PathBuf| ProviderSettings {
+            api_key_file: Some(path),
+            ..ProviderSettings::default()
+        };
+        assert!(is_set(&file(std::env::temp_dir())) && !is_set(&file(std::env::temp_dir().join("no-such-key"))));
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub(crate) struct Remote {
     pub(crate) base_url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) key: Key,
+    /// Whether there is a key, used or not.
+    pub(crate) key_set: bool,
     /// Why it cannot be called as it is set; none when it can.
     pub(crate) problem: Option<ModelError>,
     pub(crate) capabilities: Vec<ModelCapability>,
