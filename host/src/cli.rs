@@ -139,7 +139,13 @@ Keys of `art.toml`, with their defaults or an example:
                                  (context_tokens has to be what the server was started with: one that reads less,
                                  such as ollama by its own default, silently forgets how a prompt begins)
   [prices.\"PROVIDER:MODEL\"]
-  input = 0.25                   US dollars for a million tokens; also: output, cached_input
+  input = 0.25                   US dollars for a million tokens that are read
+  output = 2.0                   the same for tokens that are written; both have to be set
+  cached_input = 0.025           the same for tokens from the provider's cache; default: as `input`
+  cache_write = 0.3125           the same for tokens put into its cache; default: 1.25 times `input`
+  long = { over = 200000, input = 0.5, output = 4.0 }
+                                 prices of a call whose prompt has more tokens than `over`; also: cached_input,
+                                 cache_write
   [models]
   total_timeout_ms = 600000      for one call; also: connect_timeout_ms, header_timeout_ms, idle_timeout_ms,
                                  max_retries, retry_base_ms, retry_cap_ms, max_retry_after_ms, queue_timeout_ms,
@@ -353,6 +359,17 @@ mod tests {
     fn a_flag_is_not_taken_for_the_environment() {
         let cli = parse(&["art", "run", "--home", "/x", "question"]);
         assert!(!cli.global.from_environment.contains(&"home"));
+    }
+
+    #[test]
+    fn the_help_lists_every_key_of_a_price() {
+        let prices = CONFIG_HELP.split("[prices.").nth(1).unwrap();
+        let prices = prices.split("[models]").next().unwrap();
+        let keys = ["input", "output", "cached_input", "cache_write", "long"];
+        for key in keys {
+            assert!(prices.contains(&format!("\n  {key} = ")), "{key}");
+        }
+        assert!(prices.contains("{ over = "), "{prices}");
     }
 
     #[test]

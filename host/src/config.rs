@@ -76,6 +76,25 @@ pub struct Overrides {
     pub from_environment: Vec<&'static str>,
 }
 
+impl Overrides {
+    /// Without what the environment sets to nothing: such a variable says no more than one that is not set.
+    fn without_blanks(&self) -> Self {
+        let mut given = self.clone();
+        let texts = [
+            ("model", &mut given.model),
+            ("base_url", &mut given.base_url),
+            ("api_key_env", &mut given.api_key_env),
+        ];
+        for (name, text) in texts {
+            let blank = |text: &mut String| text.trim().is_empty();
+            if self.from_environment.contains(&name) && text.take_if(blank).is_some() {
+                given.from_environment.retain(|from| *from != name);
+            }
+        }
+        given
+    }
+}
+
 /// The checked configuration: the only one that the rest of the program sees.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
@@ -234,7 +253,7 @@ pub enum ConfigError {
         most: usize,
     },
     /// There is no place for state.
-    #[error("neither `--home` nor `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
+    #[error("neither `--home` nor an absolute `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
     NoHome,
 }
 
@@ -266,6 +285,7 @@ impl Config {
     /// # Errors
     /// When the file is unreadable or wrong, there is no place for state, or a provider is changed where none is asked.
     pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
+        let overrides = &mut overrides.without_blanks();
         let places = places(overrides, environment)?;
         let path = places.config.join("art.toml");
         let file = file::read_file(&path)?;
@@ -281,7 +301,6 @@ impl Config {
             prices: file.prices,
             limits: file.models,
         };
-        let overrides = &mut overrides.clone();
         let note = models::forget_foreign(overrides, &model, &given);
         let models = models::settings(overrides, &model.value, given, &places.config)?;
         let templates = file.system_prompts.unwrap_or_default().into_iter();

@@ -96,6 +96,7 @@ fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
 fn key(info: &ProviderInfo) -> String {
     match (&info.key, &info.problem) {
         (Some(source), _) => format!("{source} (set)"),
+        (None, Some(problem)) if info.key_set => format!("not used: {}", problem.message),
         (None, Some(_)) => "not set".to_owned(),
         (None, None) => "none needed".to_owned(),
     }

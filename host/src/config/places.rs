@@ -44,12 +44,15 @@ pub(super) fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsStrin
         });
     }
     let xdg = |variable: &str, fallback: &str| {
-        let set = environment
-            .get(variable)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
-        let home = || environment.get("HOME").map(|home| Path::new(home).join(fallback));
-        set.or_else(home)
+        // A path that counts from the working directory would make a stranger's folder the configuration.
+        let folder = |name: &str| {
+            environment
+                .get(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        folder(variable)
+            .or_else(|| folder("HOME").map(|home| home.join(fallback)))
             .map(|path| path.join("art"))
             .ok_or(ConfigError::NoHome)
     };

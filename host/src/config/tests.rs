@@ -103,6 +103,19 @@ fn without_any_home_the_user_is_told_what_to_pass() {
     assert!(error.to_string().contains("--home DIR"));
 }
 
+#[test]
+fn a_home_that_is_no_absolute_path_is_none() {
+    for home in ["", "relative", "."] {
+        let environment = BTreeMap::from([("HOME", OsString::from(home))]);
+        let loaded = Config::load(&Overrides::default(), &environment);
+        assert!(matches!(loaded, Err(ConfigError::NoHome)), "`{home}`");
+    }
+    let home = tempfile::tempdir().unwrap();
+    let environment = BTreeMap::from([("HOME", home.path().as_os_str().to_owned())]);
+    let config = Config::load(&Overrides::default(), &environment).unwrap();
+    assert!(config.database.value.starts_with(home.path()));
+}
+
 fn with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), text).unwrap();
@@ -278,7 +291,10 @@ fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment(
         from_environment: vec!["base_url", "api_key_env"],
         ..addressed("embedded")
     };
-    assert!(with_file("", from_environment).unwrap().models.providers.is_empty());
+    let config = with_file("", from_environment).unwrap();
+    assert!(config.models.providers.is_empty());
+    assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
+    assert_eq!(config.notes, Vec::<String>::new());
 }
 
 #[test]
@@ -332,8 +348,72 @@ fn a_flag_counts_beside_a_value_of_the_environment_that_does_not() {
     assert_eq!((&openai.api_key_env, config.notes.len()), (&None, 1));
 }
 
+#[test]
+fn a_key_of_the_environment_does_not_go_where_a_flag_points() {
+    let overrides = Overrides {
+        from_environment: vec!["api_key_env"],
+        ..addressed("compatible:m")
+    };
+    let config = with_file("", overrides).unwrap();
+    let compatible = &config.models.providers["compatible"];
+    assert_eq!(compatible.base_url.as_deref(), Some("https://other.example"));
+    assert_eq!((&compatible.api_key_env, config.notes.len()), (&None, 1));
+}
+
+#[test]
+fn a_variable_of_the_environment_that_is_blank_says_nothing() {
+    let blank = |text: &str, from_environment: &[&'static str]| Overrides {
+        model: Some(text.to_owned()),
+        base_url: Some(text.to_owned()),
+        api_key_env: Some(text.to_owned()),
+        from_environment: from_environment.to_vec(),
+        ..Overrides::default()
+    };
+    for text in ["", "  "] {
+        let config = with_file(
+            "model = \"ollama:m\"",
+            blank(text, &["model", "base_url", "api_key_env"]),
+        );
+        let config = config.unwrap();
+        assert_eq!(
+            (config.model.value.as_str(), config.model.origin),
+            ("ollama:m", Origin::File)
+        );
+        assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
+        assert_eq!(config.notes, Vec::<String>::new());
+    }
+    assert!(with_file("", blank("", &[])).is_err(), "a flag says what it says");
+}
+
 fn provider(model: &str) -> &str {
     model.split_once(':').unwrap().0
+}
+
+#[test]
+fn what_looks_like_a_key_is_no_name_of_a_variable() {
+    let load = |name: &str| {
+        let text = format!("[providers.openai]\napi_key_env = \"{name}\"");
+        with_file(&text, Overrides::default())
+    };
+    for key in [
+        "gsk_a",
+        "hf_abc",
+        "sk_live",
+        "AIzaSyA",
+        "0123456789abcdef0123456789abcdef",
+    ] {
+        let error = load(key).unwrap_err();
+        assert!(matches!(error, ConfigError::NoVariable { .. }), "{key}: {error}");
+    }
+    for name in [
+        "OPENAI_API_KEY",
+        "MY_SECOND_OPENAI_API_KEY_2",
+        "key2",
+        "work_key",
+        "the_key_of_our_gateway",
+    ] {
+        assert!(load(name).is_ok(), "{name}");
+    }
 }
 
 #[test]

@@ -49,7 +49,8 @@ impl Key {
     }
 }
 
-/// Looks the key of provider `name` up: in the variable that the settings name, or else in the usual ones, then in the file.
+/// Looks the key of provider `name` up: in the variable that the settings name, then in the file that they name. The usual
+/// variables count only when the settings name neither: what they hold may be meant for another address.
 ///
 /// # Errors
 /// When there is none and the provider needs one, or the person said where it is; when what is there cannot be a key.
@@ -60,8 +61,7 @@ pub(crate) fn find(
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Key, ModelError> {
-    let named = settings.api_key_env.as_deref();
-    let variables: Vec<&str> = named.map_or_else(|| usual.to_vec(), |named| vec![named]);
+    let variables = variables(usual, settings);
     for variable in &variables {
         let value = environment(variable).unwrap_or_default();
         if !value.trim().is_empty() {
@@ -71,13 +71,45 @@ pub(crate) fn find(
     if let Some(path) = &settings.api_key_file {
         return checked(&read(path)?, KeySource::File(path.clone()));
     }
-    if !needed && named.is_none() {
+    if !needed && settings.api_key_env.is_none() {
         return Ok(Key::none());
     }
-    let variable = variables.first().unwrap_or(&"api_key_env");
+    let variable = variables
+        .first()
+        .filter(|variable| looks_like_a_variable(variable))
+        .map_or_else(
+            || "that `api_key_env` names".to_owned(),
+            |variable| format!("`{variable}`"),
+        );
     Err(not_configured(format!(
-        "provider `{name}` has no key; set the environment variable `{variable}`, or name a file that holds the key as `api_key_file` of `[providers.{name}]`"
+        "provider `{name}` has no key; set the environment variable {variable}, or name a file that holds the key as `api_key_file` of `[providers.{name}]`"
     )))
+}
+
+/// The variables in which the key may be.
+fn variables<'a>(usual: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
+    match (&settings.api_key_env, &settings.api_key_file) {
+        (Some(named), _) => vec![named],
+        (None, Some(_)) => Vec::new(),
+        (None, None) => usual.to_vec(),
+    }
+}
+
+/// Whether something is where [`find`] looks, even if it cannot be used.
+pub(crate) fn is_set(
+    usual: &[&str],
+    settings: &ProviderSettings,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> bool {
+    let set = |variable: &str| environment(variable).is_some_and(|value| !value.trim().is_empty());
+    let file = settings.api_key_file.as_ref().is_some_and(|file| file.exists());
+    file || variables(usual, settings).into_iter().any(set)
+}
+
+/// Whether a name can be shown: what has small letters and is not set may be the key itself.
+fn looks_like_a_variable(name: &str) -> bool {
+    name.bytes()
+        .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
@@ -182,9 +214,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_not_set_is_shown_only_when_it_looks_like_one() {
+        let error = with_env(&named("gsk_abc123"), true).unwrap_err();
+        insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable that `api_key_env` names, or name a file that holds the key as `api_key_file` of `[providers.p]`");
+    }
+
+    #[test]
     fn a_key_that_no_header_can_carry_is_refused_without_being_shown() {
         let error = with_env(&named("SPLIT"), true).unwrap_err();
         insta::assert_snapshot!(error, @"environment variable `SPLIT` holds a character that no key has; put the key there alone, on one line");
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_used_is_set_all_the_same() {
+        let environment = |name: &str| (name == "SPLIT").then(|| format!("{SECRET} more"));
+        let is_set = |settings: &ProviderSettings| is_set(&["USUAL"], settings, &environment);
+        assert!(is_set(&named("SPLIT")) && !is_set(&named("MISSING")));
+        assert!(!is_set(&ProviderSettings::default()));
+        let file = |path: PathBuf| ProviderSettings {
+            api_key_file: Some(path),
+            ..ProviderSettings::default()
+        };
+        assert!(is_set(&file(std::env::temp_dir())) && !is_set(&file(std::env::temp_dir().join("no-such-key"))));
     }
 
     #[test]
@@ -195,6 +246,15 @@ mod tests {
 
     #[cfg(unix)]
     fn from_file(content: &[u8], mode: u32) -> Result<Key, ModelError> {
+        from_file_beside(content, mode, &|_| None)
+    }
+
+    #[cfg(unix)]
+    fn from_file_beside(
+        content: &[u8],
+        mode: u32,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Key, ModelError> {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("key");
@@ -204,7 +264,14 @@ mod tests {
             api_key_file: Some(path),
             ..ProviderSettings::default()
         };
-        find("p", &["MISSING"], true, &settings, &|_| None)
+        find("p", &["USUAL"], true, &settings, environment)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_named_is_read_even_if_a_usual_variable_is_set() {
+        let key = from_file_beside(b"from-file", 0o600, &|_| Some(SECRET.to_owned())).unwrap();
+        assert_eq!(key.expose(), Some("from-file"));
     }
 
     #[cfg(unix)]

@@ -3,23 +3,35 @@
 use std::collections::BTreeMap;
 
 use art_core::stream::LlmMetadata;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use art_core::provider::RuntimeProviderConfig;
 
+use crate::wire::usage::cache_writes;
+
 const BUILT_IN: &str = include_str!("../prices.toml");
+
+/// What writing to a cache costs, in prices of reading, where the price does not say: only one provider counts it apart, and
+/// that is its factor for the caches that are asked for here.
+const CACHE_WRITE: f64 = 1.25;
 
 /// What one model costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Price {
     /// A million tokens read.
+    #[serde(deserialize_with = "amount")]
     pub input: f64,
     /// A million tokens written.
+    #[serde(deserialize_with = "amount")]
     pub output: f64,
     /// A million tokens read from the provider's cache; as `input` when it is not set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
+    /// A million tokens of the question that the provider says it wrote to its cache; 1.25 times `input` when it is not set.
+    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
     /// What a call with a long prompt costs instead, where that is another price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongPrice>,
@@ -32,12 +44,30 @@ pub struct LongPrice {
     /// Prompts of more tokens are long.
     pub over: u64,
     /// A million tokens read.
+    #[serde(deserialize_with = "amount")]
     pub input: f64,
     /// A million tokens written.
+    #[serde(deserialize_with = "amount")]
     pub output: f64,
     /// A million tokens read from the provider's cache; as `input` when it is not set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
+    /// A million tokens of the question that the provider says it wrote to its cache; 1.25 times `input` when it is not set.
+    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
+}
+
+/// A price: no provider pays for being asked, and a cost that is no number would be under every limit.
+fn amount<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    let price = f64::deserialize(source)?;
+    if price.is_finite() && price >= 0.0 {
+        return Ok(price);
+    }
+    Err(D::Error::custom("a price is a number of US dollars, 0 or more"))
+}
+
+fn some_amount<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
+    amount(source).map(Some)
 }
 
 impl Price {
@@ -46,11 +76,13 @@ impl Price {
     pub fn cost(&self, metadata: &LlmMetadata) -> Option<f64> {
         let (input, output) = (metadata.input_tokens?, metadata.output_tokens?);
         let cached = metadata.cached_input_tokens.unwrap_or_default().min(input);
-        let fresh = input.saturating_sub(cached);
+        let written = cache_writes(metadata).unwrap_or_default().min(input - cached);
+        let fresh = input - cached - written;
         let price = self.for_prompt(input);
         let cached_price = price.cached_input.unwrap_or(price.input);
-        let millionths = dollars(fresh, price.input) + dollars(cached, cached_price) + dollars(output, price.output);
-        Some(millionths / 1e6)
+        let write_price = price.cache_write.unwrap_or(price.input * CACHE_WRITE);
+        let read = dollars(fresh, price.input) + dollars(cached, cached_price) + dollars(written, write_price);
+        Some((read + dollars(output, price.output)) / 1e6)
     }
 
     /// The price of a call whose prompt has so many tokens.
@@ -61,6 +93,7 @@ impl Price {
                 input: long.input,
                 output: long.output,
                 cached_input: long.cached_input,
+                cache_write: long.cache_write,
                 long: None,
             },
         }
@@ -121,6 +154,7 @@ mod tests {
             input,
             output: 1.0,
             cached_input: Some(0.5),
+            cache_write: None,
             long: None,
         }
     }
@@ -191,12 +225,50 @@ mod tests {
     }
 
     #[test]
+    fn tokens_that_were_written_to_the_cache_have_their_own_price() {
+        let metadata = LlmMetadata {
+            input_tokens: Some(1_000_000),
+            cached_input_tokens: Some(400_000),
+            output_tokens: Some(0),
+            provider_raw_usage: Some(serde_json::json!({"cache_creation_input_tokens": 200_000})),
+            ..LlmMetadata::default()
+        };
+        let set = Price {
+            cache_write: Some(10.0),
+            ..price(2.0)
+        };
+        for (price, expected) in [(price(2.0), 0.8 + 0.2 + 0.5), (set, 0.8 + 0.2 + 2.0)] {
+            let cost = price.cost(&metadata).unwrap();
+            assert!((cost - expected).abs() < 1e-9, "{cost}");
+        }
+    }
+
+    #[test]
+    fn a_price_is_a_number_that_is_not_below_nothing() {
+        let read = |field: &str, value: &str| {
+            let mut fields = BTreeMap::from([("input", "1.0"), ("output", "1.0")]);
+            fields.insert(field, value);
+            let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
+            toml::from_str::<Price>(&lines.collect::<String>())
+        };
+        for field in ["input", "output", "cached_input", "cache_write"] {
+            for value in ["-0.1", "nan", "inf", "-inf"] {
+                let error = read(field, value).unwrap_err();
+                assert_eq!(error.message(), "a price is a number of US dollars, 0 or more");
+            }
+            assert!(read(field, "0").is_ok() && read(field, "2.5").is_ok(), "{field}");
+        }
+        assert!(read("long", "{ over = 1, input = nan, output = 1.0 }").is_err());
+    }
+
+    #[test]
     fn a_long_prompt_has_another_price_for_all_of_the_call() {
         let long = LongPrice {
             over: 100_000,
             input: 10.0,
             output: 20.0,
             cached_input: None,
+            cache_write: None,
         };
         let price = Price {
             long: Some(long),

@@ -57,6 +57,8 @@ pub(crate) struct Remote {
     pub(crate) base_url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) key: Key,
+    /// Whether there is a key, used or not.
+    pub(crate) key_set: bool,
     /// Why it cannot be called as it is set; none when it can.
     pub(crate) problem: Option<ModelError>,
     pub(crate) capabilities: Vec<ModelCapability>,
@@ -66,6 +68,17 @@ pub(crate) struct Remote {
     pub(crate) wire: Arc<dyn Wire>,
     /// Knows the key, and what the headers of the settings say.
     pub(crate) redactor: Redactor,
+}
+
+impl Remote {
+    /// What is known of the provider, if it is asked at its own address: somebody else's server may have any name.
+    pub(crate) fn known_at_own_address(&self) -> Option<&'static Known> {
+        let own = |known: &&Known| {
+            let url = known.base_url.and_then(|url| Url::parse(url).ok());
+            url.as_ref() == Some(&self.base_url)
+        };
+        known(&self.name).filter(own)
+    }
 }
 
 impl Provider {
@@ -111,7 +124,8 @@ impl Provider {
     }
 
     /// What tells one adapter from another (M23): the provider, the model, the options, and where the key comes from. Of the
-    /// options it has hashes, since one of them may be a secret, and two secrets are two adapters (M26).
+    /// options it has hashes, since one of them may be a secret, and two secrets are two adapters (M26). No adapter of this
+    /// host reads an option yet; M23 counts them all the same.
     pub(crate) fn signature(&self, config: &RuntimeProviderConfig) -> String {
         let hash = |value: &Value| BuildHasherDefault::<DefaultHasher>::default().hash_one(value.to_string());
         let options = config.adapter_options.iter();

@@ -163,6 +163,13 @@ impl Exchange {
                     self.ready.push_back(StreamEvent::End);
                     return;
                 }
+                StreamEvent::Metadata(mut metadata) => {
+                    // The word of a server that anyone may run would lift the limit of costs.
+                    metadata
+                        .cost_usd
+                        .take_if(|_| self.remote.known_at_own_address().is_none());
+                    self.ready.push_back(self.meter.pass(StreamEvent::Metadata(metadata)));
+                }
                 event => self.ready.push_back(self.meter.pass(event)),
             }
         }

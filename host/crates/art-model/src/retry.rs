@@ -24,11 +24,10 @@ pub(crate) fn verdict(limits: &EngineLimits, error: &ModelError, retries: u32, r
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return Verdict::GiveUp;
     }
-    match error.retry_after_ms {
-        Some(asked) if asked > limits.max_retry_after_ms => Verdict::GiveUp,
-        Some(asked) => Verdict::Again(Duration::from_millis(asked)),
-        None => Verdict::Again(backoff(limits, retries, random)),
-    }
+    // Who asks for too much is asked again as if it had not said when (M01).
+    let asked = error.retry_after_ms.filter(|asked| *asked <= limits.max_retry_after_ms);
+    let wait = asked.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
+    Verdict::Again(wait)
 }
 
 /// Twice as long each time up to the limit, and up to a fifth more or less, so that hosts do not come back together.
@@ -40,8 +39,8 @@ fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
         .max(Duration::from_millis(1))
 }
 
-/// What the headers of a reply ask for: `retry-after-ms`, or `retry-after` as seconds or as a date. What is not in the
-/// future asks for nothing.
+/// What the headers of a reply ask for: `retry-after-ms`, or `retry-after` as seconds or as a date. What is not a
+/// millisecond in the future asks for nothing.
 pub(crate) fn asked(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     text("retry-after-ms")
@@ -54,12 +53,17 @@ fn positive(text: &str, per_second: f64) -> Option<Duration> {
     if !seconds.is_finite() || seconds <= 0.0 {
         return None;
     }
-    Some(Duration::from_secs_f64(seconds.min(LONGEST_ASKED.as_secs_f64())))
+    worth_waiting(Duration::from_secs_f64(seconds.min(LONGEST_ASKED.as_secs_f64())))
 }
 
 fn until(text: &str, now: SystemTime) -> Option<Duration> {
     let asked = httpdate::parse_http_date(text).ok()?.duration_since(now).ok()?;
-    (!asked.is_zero()).then(|| asked.min(LONGEST_ASKED))
+    worth_waiting(asked.min(LONGEST_ASKED))
+}
+
+/// A wait that is one: waits are counted in milliseconds, and none at all would be a storm of retries.
+fn worth_waiting(wait: Duration) -> Option<Duration> {
+    (wait.as_millis() > 0).then_some(wait)
 }
 
 #[cfg(test)]
@@ -148,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_provider_asks_for_replaces_the_wait_up_to_a_minute() {
+    fn what_the_provider_asks_for_replaces_the_wait_up_to_a_minute_and_no_more() {
         let limits = EngineLimits::default();
         let asked = |ms| verdict(&limits, &failed(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
         assert_eq!(asked(60_000), again(60_000));
-        assert_eq!(asked(60_001), Verdict::GiveUp);
+        assert_eq!(asked(60_001), again(1000));
     }
 
     fn header(name: &'static str, value: &str) -> Option<Duration> {
@@ -185,6 +189,18 @@ mod tests {
             "Sun, 06 Nov 1990 08:49:37 GMT",
         ] {
             assert_eq!(header("retry-after", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn less_than_a_millisecond_is_not_asked_for() {
+        for (name, text, expected) in [
+            ("retry-after", "0.0009", None),
+            ("retry-after-ms", "0.9", None),
+            ("retry-after", "0.001", Some(Duration::from_millis(1))),
+            ("retry-after-ms", "1", Some(Duration::from_millis(1))),
+        ] {
+            assert_eq!(header(name, text), expected, "{name}: {text}");
         }
     }
 

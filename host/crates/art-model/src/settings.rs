@@ -99,7 +99,7 @@ pub struct EngineLimits {
     pub retry_base_ms: u64,
     /// Longest such wait: 10 s.
     pub retry_cap_ms: u64,
-    /// Longest wait that a provider may ask for; a longer one ends the call: 60 s.
+    /// Longest wait that a provider may ask for; in place of a longer one comes the usual wait: 60 s.
     pub max_retry_after_ms: u64,
     /// How long a call waits for one of the places of its provider: 30 s; for a local one's at least as long as a call may
     /// take.

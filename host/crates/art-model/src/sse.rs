@@ -9,8 +9,6 @@ mod tests;
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SseEvent {
-    /// Its `event` field; empty when it has none.
-    pub(crate) name: String,
     /// Its `data` lines joined with a line feed.
     pub(crate) data: String,
     /// The bytes ended before the blank line that ends it: it may not be whole.
@@ -55,7 +53,6 @@ impl SseDecoder {
             max,
             line: Vec::new(),
             event: SseEvent {
-                name: String::new(),
                 data: String::new(),
                 cut: false,
             },
@@ -109,7 +106,7 @@ impl SseDecoder {
 
     /// Whether `more` bytes of a line fit.
     fn check(&mut self, more: usize) -> Result<(), TooLong> {
-        let kept = self.line.len() + self.event.data.len() + self.event.name.len();
+        let kept = self.line.len() + self.event.data.len();
         self.failed |= kept.saturating_add(more) > self.max;
         if self.failed {
             return Err(TooLong { max: self.max });
@@ -147,19 +144,17 @@ impl SseDecoder {
         self.field(field, value);
     }
 
-    /// A comment is a field without a name. The fields `id` and `retry` are for connections that are opened again.
+    /// A comment is a field without a name. The fields `id` and `retry` are for connections that are opened again, and the
+    /// data of every provider say themselves what `event` does.
     fn field(&mut self, field: &[u8], value: &[u8]) {
-        match field {
-            b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
-            b"data" => {
-                if self.has_data {
-                    self.event.data.push('\n');
-                }
-                self.has_data = true;
-                self.event.data.push_str(&String::from_utf8_lossy(value));
-            }
-            _ => {}
+        if field != b"data" {
+            return;
         }
+        if self.has_data {
+            self.event.data.push('\n');
+        }
+        self.has_data = true;
+        self.event.data.push_str(&String::from_utf8_lossy(value));
     }
 
     fn dispatch(&mut self, out: &mut Vec<SseEvent>) {

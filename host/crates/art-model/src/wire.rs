@@ -18,7 +18,7 @@ mod responses;
 mod tests;
 mod think;
 mod turns;
-mod usage;
+pub(crate) mod usage;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -100,8 +100,6 @@ pub(crate) struct WireCall<'a> {
 pub(crate) struct WireRequest {
     /// Below the base URL, without a leading `/`; it may have a query.
     pub(crate) path: String,
-    /// Headers of the dialect, in lower case, besides the key.
-    pub(crate) headers: Vec<(&'static str, String)>,
     /// JSON.
     pub(crate) body: Value,
 }

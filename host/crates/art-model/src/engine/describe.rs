@@ -44,6 +44,8 @@ pub struct ProviderInfo {
     pub base_url: Option<String>,
     /// Where its key comes from, in words, such as `environment variable X`; none when it is called without one.
     pub key: Option<String>,
+    /// Whether a key is set, even if `problem` keeps it from being used.
+    pub key_set: bool,
     /// Whether it runs on this machine.
     pub local: bool,
     /// Why it cannot be called as things are set; none when it can.
@@ -89,6 +91,7 @@ impl ProviderInfo {
             api: remote.map(|remote| remote.api),
             base_url: remote.map(|remote| remote.base_url.to_string()),
             key: remote.and_then(key_in_words),
+            key_set: remote.is_some_and(|remote| remote.key_set),
             local: provider.local || remote.is_none(),
             problem: remote.and_then(|remote| remote.problem.clone()),
         }

@@ -6,14 +6,17 @@ use std::time::Duration;
 
 use art_core::error::{ModelError, ModelErrorCode};
 
+use reqwest::Url;
+
 use crate::fault::{duration, error};
+use crate::provider::is_loopback;
 use crate::settings::{EngineLimits, time};
 
 /// The failure of a request to `host`.
 pub(super) fn of(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
-    if cause.is_timeout() {
+    // A connection that is lost in the middle of a reply ends with a time-out of the system as well.
+    if cause.is_timeout() && cause.is_connect() {
         let patience = time(limits.connect_timeout_ms);
-        // The request was not sent, which tells it from a reply that did not come in time.
         return network(format!(
             "no connection to `{host}` within {}; check the network, and whether `base_url` is right",
             duration(patience)
@@ -29,15 +32,25 @@ fn sentence(host: &str, cause: &reqwest::Error) -> String {
     let kind = source::<io::Error>(cause).map(io::Error::kind);
     let root = root(cause);
     if kind == Some(io::ErrorKind::ConnectionRefused) {
-        return format!("nothing answers at `{host}`; start the server there, or correct `base_url`");
+        return if is_near(host) {
+            format!("nothing answers at `{host}`; start the server there, or correct `base_url`")
+        } else {
+            format!("nothing answers at `{host}`; start the server there, or correct `base_url` and any proxy")
+        };
     }
     if chain(cause).any(|cause| cause.to_string().contains("dns error")) {
-        return format!("cannot find the host `{host}`: {root}; check the network, and whether `base_url` is right");
+        // What cannot be found may be the proxy.
+        return format!("cannot find the host `{host}`: {root}; check the network, `base_url`, and any proxy");
     }
     if cause.is_connect() {
         return format!("no connection to `{host}`: {root}; check the network, and any proxy");
     }
     format!("the connection to `{host}` broke off: {root}; try again")
+}
+
+/// Whether `host` is on this machine, where no proxy is between.
+fn is_near(host: &str) -> bool {
+    Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
 }
 
 fn tls(host: &str, cause: &rustls::Error) -> String {
@@ -127,7 +140,38 @@ fn source<E: Error + 'static>(cause: &reqwest::Error) -> Option<&E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::tls as trust;
+    use crate::testing::{Server, Step};
     use rustls::CertificateError as Certificate;
+
+    fn client() -> reqwest::ClientBuilder {
+        let builder = reqwest::Client::builder().no_proxy();
+        builder.tls_backend_preconfigured(trust::config(true).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_time_out_behind_the_connection_is_no_want_of_a_connection() {
+        let server = Server::start(vec![vec![Step::Hang]]).await;
+        let client = client().read_timeout(Duration::from_millis(1)).build().unwrap();
+        let cause = client.get(server.base_url()).send().await.unwrap_err();
+        assert!(cause.is_timeout() && !cause.is_connect(), "{cause:?}");
+        let error = of("h", &EngineLimits::default(), &cause);
+        insta::assert_snapshot!(error, @"the connection to `h` broke off: operation timed out; try again");
+    }
+
+    #[tokio::test]
+    async fn a_proxy_may_be_what_does_not_answer_for_a_host_that_is_not_this_machine() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let client = client().build().unwrap();
+        let cause = client.get(format!("http://{address}")).send().await.unwrap_err();
+        let said = ["localhost:1", "models.example"].map(|host| of(host, &EngineLimits::default(), &cause).message);
+        insta::assert_snapshot!(said.join("\n"), @r"
+        nothing answers at `localhost:1`; start the server there, or correct `base_url`
+        nothing answers at `models.example`; start the server there, or correct `base_url` and any proxy
+        ");
+    }
 
     #[test]
     fn what_is_wrong_with_a_certificate_is_said_with_what_to_do() {

@@ -61,6 +61,7 @@ pub(super) fn connect(
         base_url,
         headers,
         key,
+        key_set: key::is_set(known.key_env, settings, environment),
         problem,
         capabilities: capabilities(settings.vision.unwrap_or(known.vision)),
         context_tokens: settings.context_tokens.unwrap_or(known.context_tokens),

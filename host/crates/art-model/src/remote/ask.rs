@@ -15,7 +15,7 @@ use crate::retry::asked;
 use crate::wire::fault::error_of_body;
 use crate::wire::{KeyHeader, WireCall};
 
-/// The request, and the characters of it that are text: those of pictures say nothing of its tokens.
+/// The request, and the characters of it that are text: those of the files in it say nothing of its tokens.
 pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<(Call, usize), ModelError> {
     let vision = remote.capabilities.contains(&ModelCapability::Vision);
     let written = remote.wire.request(&WireCall {
@@ -27,19 +27,14 @@ pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> R
     })?;
     let body = serde_json::to_string(&written.body)
         .map_err(|cause| error(ModelErrorCode::Unknown, format!("cannot write the request: {cause}")))?;
-    let pictures = if vision {
-        request.media.iter().map(|media| media.base64.len()).sum()
-    } else {
-        0
-    };
-    let characters = body.chars().count().saturating_sub(pictures);
+    // A dialect leaves out what its provider does not take.
+    let sent = request.media.iter().filter(|file| body.contains(&file.base64));
+    let files = sent.map(|file| file.base64.len()).sum();
+    let characters = body.chars().count().saturating_sub(files);
     let mut headers = headers(remote)?;
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if remote.stream {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    }
-    for (name, value) in &written.headers {
-        headers.insert(header_name(name)?, header(value)?);
     }
     let url = url(remote, &written.path)?;
     let call = Call {

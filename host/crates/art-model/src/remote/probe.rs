@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use art_core::error::{ModelError, ModelErrorCode};
-use reqwest::Url;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
 use super::ask;
-use crate::catalog::known;
 use crate::fault::{duration, error};
 use crate::http::Transport;
 use crate::provider::{Remote, host};
@@ -24,7 +22,7 @@ pub struct Probe {
     pub reachable: bool,
     /// Whether it took the key; none when it was asked without one, did not come to it, or may not have looked at it.
     pub key_accepted: Option<bool>,
-    /// Whether it lists the model; none when it gave no list.
+    /// Whether it lists the model; none when it gave no list, or no model was named.
     pub model_listed: Option<bool>,
     /// The models that it lists, 500 at most.
     pub models: Vec<String>,
@@ -93,7 +91,13 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
     match reply.status {
         200..300 if reply.is("text/html") => reached(ask::web_page(&reply)),
         200..300 => match reply.body().await {
-            Ok(body) => with_key(remote, transport, listed(remote, &body, model_id)).await,
+            Ok(body) => {
+                let probe = listed(remote, &body, model_id);
+                match key_path(remote) {
+                    Some(path) => with_key(remote, transport, path, probe).await,
+                    None => probe,
+                }
+            }
             Err(error) => reached(error),
         },
         404 | 405 => reached(error(
@@ -116,18 +120,18 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
 
 /// Whether the list of models says that the key is good: the provider is known to give it to nobody without one.
 fn lists_to_keys_only(remote: &Remote) -> bool {
-    known(&remote.name).is_some_and(|known| {
-        let own = known.base_url.and_then(|url| Url::parse(url).ok());
-        known.needs_key && known.key_path.is_none() && own.as_ref() == Some(&remote.base_url)
-    })
+    let known = remote.known_at_own_address();
+    known.is_some_and(|known| known.needs_key && known.key_path.is_none())
 }
 
-/// Shows the key to a provider whose list of models is for everyone. Any answer but a refusal says nothing of the key.
-async fn with_key(remote: &Remote, transport: &Transport, probe: Probe) -> Probe {
-    let path = known(&remote.name).and_then(|known| known.key_path);
-    let Some(path) = path.filter(|_| remote.key.secret.is_some()) else {
-        return probe;
-    };
+/// Where to show the key to a provider whose list of models is for everyone.
+fn key_path(remote: &Remote) -> Option<&'static str> {
+    remote.key.secret.as_ref()?;
+    remote.known_at_own_address()?.key_path
+}
+
+/// Shows the key at `path`. Any answer but a refusal says nothing of it.
+pub(super) async fn with_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
     let sent = match ask::get(remote, path) {
         Ok(call) => transport.send(call).await,
         Err(error) => Err(error),
@@ -151,14 +155,15 @@ fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
     let list = serde_json::from_slice(body).unwrap_or_default();
     let models = remote.wire.models(&list);
     let found = models.iter().any(|model| is(model, model_id));
-    let error = (!found && !models.is_empty()).then(|| {
+    let asked = !model_id.is_empty() && !models.is_empty();
+    let error = (asked && !found).then(|| {
         let message = "the provider does not list the model; check its name";
         error(ModelErrorCode::ModelNotFound, message)
     });
     Probe {
         reachable: true,
         key_accepted: lists_to_keys_only(remote).then_some(true),
-        model_listed: (!models.is_empty()).then_some(found),
+        model_listed: asked.then_some(found),
         models: models.into_iter().take(MAX_MODELS).collect(),
         error,
         elapsed_ms: 0,
@@ -174,8 +179,36 @@ pub(super) fn is(listed: &str, model_id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use crate::provider::registry;
     use crate::settings::ModelSettings;
+
+    fn service(name: &str, base_url: Option<&str>) -> Arc<Remote> {
+        let mut settings = ModelSettings::default();
+        let provider = settings.providers.entry(name.to_owned()).or_default();
+        provider.base_url = base_url.map(str::to_owned);
+        let all = registry(&settings, &|_| Some("k".to_owned())).unwrap();
+        Arc::clone(all[name].service().unwrap())
+    }
+
+    #[test]
+    fn only_openrouter_itself_is_shown_the_key_apart() {
+        assert_eq!(key_path(&service("openrouter", None)), Some("key"));
+        assert_eq!(key_path(&service("openrouter", Some("https://else.example/v1"))), None);
+        assert_eq!(key_path(&service("openai", None)), None);
+    }
+
+    #[test]
+    fn no_model_is_missing_from_a_list_when_none_is_named() {
+        let listed = |model: &str| {
+            let probe = listed(&service("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
+            (probe.model_listed, probe.error.is_some())
+        };
+        assert_eq!(listed(""), (None, false));
+        assert_eq!(listed("m"), (Some(true), false));
+        assert_eq!(listed("x"), (Some(false), true));
+    }
 
     #[test]
     fn a_list_that_everyone_gets_says_nothing_of_the_key() {

@@ -1,12 +1,15 @@
 use std::time::Duration;
 
 use art_core::error::RetryContext;
+use art_core::provider::Media;
 use art_core::stream::StopReason;
 use tokio::io::AsyncWriteExt;
 
 use super::*;
 use crate::engine::{Probe, ReasoningEngine};
 use crate::model::collect;
+use crate::provider::registry;
+use crate::remote::probe::with_key;
 use crate::settings::EngineLimits;
 use crate::testing::{
     CHAT_END, KEY, Server, Step, chat, environment, http, piece, request, settings, stream_head, token,
@@ -117,6 +120,28 @@ async fn a_request_carries_the_key_the_version_and_the_headers_of_the_settings()
     ] {
         assert!(request.contains(&format!("{line}\r\n")), "{line}: {request}");
     }
+}
+
+// A file that is left out of the request is no part of its length.
+#[tokio::test]
+async fn the_estimate_of_a_question_leaves_out_only_the_files_that_were_sent() {
+    let mut counts = Vec::new();
+    for (media_type, length) in [("image/png", 40_000), ("application/zip", 40_000), ("image/png", 4)] {
+        let server = Server::replying(chat("hi")).await;
+        let mut settings = settings(server.base_url(), limits());
+        settings.providers.get_mut("p").unwrap().vision = Some(true);
+        let engine = ReasoningEngine::new(settings, environment).unwrap();
+        let mut request = request();
+        request.media = vec![Media {
+            name: "f".to_owned(),
+            media_type: media_type.to_owned(),
+            base64: "A".repeat(length),
+        }];
+        let config = engine.resolve("p").unwrap();
+        let reply = collect(engine.call(&config, request)).await.unwrap();
+        counts.push(reply.metadata.input_tokens.unwrap());
+    }
+    assert!(counts.iter().all(|count| (10..200).contains(count)), "{counts:?}");
 }
 
 #[tokio::test]
@@ -600,7 +625,7 @@ async fn a_probe_reads_the_list_of_models() {
 }
 
 #[tokio::test]
-async fn openrouter_gives_its_list_to_everyone_so_it_is_asked_for_the_key() {
+async fn a_key_is_good_when_what_is_behind_it_is_given_and_bad_when_it_is_refused() {
     let rows = [
         (http(200, "", "{}"), Some(true), None),
         (
@@ -611,20 +636,30 @@ async fn openrouter_gives_its_list_to_everyone_so_it_is_asked_for_the_key() {
         (http(404, "", ""), None, None),
     ];
     for (reply, accepted, code) in rows {
-        let list = http(200, "content-type: application/json\r\n", LIST);
-        let server = Server::start(vec![vec![Step::Send(list)], vec![Step::Send(reply)]]).await;
-        let mut settings = settings(server.base_url(), limits());
-        let provider = settings.providers.remove("p").unwrap();
-        settings.providers.insert("openrouter".to_owned(), provider);
-        let engine = ReasoningEngine::new(settings, environment).unwrap();
-        let probe = engine.probe(&engine.resolve("openrouter").unwrap(), PATIENCE).await;
+        let server = Server::replying(reply).await;
+        let all = registry(&settings(server.base_url(), limits()), &environment).unwrap();
+        let remote = all["p"].service().unwrap();
+        let probe = with_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
         assert_eq!(
             (probe.key_accepted, probe.error.map(|error| error.code)),
             (accepted, code)
         );
         let requests = server.requests();
-        assert!(requests[1].starts_with("GET /v1/key HTTP/1.1\r\n"), "{requests:?}");
+        assert!(requests[0].starts_with("GET /v1/key HTTP/1.1\r\n"), "{requests:?}");
     }
+}
+
+#[tokio::test]
+async fn a_server_with_the_name_of_openrouter_is_not_believed_what_a_call_costs() {
+    let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"cost":0.0}}"#;
+    let server = Server::replying(http(200, "content-type: application/json\r\n", reply)).await;
+    let mut settings = settings(server.base_url(), limits());
+    let provider = settings.providers.remove("p").unwrap();
+    settings.providers.insert("openrouter".to_owned(), provider);
+    let engine = ReasoningEngine::new(settings, environment).unwrap();
+    let config = engine.resolve("openrouter:m").unwrap();
+    let reply = collect(engine.call(&config, request())).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.metadata.cost_usd), ("hi", None));
 }
 
 #[tokio::test]

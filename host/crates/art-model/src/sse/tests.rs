@@ -13,14 +13,10 @@ fn read<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseE
     (out, fits)
 }
 
-fn events(text: &[u8]) -> Vec<(String, String)> {
+fn data(text: &[u8]) -> Vec<String> {
     let (events, fits) = read(1 << 20, [text]);
     assert!(fits);
-    events.into_iter().map(|event| (event.name, event.data)).collect()
-}
-
-fn data(text: &[u8]) -> Vec<String> {
-    events(text).into_iter().map(|(_, data)| data).collect()
+    events.into_iter().map(|event| event.data).collect()
 }
 
 const SAMPLES: &[&[u8]] = &[
@@ -50,9 +46,9 @@ fn a_crlf_split_between_two_pieces_is_one_line_end() {
 }
 
 #[test]
-fn data_lines_are_joined_and_a_name_belongs_to_its_event_only() {
-    let read = events(b"event: one\ndata: a\ndata\ndata:b\n\ndata: c\n\n");
-    assert_eq!(read, [("one".into(), "a\n\nb".into()), (String::new(), "c".into())]);
+fn data_lines_are_joined_and_a_name_is_no_part_of_them() {
+    let read = data(b"event: one\ndata: a\ndata\ndata:b\n\ndata: c\n\n");
+    assert_eq!(read, ["a\n\nb", "c"]);
 }
 
 #[test]
@@ -152,7 +148,7 @@ proptest! {
     fn events_have_no_more_bytes_than_the_bound_allows(stream in stream(), max in 1usize..40) {
         for event in read(max, [stream.as_slice()]).0 {
             // A byte that is not UTF-8 becomes three.
-            prop_assert!(event.data.len() + event.name.len() <= 3 * max + 3);
+            prop_assert!(event.data.len() <= 3 * max + 3);
         }
     }
 }

@@ -25,7 +25,6 @@ impl Wire for Anthropic {
         let body = request::body(call)?;
         Ok(WireRequest {
             path: "messages".to_owned(),
-            headers: self.headers(),
             body,
         })
     }

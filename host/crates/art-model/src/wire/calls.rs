@@ -37,13 +37,22 @@ impl Calls {
         self.pieces.is_empty()
     }
 
+    /// How many began.
+    pub(super) fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// A piece of a chat reply. Providers leave out indexes, use one index for several calls, or repeat the identifier with
     /// each piece, so a piece goes on with a call only when nothing in it says otherwise.
     pub(super) fn piece(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> Result<(), TooMuch> {
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
-        let found = self.pieces.iter_mut().rev().find(|call| call.goes_on(index, id, name));
+        let found = self
+            .pieces
+            .iter_mut()
+            .rev()
+            .find(|call| call.goes_on(index, id, name, arguments));
         let Some(call) = found else {
             return self.add(Piece {
                 index,
@@ -121,13 +130,25 @@ impl Calls {
 
 impl Piece {
     /// Whether a piece with these parts belongs to this call.
-    fn goes_on(&self, index: Option<u64>, id: &str, name: &str) -> bool {
+    fn goes_on(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
         let same_id = id.is_empty() || self.id.is_empty() || self.id == id;
+        let same_name = name.is_empty() || self.name.is_empty() || self.name == name;
         match index {
-            Some(_) => self.index == index && same_id,
+            // Nothing but the next call begins with a name and an object behind a whole object.
+            Some(_)
+                if id.is_empty() && !name.is_empty() && self.is_closed() && arguments.trim_start().starts_with('{') =>
+            {
+                false
+            }
+            Some(_) => self.index == index && same_id && same_name,
             None if !id.is_empty() => self.id == id,
             None => name.is_empty(),
         }
+    }
+
+    /// Whether its arguments end as an object does. To read them with each piece would take the square of their length.
+    fn is_closed(&self) -> bool {
+        self.arguments.trim_end().ends_with('}')
     }
 
     fn text(&self) -> &str {
@@ -201,6 +222,32 @@ mod tests {
         calls.piece(Some(0), "b", "f", "{\"x\"").unwrap();
         calls.piece(Some(0), "", "", ":1}").unwrap();
         assert_eq!(shown(&mut calls, false), ["a f {}", "b f {\"x\":1}"]);
+    }
+
+    #[test]
+    fn an_index_used_for_two_names_without_identifiers_is_two_calls() {
+        let mut calls = Calls::default();
+        calls.piece(Some(0), "", "f", "{}").unwrap();
+        calls.piece(Some(0), "", "g", "{\"x\"").unwrap();
+        calls.piece(Some(0), "", "", ":1}").unwrap();
+        assert_eq!(shown(&mut calls, false), [" f {}", " g {\"x\":1}"]);
+    }
+
+    #[test]
+    fn a_name_behind_whole_arguments_begins_another_call_of_it() {
+        let mut calls = Calls::default();
+        calls.piece(Some(0), "", "f", "{\"x\":1}").unwrap();
+        calls.piece(Some(0), "", "f", "{\"x\":2}").unwrap();
+        assert_eq!(shown(&mut calls, false), [" f {\"x\":1}", " f {\"x\":2}"]);
+    }
+
+    #[test]
+    fn a_name_that_is_repeated_with_each_piece_begins_no_other_call() {
+        let mut calls = Calls::default();
+        for arguments in ["{\"x\":", "{}", "}", ""] {
+            calls.piece(Some(0), "", "f", arguments).unwrap();
+        }
+        assert_eq!(shown(&mut calls, false), [" f {\"x\":{}}"]);
     }
 
     #[test]

@@ -50,8 +50,7 @@ impl Profile {
         matches!(self, Self::DeepSeek | Self::Compatible)
     }
 
-    /// Whether it says what a call cost. The word of a provider that anyone may run is not taken: it would lift the limit of
-    /// costs.
+    /// Whether it says what a call cost. Whether its word is taken depends on its address as well, which is not known here.
     const fn says_its_cost(self) -> bool {
         matches!(self, Self::OpenRouter)
     }

@@ -24,7 +24,6 @@ impl Wire for Gemini {
     fn request(&self, call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
         Ok(WireRequest {
             path: request::path(call.model_id, call.stream),
-            headers: Vec::new(),
             body: request::body(call)?,
         })
     }

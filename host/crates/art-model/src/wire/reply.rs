@@ -153,13 +153,17 @@ impl<R: Reading> Stream<R> {
         };
         self.reading.flush(&mut reply);
         let held_back = self.known.refused || self.known.stop == Some(StopReason::ContentFilter);
+        let begun = self.known.calls.len();
         let mut calls = self.known.calls.take(self.known.stop == Some(StopReason::Length));
         if held_back {
             calls.clear();
         }
         let called = !calls.is_empty();
+        // What the provider wants back belongs to the whole turn, and has a place for each of its calls.
+        let whole = calls.len() == begun;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        out.extend(self.reading.state(called).map(StreamEvent::State));
+        let state = self.reading.state(called).filter(|_| whole);
+        out.extend(state.map(StreamEvent::State));
         out.push(StreamEvent::Metadata(self.metadata(called)));
         out.push(StreamEvent::End);
     }

@@ -69,6 +69,12 @@ pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
     }
 }
 
+/// Tokens of the question that the provider wrote to its cache, where it counts them apart.
+pub(crate) fn cache_writes(metadata: &LlmMetadata) -> Option<u64> {
+    let usage = metadata.provider_raw_usage.as_ref()?;
+    usage.get("cache_creation_input_tokens").and_then(number)
+}
+
 /// Dollars that `usage` says the call cost, where the provider sells for many others.
 pub(super) fn cost(usage: &Value) -> Option<f64> {
     let cost = usage.get("cost").and_then(Value::as_f64);

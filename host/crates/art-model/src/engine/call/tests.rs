@@ -29,6 +29,7 @@ fn engine_with_places(max_parallel: usize, model: Scripted) -> (ReasoningEngine,
         input: 1.0,
         output: 2.0,
         cached_input: None,
+        cache_write: None,
         long: None,
     };
     let prices = PriceTable([("s:m".to_owned(), price)].into());
@@ -143,10 +144,14 @@ async fn what_waiting_does_not_help_is_not_tried_again() {
     assert_eq!(events(&engine).await, [failure(AuthenticationError)]);
 }
 
-#[tokio::test]
-async fn a_wait_that_is_too_long_is_said_at_once() {
-    let (engine, _) = scripted(vec![vec![asking_for(600_000)]]);
-    let error = ask(&engine).now_or_never().unwrap().unwrap_err();
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_too_long_is_replaced_and_said_when_nothing_helped() {
+    let (engine, model) = scripted(vec![vec![asking_for(600_000)]; 4]);
+    let mut events = events(&engine).await;
+    let error = only_error(events.pop().unwrap());
+    let delays: Vec<_> = retries(&events).iter().map(|retry| retry.delay_ms).collect();
+    assert_eq!((delays.len(), model.calls.load(Ordering::SeqCst)), (3, 4));
+    assert!(delays.iter().all(|delay| (1..=5000).contains(delay)), "{delays:?}");
     assert_eq!(error.retry_after_ms, Some(600_000));
     insta::assert_snapshot!(error, @"slow down; it may be asked again in 10 min");
 }

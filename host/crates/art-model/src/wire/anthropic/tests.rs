@@ -31,7 +31,10 @@ fn a_request_is_written_as_the_provider_wants_it() {
     let state = json!([{"type": "thinking", "thinking": "hm", "signature": "EqQB"}, "text", "call", "call"]);
     let request = written(API, "anthropic", "claude-opus-4-6", &conversation("anthropic", state));
     assert_eq!(request.path, "messages");
-    assert_eq!(request.headers, [("anthropic-version", "2023-06-01".to_owned())]);
+    assert_eq!(
+        dialect(API, "anthropic").headers(),
+        [("anthropic-version", "2023-06-01".to_owned())]
+    );
     insta::assert_json_snapshot!(request.body);
 }
 

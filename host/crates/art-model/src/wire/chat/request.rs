@@ -1,5 +1,8 @@
 //! How a chat request is written.
 
+use std::borrow::Cow;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
 use art_core::JsonObject;
 use art_core::error::ModelError;
 use art_core::prompt::{ArtStandardPrompt, Message, Role};
@@ -10,6 +13,11 @@ use super::{NAME, Profile};
 use crate::wire::params::Params;
 use crate::wire::turns::{self, Call, Turn};
 use crate::wire::{WireCall, WireRequest, data_url, is_image, schema_of};
+
+/// Characters of the identifier of a call at Mistral.
+const MISTRAL_ID: usize = 9;
+/// What the model is taken to have said of results on which another turn follows: Mistral refuses any but its own there.
+const BEHIND_RESULTS: &str = "I have the results.";
 
 pub(super) fn request(profile: Profile, call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
     let merged;
@@ -36,7 +44,6 @@ pub(super) fn request(profile: Profile, call: &WireCall<'_>) -> Result<WireReque
     Params::new(call).add_rest(&mut body);
     Ok(WireRequest {
         path: "chat/completions".to_owned(),
-        headers: Vec::new(),
         body: body.into(),
     })
 }
@@ -104,31 +111,49 @@ fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
 }
 
 /// Groq checks the form when the model has written, and then gives an error instead of a reply that could be mended; with
-/// tools it refuses the request.
+/// tools it refuses the request. Some servers of one's own refuse a form that they do not know.
 fn format(profile: Profile, call: &WireCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let asked = call.request.reply_format == ReplyFormat::Json && turns::asks_for_json(turns, true);
-    if asked && profile != Profile::Groq {
+    if asked && !matches!(profile, Profile::Groq | Profile::Compatible) {
         body.insert("response_format".to_owned(), json!({"type": "json_object"}));
     }
 }
 
 fn messages(profile: Profile, turns: &[Turn<'_>]) -> Vec<Value> {
-    let mut messages = Vec::with_capacity(turns.len());
+    let mut messages: Vec<Value> = Vec::with_capacity(turns.len());
     for turn in turns {
+        let behind_results = messages.last().is_some_and(|last| last["role"] == "tool");
+        if profile == Profile::Mistral && behind_results && !matches!(turn, Turn::Assistant { .. }) {
+            messages.push(json!({"role": "assistant", "content": BEHIND_RESULTS}));
+        }
         match turn {
             Turn::System(text) => messages.push(json!({"role": "system", "content": text})),
             Turn::User { text, media } => {
                 messages.push(json!({"role": "user", "content": content(profile, text, media)}));
             }
             Turn::Assistant { text, calls, state } => messages.push(assistant(profile, text, calls, *state)),
-            Turn::Results(answers) => messages.extend(
-                answers
-                    .iter()
-                    .map(|answer| json!({"role": "tool", "tool_call_id": answer.id, "content": answer.text})),
-            ),
+            Turn::Results(answers) => messages.extend(answers.iter().map(
+                |answer| json!({"role": "tool", "tool_call_id": call_id(profile, &answer.id), "content": answer.text}),
+            )),
         }
     }
     messages
+}
+
+/// The identifier of a call as the provider takes it: Mistral wants 9 letters and digits. Equal ones stay equal, so a result
+/// still finds its call.
+fn call_id(profile: Profile, id: &str) -> Cow<'_, str> {
+    let fits = id.len() == MISTRAL_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if profile != Profile::Mistral || fits {
+        return Cow::Borrowed(id);
+    }
+    let mut rest = BuildHasherDefault::<DefaultHasher>::default().hash_one(id);
+    let digits = (0..MISTRAL_ID).filter_map(|_| {
+        let digit = u32::try_from(rest % 36).ok()?;
+        rest /= 36;
+        char::from_digit(digit, 36)
+    });
+    Cow::Owned(digits.collect())
 }
 
 /// Text, or a list of parts when there are files that the provider takes.
@@ -171,7 +196,7 @@ fn assistant(profile: Profile, text: &str, calls: &[Call<'_>], state: Option<&Va
     if !calls.is_empty() {
         let calls = calls.iter().map(|call| {
             let function = json!({"name": call.name, "arguments": call.json()});
-            json!({"id": call.id, "type": "function", "function": function})
+            json!({"id": call_id(profile, &call.id), "type": "function", "function": function})
         });
         message.insert("tool_calls".to_owned(), calls.collect());
     }

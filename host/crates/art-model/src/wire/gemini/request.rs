@@ -15,6 +15,9 @@ use crate::wire::{OPENING, WireCall, is_image, schema_of};
 /// What the provider takes for the signature of a call that another model made.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
+/// The pictures that the provider takes.
+const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+
 /// The path has the model in it, so what could end its segment is escaped.
 pub(super) fn path(model: &str, stream: bool) -> String {
     let name = model.strip_prefix("models/").unwrap_or(model);
@@ -154,10 +157,17 @@ fn function_response(answer: &Answer<'_>) -> Value {
     json!({"functionResponse": {"id": answer.id, "name": answer.name, "response": response}})
 }
 
+/// A file as a part. One picture of a kind that the provider does not take would make it refuse the whole request, so words
+/// stand for that.
 fn file(file: &Media) -> Option<Value> {
-    let kinds = ["audio/", "video/", "text/"];
-    let taken = is_image(file)
-        || file.media_type == "application/pdf"
-        || kinds.iter().any(|kind| file.media_type.starts_with(kind));
+    if is_image(file) && !PICTURES.contains(&file.media_type.as_str()) {
+        let words = format!(
+            "The picture `{}` is left out: the model does not take `{}`.",
+            file.name, file.media_type
+        );
+        return Some(json!({"text": words}));
+    }
+    let kinds = ["image/", "audio/", "video/", "text/"];
+    let taken = file.media_type == "application/pdf" || kinds.iter().any(|kind| file.media_type.starts_with(kind));
     taken.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": file.base64}}))
 }

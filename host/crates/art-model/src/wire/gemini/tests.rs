@@ -1,5 +1,5 @@
 use art_core::prompt::Message;
-use art_core::provider::ReplyFormat;
+use art_core::provider::{Media, ReplyFormat};
 use serde_json::{Value, json};
 
 use crate::wire::tests::{asked, conversation, read, read_whole, shown, tool_call, written};
@@ -46,6 +46,25 @@ fn a_model_cannot_lead_out_of_its_path() {
 }
 
 #[test]
+fn a_picture_that_the_provider_refuses_is_told_in_words() {
+    let mut request = asked(vec![Message::user("Look.")]);
+    request.media = ["image/gif", "image/webp"]
+        .map(|media_type| Media {
+            name: "p".to_owned(),
+            media_type: media_type.to_owned(),
+            base64: "AAAA".to_owned(),
+        })
+        .to_vec();
+    let body = written(API, "gemini", "m", &request).body;
+    let parts = &body["contents"][0]["parts"];
+    assert_eq!(
+        parts[1],
+        json!({"text": "The picture `p` is left out: the model does not take `image/gif`."})
+    );
+    assert_eq!(parts[2]["inlineData"]["mimeType"], "image/webp");
+}
+
+#[test]
 fn a_form_for_the_reply_is_not_asked_for_together_with_tools() {
     let mut request = asked(vec![Message::user("hi")]);
     request.reply_format = ReplyFormat::Json;
@@ -72,6 +91,22 @@ fn the_calls_of_another_model_are_signed_with_a_word_where_a_signature_is_wanted
         assert_eq!(parts[0].get("thoughtSignature").is_some(), wanted);
         assert_eq!(parts[1].get("thoughtSignature"), None);
     }
+}
+
+#[test]
+fn a_turn_that_lost_a_call_keeps_nothing_that_the_provider_wants_back() {
+    let call =
+        |name: &str, args: Value| json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "Y2FsbA=="});
+    let ending = |reason: &str| {
+        let calls = json!([call("f", json!({})), call("g", json!("cut"))]);
+        content(&[parts(&calls), stop(reason)])
+    };
+    assert!(ending("STOP").contains("\nstate gemini "), "{}", ending("STOP"));
+    let cut = ending("MAX_TOKENS");
+    assert!(
+        !cut.contains("state gemini") && cut.starts_with("call  f {}\nmetadata"),
+        "{cut}"
+    );
 }
 
 #[test]

@@ -29,7 +29,6 @@ pub(super) fn request(call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
     Params::new(call).add_rest(&mut body);
     Ok(WireRequest {
         path: "responses".to_owned(),
-        headers: Vec::new(),
         body: body.into(),
     })
 }
