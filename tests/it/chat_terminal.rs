@@ -217,3 +217,27 @@ fn one_question_streams_on_a_terminal_as_well() {
     let (seen, code) = Terminal::start(&home, &args).ends();
     assert_eq!((seen.matches("Hello there, you.\r\n").count(), code), (1, 0), "{seen}");
 }
+
+#[test]
+fn a_run_that_the_store_refuses_while_its_answer_streams_leaves_the_screen_to_the_error() {
+    let provider = Provider::start(|request| match is_synthesis(request) {
+        true => {
+            // Six bytes each in JSON: more than the 16 MiB that the store takes. What is behind the answer is not shown.
+            let piece = "\u{1}".repeat(100_000);
+            let answer = "<mainContent>The beginning</mainContent>".to_owned();
+            Reply::Text([answer].into_iter().chain(vec![piece; 30]).collect())
+        }
+        false => Reply::Text(vec![plan(&json!([]))]),
+    });
+    let args = [
+        "--model",
+        "compatible:m",
+        "--base-url",
+        &provider.base_url,
+        "run",
+        "Hello",
+    ];
+    let (seen, code) = Terminal::start(&Home::new(), &args).ends();
+    assert!(seen.contains("The beginning\r\nerror: "), "{seen}");
+    assert_eq!(code, 6, "{seen}");
+}
