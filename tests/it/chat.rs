@@ -101,7 +101,8 @@ fn what_goes_wrong_is_told_and_the_conversation_goes_on() {
 fn a_line_that_cannot_be_read_is_told_and_the_conversation_goes_on() {
     let long = "x".repeat(2 << 20);
     let lines = [b"\xff\n", long.as_bytes(), b"\nWhat is 2+2?\n"].concat();
-    let mut chat = Home::new().start(&["chat", "--json"]);
+    let home = Home::new();
+    let mut chat = home.start(&["chat", "--json"]);
     chat.stdin.take().unwrap().write_all(&lines).unwrap();
     let ran = Ran(chat.wait_with_output().unwrap());
     let events = events(&ran);
