@@ -65,7 +65,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Quickstart => quickstart::quickstart(global),
         Command::Run(args) => run::run(global, &args),
-        Command::Chat(args) => chat::chat(global, &args),
+        Command::Chat(args) => Ok(chat::chat(global, &args)),
         Command::Eval(args) => eval::eval(global, &args),
         Command::Tool(command) => tool::tool(global, command),
         Command::Plugin(command) => plugin::plugin(global, command),

@@ -151,7 +151,7 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Stores the question and begins the run; gives what is to be published once `started` is in the journal.
+    /// Begins the run; gives what is to be published once `started` is in the journal.
     async fn begin(
         host: &'a Host,
         started: &RunEvent,
@@ -161,8 +161,6 @@ impl<'a> Driver<'a> {
         let (run, effects) = Run::start(started).map_err(unexpected)?;
         let new = new_run(run.started_with());
         let (thread_id, trace_id) = (new.thread_id.clone(), new.trace_id.clone());
-        let message = user_message(&thread_id, &trace_id, new.query.clone());
-        host.store.append_messages(&thread_id, vec![message]).await?;
         host.store.begin_run(new).await?;
         let driver = Self {
             host,
@@ -183,36 +181,56 @@ impl<'a> Driver<'a> {
     async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, CommandError> {
         self.watched.run_started();
         self.journal(started).await?;
+        // A question that the store refuses is no part of the conversation.
+        self.say_question().await?;
         self.publish(effects).await?;
-        let cancel = self.cancel.clone();
         while self.run.finished().is_none() {
             self.work.begin(&self.run, &mut self.watched);
             self.watched.update(&self.run.view(), &self.calls);
-            let (event, costs) = self.next_event(&cancel).await?;
-            self.calls.extend(costs);
-            self.take_in(&event).await?;
+            match self.next_event().await? {
+                Some((event, costs)) => {
+                    self.calls.extend(costs);
+                    self.take_in(&event).await?;
+                }
+                None => self.stop().await?,
+            }
         }
         self.finish().await
     }
 
-    /// The next thing that happens; pieces of replies are shown on the way.
-    async fn next_event(&mut self, cancel: &CancellationToken) -> Result<(RunEvent, Vec<CallCost>), CommandError> {
+    /// The next thing that happens, or none when the run is to stop; pieces of replies are shown on the way.
+    async fn next_event(&mut self) -> Result<Option<(RunEvent, Vec<CallCost>)>, CommandError> {
         loop {
             let next = tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Ok((RunEvent::CancelRequested { at: now() }, Vec::new())),
+                () = self.cancel.cancelled() => return Ok(None),
                 next = self.work.next() => next,
             };
             match next {
                 Some(Progress::Ended(event, costs)) => {
                     self.watched.model_ended(&event);
-                    return Ok((*event, costs));
+                    return Ok(Some((*event, costs)));
                 }
                 Some(Progress::Piece { call, event }) => self.watched.stream(&call, &event),
                 Some(Progress::Call(progress)) => self.watched.tool(&progress),
                 None => return Err(unexpected("the run is stuck")),
             }
         }
+    }
+
+    /// The person gave up. What the tools did until they ended is part of the run, so it is taken in first; it may even be
+    /// what ends the run.
+    async fn stop(&mut self) -> Result<(), CommandError> {
+        for (event, costs) in self.work.drain(&mut self.watched).await {
+            self.calls.extend(costs);
+            if self.run.finished().is_none() {
+                self.take_in(&event).await?;
+            }
+        }
+        if self.run.finished().is_none() {
+            self.take_in(&RunEvent::CancelRequested { at: now() }).await?;
+        }
+        Ok(())
     }
 
     /// Journals the event, and only then acts on it.
@@ -228,6 +246,12 @@ impl<'a> Driver<'a> {
         self.publish(effects).await
     }
 
+    async fn say_question(&self) -> Result<(), CommandError> {
+        let query = self.run.started_with().props.query.clone();
+        let message = user_message(&self.thread_id, &self.trace_id, query);
+        Ok(self.host.store.append_messages(&self.thread_id, vec![message]).await?)
+    }
+
     async fn journal(&mut self, event: &RunEvent) -> Result<(), CommandError> {
         self.journal_length += 1;
         journal::append(self.host.store.as_ref(), &self.trace_id, self.journal_length, event).await
@@ -239,7 +263,8 @@ impl<'a> Driver<'a> {
     }
 
     async fn finish(&mut self) -> Result<RunReport, CommandError> {
-        self.calls.extend(self.work.drain(&mut self.watched).await);
+        let drained = self.work.drain(&mut self.watched).await;
+        self.calls.extend(drained.into_iter().flat_map(|(_, costs)| costs));
         self.watched.update(&self.run.view(), &self.calls);
         let report = self.run.finished().cloned();
         let report = settled(report.ok_or_else(|| unexpected("the run has no answer"))?);

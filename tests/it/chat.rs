@@ -99,6 +99,41 @@ fn what_goes_wrong_is_told_and_the_conversation_goes_on() {
 }
 
 #[test]
+fn a_line_that_cannot_be_read_is_told_and_the_conversation_goes_on() {
+    let long = "x".repeat(2 << 20);
+    let lines = [b"\xff\n", long.as_bytes(), b"\nWhat is 2+2?\n"].concat();
+    let home = Home::new();
+    let mut chat = home.start(&["chat", "--json"]);
+    chat.stdin.take().unwrap().write_all(&lines).unwrap();
+    let ran = Ran(chat.wait_with_output().unwrap());
+    let events = events(&ran);
+    assert_eq!(
+        (&events[0]["type"], &events[1]["type"]),
+        (&"ERROR".into(), &"ERROR".into())
+    );
+    assert_eq!(events.last().unwrap()["data"]["answer"], "2+2: 4");
+    assert_eq!(ran.code(), 2);
+}
+
+#[test]
+fn a_conversation_that_cannot_begin_is_told_to_programs_on_one_line() {
+    let home = Home::new();
+    for (args, code) in [
+        (&["chat", "--json", "--thread", "nobody"][..], 1),
+        (&["--model", "nobody:nothing", "chat", "--json"], 6),
+    ] {
+        let ran = home.art_with_input(args, "What is 2+2?\n");
+        let events = events(&ran);
+        assert_eq!((events.len(), &events[0]["type"]), (1, &"ERROR".into()), "{events:?}");
+        assert!(
+            events[0]["data"]["message"].as_str().unwrap().contains("nobody"),
+            "{events:?}"
+        );
+        assert_eq!(ran.code(), code);
+    }
+}
+
+#[test]
 fn a_file_goes_with_the_next_question_and_no_further() {
     let home = Home::new();
     let csv = home.file("sales.csv", "region,total\nNorth,120\nSouth,340\n");

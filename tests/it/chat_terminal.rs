@@ -217,3 +217,37 @@ fn one_question_streams_on_a_terminal_as_well() {
     let (seen, code) = Terminal::start(&home, &args).ends();
     assert_eq!((seen.matches("Hello there, you.\r\n").count(), code), (1, 0), "{seen}");
 }
+
+#[test]
+fn a_store_that_fails_while_an_answer_streams_leaves_its_error_a_line_of_its_own() {
+    let provider = Provider::start(|request| match is_synthesis(request) {
+        true => {
+            // What is behind the answer is not shown, but stored.
+            let answer = "<mainContent>The beginning</mainContent>".to_owned();
+            let more = vec!["x".repeat(100_000); 20];
+            Reply::Text([answer].into_iter().chain(more).collect())
+        }
+        false => Reply::Text(vec![plan(&json!([]))]),
+    });
+    let args = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    for verb in [&["run", "Hello"][..], &["chat"]] {
+        let home = Home::new();
+        // Compiled code would be too large as well.
+        std::fs::remove_dir_all(home.plugins()).unwrap();
+        std::fs::create_dir(home.plugins()).unwrap();
+        // No file may have more than 1 MiB, the store's neither; the logs of that would stand between the two.
+        let limited = |art: &str| format!("trap '' XFSZ; ulimit -f 2048; export ART_LOG=off; exec {art}");
+        let mut terminal = Terminal::start_in_shell(&home, &[&args, verb].concat(), limited);
+        if verb == ["chat"] {
+            terminal.until(PROMPT);
+            terminal.types("Hello\r");
+        }
+        terminal.until("The beginning\r\nerror: ");
+        if verb == ["chat"] {
+            terminal.until(PROMPT);
+            terminal.types("/exit\r");
+        }
+        let (seen, code) = terminal.ends();
+        assert_eq!(code, if verb == ["chat"] { 0 } else { 6 }, "{seen}");
+    }
+}

@@ -63,6 +63,18 @@ fn a_question_about_an_attached_table_is_answered() {
 }
 
 #[test]
+fn a_file_that_no_tool_can_take_is_told_of() {
+    let home = Home::new();
+    for (bytes, told) in [(4 << 20, true), (100, false)] {
+        let pdf = home.file("a.pdf", &format!("%PDF-1.7\n{}", " ".repeat(bytes)));
+        let ran = home.art(&["run", "What is 2+2?", "--attach", pdf.to_str().unwrap()]);
+        let warning = "warning: no tool can take `a.pdf`: in a call it has 5.3 MiB, and the tools read at most ";
+        assert_eq!(ran.stderr().contains(warning), told, "{}", ran.stderr());
+        assert_eq!(ran.stdout(), "2+2: 4\n");
+    }
+}
+
+#[test]
 fn two_independent_questions_are_both_answered() {
     let query = "What is 12 * 12, and how many days are there between 2026-01-01 and 2026-03-01?";
     Home::new().run(query).answers(&["144", "59"]);

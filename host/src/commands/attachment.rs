@@ -10,13 +10,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::error::CommandError;
+use crate::render::units;
 
-/// Largest text, in bytes: what a tool takes as its input.
+/// Largest text, in bytes. In a call it is longer, since it stands there as JSON, so by default no tool reads the longest.
 const MAX_TEXT: usize = 1 << 20;
-/// Largest picture or document, in bytes: what providers take.
+/// Largest picture or document, in bytes: what providers take. In base64 the largest are more than any tool may read.
 const MAX_MEDIA: usize = 5 << 20;
-/// All files of a question together, in bytes: what its journal takes.
-const MAX_TOTAL: usize = 10 << 20;
+/// All files of a question together, in bytes of JSON. They are in the first entry of its journal, beside the end of the
+/// conversation and the at most 4 MiB that earlier runs left, and a store takes 16 MiB.
+const MAX_TOTAL: usize = 11 << 20;
 
 /// How the files begin that are no text and that a model may look at.
 const MEDIA: [(&str, &[u8]); 5] = [
@@ -33,12 +35,8 @@ const MEDIA: [(&str, &[u8]); 5] = [
 /// When one is no readable regular file of UTF-8 text, no picture and no PDF, is too large, or two have the same name.
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let mut attachments: Vec<QueryAttachment> = Vec::new();
-    let mut total = 0;
     for path in paths {
-        let bytes = read(path)?;
-        total += bytes.len();
-        check_total(total)?;
-        let attachment = attachment(path, bytes)?;
+        let attachment = attachment(path, read(path)?)?;
         let name = &attachment.name;
         if attachments.iter().any(|other| other.name == *name) {
             return Err(CommandError::Usage(format!(
@@ -46,28 +44,39 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Comman
             )));
         }
         attachments.push(attachment);
+        check_together(&attachments)?;
     }
     Ok(attachments)
 }
 
 /// Refuses attachments that are too large together.
 pub(super) fn check_together(attachments: &[QueryAttachment]) -> Result<(), CommandError> {
-    check_total(attachments.iter().map(bytes_of).sum())
-}
-
-fn check_total(bytes: usize) -> Result<(), CommandError> {
-    if bytes > MAX_TOTAL {
+    if attachments.iter().map(json_bytes).sum::<usize>() > MAX_TOTAL {
         return Err(CommandError::Usage(format!(
-            "the attachments have more than the {MAX_TOTAL} bytes allowed together; send fewer"
+            "as JSON or base64 the attachments have more than the {MAX_TOTAL} bytes allowed together; send fewer"
         )));
     }
     Ok(())
 }
 
-/// Bytes of the file.
-fn bytes_of(attachment: &QueryAttachment) -> usize {
-    let encoded = attachment.base64.as_deref().unwrap_or_default();
-    attachment.text.len() + encoded.trim_end_matches('=').len() * 3 / 4
+/// Bytes that the journal keeps of it.
+fn json_bytes(attachment: &QueryAttachment) -> usize {
+    serde_json::to_vec(attachment).map_or(MAX_TOTAL, |json| json.len())
+}
+
+/// Says so when no tool can take the attachment, since none reads more than `most` bytes. Without tools there is none that
+/// could.
+pub(super) fn beyond_tools(attachment: &QueryAttachment, most: Option<u64>) -> Option<String> {
+    let text = attachment.base64.as_ref().unwrap_or(&attachment.text);
+    let bytes = serde_json::to_vec(text).map_or(u64::MAX, |json| json.len() as u64);
+    // A call has at least a key beside it.
+    let most = most.filter(|most| bytes >= *most)?;
+    Some(format!(
+        "no tool can take `{}`: in a call it has {}, and the tools read at most {}",
+        attachment.name,
+        units::bytes(bytes),
+        units::bytes(most)
+    ))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
@@ -200,10 +209,38 @@ mod tests {
         assert!(error.to_string().contains("together"), "{error}");
         // One by one they are as large.
         let mut one_by_one = read_all(&[path(0), path(1)]).unwrap();
-        assert_eq!(one_by_one.iter().map(bytes_of).sum::<usize>(), 8 << 20);
         check_together(&one_by_one).unwrap();
         one_by_one.extend(read_all(&[path(2)]).unwrap());
         assert!(check_together(&one_by_one).is_err());
+    }
+
+    #[test]
+    fn a_text_counts_as_long_as_it_is_in_json() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = |byte: &str, of: usize| {
+            let paths: Vec<_> = (0..of).map(|n| dir.path().join(format!("{n}.txt"))).collect();
+            paths
+                .iter()
+                .for_each(|path| std::fs::write(path, byte.repeat(1 << 20)).unwrap());
+            paths
+        };
+        assert_eq!(read_all(&paths("x", 10)).unwrap().len(), 10);
+        assert_eq!(read_all(&paths("\u{1}", 1)).unwrap().len(), 1);
+        let error = read_all(&paths("\u{1}", 2)).unwrap_err();
+        assert!(error.to_string().contains("together"), "{error}");
+    }
+
+    #[test]
+    fn an_attachment_that_no_tool_can_take_is_told_of() {
+        let attachment = attach(&[b'"'; 500]).unwrap();
+        // Each quotation mark is two bytes in JSON, and there is one at each end.
+        let told = beyond_tools(&attachment, Some(1_002)).unwrap();
+        assert!(told.starts_with("no tool can take `a.csv`"), "{told}");
+        assert_eq!(beyond_tools(&attachment, Some(1_003)), None);
+        assert_eq!(beyond_tools(&attachment, None), None);
+        let picture = attach(b"\x89PNG\r\n\x1a\n").unwrap();
+        assert!(beyond_tools(&picture, Some(14)).is_some());
+        assert_eq!(beyond_tools(&picture, Some(15)), None);
     }
 
     #[test]

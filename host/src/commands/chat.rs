@@ -21,7 +21,16 @@ use session::Session;
 /// How to leave, for a person who pressed Ctrl-C.
 const LEAVE: &str = "to leave, press Ctrl-D or type /exit";
 
-pub(super) fn chat(global: &Global, args: &ChatArgs) -> Result<Exit, CommandError> {
+/// Tells its errors itself, since a program reads one JSON value a line.
+pub(super) fn chat(global: &Global, args: &ChatArgs) -> Exit {
+    let ended = begin(global).map(|(chat, input)| chat.hold(input, args.thread.clone()));
+    ended.unwrap_or_else(|error| {
+        Screen::new(global.json).error(&error);
+        error.exit()
+    })
+}
+
+fn begin(global: &Global) -> Result<(Chat, Input), CommandError> {
     let config = config(global)?;
     let input = Input::open(global.json, config.chat_history())?;
     let interrupts = Interrupts::listen(match input.is_interactive() {
@@ -30,16 +39,15 @@ pub(super) fn chat(global: &Global, args: &ChatArgs) -> Result<Exit, CommandErro
     })?;
     let runtime = runtime()?;
     let host = runtime.block_on(open(global, config))?;
-    let session = runtime.block_on(Session::open(host, args.thread.clone()))?;
     let chat = Chat {
         screen: Screen::new(global.json),
         interactive: input.is_interactive(),
         runtime,
         interrupts,
-        session,
+        session: Session::new(host),
         worst: Exit::Success,
     };
-    chat.hold(input)
+    Ok((chat, input))
 }
 
 struct Chat {
@@ -53,36 +61,58 @@ struct Chat {
 }
 
 impl Chat {
-    /// Reads lines until the person leaves.
-    fn hold(mut self, mut input: Input) -> Result<Exit, CommandError> {
-        self.screen.greet(&self.session.host, self.interactive)?;
-        loop {
-            let line = match input.next()? {
-                Typed::Line(line) => ChatLine::parse(&line),
-                Typed::Interrupted => {
-                    self.screen.note(LEAVE);
-                    continue;
-                }
-                Typed::End => break,
-            };
-            if line == ChatLine::Exit {
-                break;
-            }
-            if let Err(error) = self.obey(line) {
-                self.screen.error(&error);
-                self.worst = self.worst.worse(error.exit());
-            }
-            if self.interrupts.ended() {
-                self.worst = Exit::Cancelled;
-                break;
-            }
+    /// Holds the conversation and gives back what the host has.
+    fn hold(mut self, input: Input, thread: Option<String>) -> Exit {
+        let ended = self.begin(thread).and_then(|()| self.read(input));
+        if let Err(error) = &ended {
+            self.fail(error);
         }
         self.runtime.block_on(self.session.host.close());
         // A look-up of a host that nobody waits for any more must not hold the process.
         self.runtime.shutdown_background();
         // A person has seen what went wrong; leaving is no failure, but being ended is.
-        let left = self.interactive && !self.interrupts.ended();
-        Ok(if left { Exit::Success } else { self.worst })
+        let left = self.interactive && ended.is_ok() && !self.interrupts.ended();
+        if left { Exit::Success } else { self.worst }
+    }
+
+    fn begin(&mut self, thread: Option<String>) -> Result<(), CommandError> {
+        if let Some(id) = thread {
+            self.runtime.block_on(self.session.go_on_with(id))?;
+        }
+        self.screen.greet(&self.session.host, self.interactive)
+    }
+
+    /// Obeys one line after the other until the person leaves. What is wrong with a line is told, and the next one read.
+    ///
+    /// # Errors
+    /// When no more lines can be read.
+    fn read(&mut self, mut input: Input) -> Result<(), CommandError> {
+        loop {
+            let line = match input.next()? {
+                Typed::Line(line) => ChatLine::parse(&line),
+                Typed::Unreadable(why) => ChatLine::Wrong(why),
+                Typed::Interrupted => {
+                    self.screen.note(LEAVE);
+                    continue;
+                }
+                Typed::End => return Ok(()),
+            };
+            if line == ChatLine::Exit {
+                return Ok(());
+            }
+            if let Err(error) = self.obey(line) {
+                self.fail(&error);
+            }
+            if self.interrupts.ended() {
+                self.worst = Exit::Cancelled;
+                return Ok(());
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &CommandError) {
+        self.screen.error(error);
+        self.worst = self.worst.worse(error.exit());
     }
 
     fn obey(&mut self, line: ChatLine) -> Result<(), CommandError> {
@@ -103,6 +133,7 @@ impl Chat {
             ChatLine::Cost => screen.say(&screen::costs(session)),
             ChatLine::Attach(path) => {
                 let name = session.attach(&path)?;
+                report::warn_of_size(&session.host, session.attachments.last());
                 screen.say(&format!("`{name}` goes with the next question"));
             }
             ChatLine::Detach => screen.say(&screen::detached(&session.detach())),

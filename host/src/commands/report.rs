@@ -1,11 +1,13 @@
 //! What is told of a run that ended, besides its answer.
 
-use art_core::agent::RunStatus;
+use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::error::ErrorContext;
 use art_core::provider::ModelCapability;
 use art_model::ProviderInfo;
+use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
+use super::attachment::beyond_tools;
 use crate::compose::Host;
 use crate::config::Origin;
 use crate::drive::Answered;
@@ -50,6 +52,16 @@ pub(super) fn warn_of_cost(host: &Host) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Says which attachments no tool of the host can take.
+pub(super) fn warn_of_size<'a>(host: &Host, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
+    let inputs = host.toolbox.plugins.iter().map(|plugin| plugin.limits().input_bytes);
+    let most = inputs.max();
+    let told = attachments
+        .into_iter()
+        .filter_map(|attachment| beyond_tools(attachment, most));
+    told.for_each(|text| render::note(&format!("warning: {text}")));
+}
+
 /// The model, where it is, and what it cannot do, in one line.
 pub(super) fn introduction(host: &Host) -> Result<String, CommandError> {
     let info = host.model_info()?;
@@ -76,16 +88,21 @@ fn offer(providers: &[ProviderInfo]) -> Option<String> {
     (!offers.is_empty()).then(|| offers.join("; "))
 }
 
-/// Shows the answer, or in one sentence why the model gave none. Whether there was one.
-pub(super) fn show_answer(display: Display, answered: &Answered) -> bool {
+/// Ends the display of a run: with the answer, or in one sentence why the model gave none. An error is left to the caller.
+/// Gives the run when it has an answer.
+pub(super) fn show_answer(display: Display, asked: &Result<Answered, CommandError>) -> Option<&Answered> {
+    let Ok(answered) = asked else {
+        display.give_up();
+        return None;
+    };
     if let Some(error) = answered.unanswered() {
         display.give_up();
         render::note(&format!("error: {error}"));
-        return false;
+        return None;
     }
     display.finish(&answered.report.response.response.content);
     show_sources(answered);
-    true
+    Some(answered)
 }
 
 /// Where the answer comes from.

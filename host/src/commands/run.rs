@@ -31,6 +31,7 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
     let exit = runtime.block_on(async {
         let host = open(global, config).await?;
         report::warn_of_cost(&host)?;
+        report::warn_of_size(&host, &question.attachments);
         let run = interrupts.begin();
         let answered = if global.json {
             let answered = drive::answer(&host, question, run.cancel.clone(), plan::watcher(true).as_mut()).await?;
@@ -57,11 +58,11 @@ pub(super) fn exit_of(host: &Host, answered: &Answered) -> Exit {
 
 async fn show(host: &Host, question: Question, cancel: CancellationToken) -> Result<Answered, CommandError> {
     let mut display = Display::new();
-    let answered = drive::answer(host, question, cancel, &mut display).await?;
-    if report::show_answer(display, &answered) {
-        report::show_cost(&answered);
-        report::show_ending(&answered);
+    let asked = drive::answer(host, question, cancel, &mut display).await;
+    if let Some(answered) = report::show_answer(display, &asked) {
+        report::show_cost(answered);
+        report::show_ending(answered);
         render::note(&format!("run {} of thread {}", answered.trace_id, answered.thread_id));
     }
-    Ok(answered)
+    asked
 }

@@ -112,10 +112,8 @@ fn in_words(plugin: &Plugin) -> String {
         text.push_str(&format!("\noutput:\n{}\n", pretty(output)));
     }
     for example in &schema.examples {
-        text.push_str(&format!(
-            "\nexample:\n  art tool call {} '{}'\n",
-            schema.name, example.input
-        ));
+        let input = quoted(&example.input.to_string());
+        text.push_str(&format!("\nexample:\n  art tool call {} {input}\n", schema.name));
     }
     text.push_str(&format!(
         "\nlimits: {} fuel, {}, {} of memory, {} of output\nimports: {}\nfile: {}.wasm\ndigest: {}",
@@ -128,6 +126,11 @@ fn in_words(plugin: &Plugin) -> String {
         plugin.digest(),
     ));
     text
+}
+
+/// One word for a shell, whatever is in it: a tool wrote it, and a person copies it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Calls through the whole pipeline. Nothing of the call is kept.
@@ -239,4 +242,24 @@ fn parse(arguments: &str) -> Result<Value, CommandError> {
     let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";
     serde_json::from_str(&text)
         .map_err(|error| CommandError::Usage(format!("the arguments are not JSON: {error} ({hint})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_an_example_as_one_word_and_runs_nothing_of_it() {
+        for text in [
+            "{\"a\":1}",
+            "it's",
+            "'; echo injected; '",
+            "'\\''",
+            "$(echo a) `echo b` \"c\" !d",
+        ] {
+            let script = format!("printf %s {}", quoted(text));
+            let ran = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(ran.stdout).unwrap(), text, "{script}");
+        }
+    }
 }

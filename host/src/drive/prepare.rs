@@ -17,6 +17,9 @@ use crate::error::CommandError;
 
 /// Messages of a conversation that a model is shown when its settings say nothing.
 const HISTORY: usize = 20;
+/// Bytes of JSON that these messages may have together: they are in the first entry of the journal, beside the attachments
+/// of the question and what earlier runs left.
+const HISTORY_BYTES: usize = 512 << 10;
 
 /// Finds or makes the thread and gathers what the run begins with, and the version of the state that it goes on from.
 pub(super) async fn prepare(host: &Host, question: Question) -> Result<(RunStart, Option<u64>), CommandError> {
@@ -111,7 +114,19 @@ async fn history(host: &Host, thread: &Thread) -> Result<Vec<ConversationMessage
         roles: vec![MessageRole::User, MessageRole::Ai],
         ..MessageOptions::default()
     };
-    Ok(host.store.list_messages(&thread.id, options).await?)
+    Ok(recent(host.store.list_messages(&thread.id, options).await?))
+}
+
+/// The last messages, as many as fit.
+fn recent(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
+    let mut left = Some(HISTORY_BYTES);
+    let fit = messages.iter().rev().take_while(|message| {
+        let bytes = serde_json::to_vec(message).map_or(usize::MAX, |json| json.len());
+        left = left.and_then(|left| left.checked_sub(bytes));
+        left.is_some()
+    });
+    let older = messages.len() - fit.count();
+    messages.split_off(older)
 }
 
 async fn prior(host: &Host, thread_id: &str) -> Result<(Option<PesAgentStateData>, Option<u64>), CommandError> {

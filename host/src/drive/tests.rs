@@ -91,6 +91,55 @@ async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     assert_eq!(observed.len(), 1);
 }
 
+/// What the journal has of a run, oldest first.
+async fn journal(host: &Host, trace_id: &str) -> Vec<Value> {
+    let entries = host.store.read_journal(trace_id).await.unwrap();
+    entries.into_iter().map(|entry| entry.payload).collect()
+}
+
+#[tokio::test]
+async fn what_tools_gave_before_their_run_was_cancelled_is_taken_in_before_its_end() {
+    let plan = [scripted::one_step(), scripted::calls(&["one", "gives_up"])];
+    let (_home, host) = scripted::scripted(plan);
+    let cancel = CancellationToken::new();
+    let person = cancel.clone();
+    let gives_up = scripted::tool("gives_up", move || {
+        person.cancel();
+        std::future::pending()
+    });
+    host.tools.registry().register(gives_up).unwrap();
+    let answered = ask(&host, question(), cancel).await.unwrap();
+    let metadata = answered.report.response.metadata;
+    assert_eq!((metadata.status, metadata.tool_calls), (RunStatus::Cancelled, 2));
+    let journal = journal(&host, &answered.trace_id).await;
+    let [.., returned, cancelled] = &journal[..] else {
+        panic!("{journal:?}")
+    };
+    assert_eq!(cancelled["type"], "cancel_requested");
+    assert_eq!(returned["results"][0]["output"], 1, "{returned}");
+    assert_eq!(returned["results"][1]["code"], "CANCELLED", "{returned}");
+}
+
+#[tokio::test]
+async fn results_that_are_too_large_together_do_not_end_the_run() {
+    let calls: Vec<_> = (0..20)
+        .map(|n| json!({"toolName": "huge", "arguments": {"n": n}}))
+        .collect();
+    let (_home, host) = scripted::scripted([
+        scripted::one_step(),
+        Ok(json!({ "toolCalls": calls }).to_string()),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    let huge = scripted::tool("huge", || std::future::ready(success(&json!("x".repeat(1_000_000)))));
+    host.tools.registry().register(huge).unwrap();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending).collect();
+    assert_eq!(endings, [["success"; 12].as_slice(), &["not_recorded"; 8]].concat());
+    let results = &answered.report.items[0].tool_results;
+    assert!(results[12].error.as_ref().unwrap().contains("was left out"));
+}
+
 #[tokio::test]
 async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
     let (_home, mut host) = scripted::scripted([
@@ -114,20 +163,56 @@ async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
     assert_eq!(endings, ["success", "busy"]);
 }
 
-#[tokio::test]
-async fn a_run_that_the_store_refuses_is_ended() {
-    let (_home, host) = counted();
+/// A question with a file that no journal takes.
+fn too_large() -> Question {
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
         media_type: "text/plain".to_owned(),
         text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
         base64: None,
     };
-    let question = Question {
+    Question {
         attachments: vec![attachment],
         ..question()
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_the_store_refuses_is_no_part_of_the_conversation() {
+    let (_home, host) = counted();
+    assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
+    let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
+    let said = host.store.list_messages(&runs[0].thread_id, MessageOptions::default());
+    assert_eq!(said.await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn of_a_long_conversation_a_run_begins_with_the_end() {
+    let (_home, host) = counted();
+    let new = NewThread {
+        id: "t".to_owned(),
+        ..NewThread::default()
     };
-    assert!(ask(&host, question, CancellationToken::new()).await.is_err());
+    host.store.create_thread(new).await.unwrap();
+    // Twice as long in JSON, so that two of them are too much.
+    for begins in ["a", "b", "c"] {
+        let text = format!("{begins}{}", "\"".repeat(150_000));
+        let message = user_message("t", "r", text);
+        host.store.append_messages("t", vec![message]).await.unwrap();
+    }
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        ..question()
+    };
+    let (start, _) = prepare::prepare(&host, question).await.unwrap();
+    let begin: Vec<_> = start.history.iter().map(|message| &message.content[..1]).collect();
+    assert_eq!(begin, ["c"]);
+}
+
+#[tokio::test]
+async fn a_run_that_the_store_refuses_is_ended() {
+    let (_home, host) = counted();
+    assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
     let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
     assert_eq!(runs[0].status, RunState::Error);
     assert!(runs[0].summary["error"].as_str().unwrap().contains("a journal entry"));

@@ -103,15 +103,16 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Cancels what is under way and waits until the tools have ended; gives what their calls cost.
-    pub(super) async fn drain(&mut self, watched: &mut Watched<'_>) -> Vec<CallCost> {
+    /// Cancels what is under way and waits until the tools have ended; gives what came of their steps, and what their calls
+    /// cost.
+    pub(super) async fn drain(&mut self, watched: &mut Watched<'_>) -> Vec<(RunEvent, Vec<CallCost>)> {
         self.scope.cancel.cancel();
         self.models.clear();
-        let mut calls = Vec::new();
+        let mut steps = Vec::new();
         let ended = async {
             while let Some(progress) = self.tools.next().await {
                 match progress {
-                    Progress::Ended(_, costs) => calls.extend(costs),
+                    Progress::Ended(event, costs) => steps.push((*event, costs)),
                     Progress::Call(progress) => watched.tool(&progress),
                     Progress::Piece { .. } => {}
                 }
@@ -119,7 +120,9 @@ impl<'a> Work<'a> {
         };
         if tokio::time::timeout(DRAIN, ended).await.is_err() {
             tracing::warn!("tool calls did not end when they were cancelled, so they are not recorded");
+            // Nobody waits for them once more.
+            self.tools.clear();
         }
-        calls
+        steps
     }
 }

@@ -22,6 +22,8 @@ const MAX_LINE: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
     Line(String),
+    /// A line of the pipe that is no text or too long, and why; the next one is another.
+    Unreadable(String),
     /// Ctrl-C; what was typed before it is gone.
     Interrupted,
     /// Ctrl-D, or the end of the pipe.
@@ -61,7 +63,7 @@ impl Input {
     /// Waits for a line.
     ///
     /// # Errors
-    /// When the terminal or the pipe fails, or a line of the pipe is no text or too long.
+    /// When the terminal or the pipe fails.
     pub(super) fn next(&mut self) -> Result<Typed, CommandError> {
         match self {
             Self::Terminal(prompt) => prompt.next(),
@@ -125,19 +127,24 @@ fn failed(error: ReadlineError) -> CommandError {
 }
 
 fn next_of(lines: &mut impl BufRead) -> Result<Typed, CommandError> {
+    let failed = |error| CommandError::file("read", "stdin")(error);
     let mut line = Vec::new();
-    let taken = lines.take(MAX_LINE + 1).read_until(b'\n', &mut line);
-    if taken.map_err(CommandError::file("read", "stdin"))? == 0 {
+    let taken = lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
+    if taken.map_err(failed)? == 0 {
         return Ok(Typed::End);
     }
     if line.len() as u64 > MAX_LINE {
-        return Err(CommandError::Usage(format!(
+        if line.last() != Some(&b'\n') {
+            lines.skip_until(b'\n').map_err(failed)?;
+        }
+        return Ok(Typed::Unreadable(format!(
             "a line has more than the {MAX_LINE} bytes allowed; send long texts as attachments"
         )));
     }
-    let line = String::from_utf8(line);
-    let line = line.map_err(|error| CommandError::Usage(format!("a line is not UTF-8 text: {error}")))?;
-    Ok(Typed::Line(line))
+    Ok(match String::from_utf8(line) {
+        Ok(line) => Typed::Line(line),
+        Err(error) => Typed::Unreadable(format!("a line is not UTF-8 text: {error}")),
+    })
 }
 
 #[cfg(test)]
@@ -155,11 +162,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_or_no_text_is_refused() {
-        let long = vec![b'x'; 1 << 21];
-        for mut bytes in [&long[..], b"\xff\n"] {
-            assert!(matches!(next_of(&mut bytes), Err(CommandError::Usage(_))));
+    fn a_line_that_is_too_long_or_no_text_is_refused_and_the_next_one_is_read() {
+        let most = usize::try_from(MAX_LINE).unwrap();
+        let ends_at = |bytes: usize| [&vec![b'x'; bytes], &b"\n"[..]].concat();
+        for bytes in [ends_at(2 * most), ends_at(most + 1), ends_at(most), b"\xff\n".to_vec()] {
+            let mut pipe = &[&bytes, &b"next"[..]].concat()[..];
+            assert!(matches!(next_of(&mut pipe), Ok(Typed::Unreadable(_))));
+            assert_eq!(next_of(&mut pipe).unwrap(), Typed::Line("next".to_owned()));
         }
+        let fits = ends_at(most - 1);
+        assert!(matches!(next_of(&mut &fits[..]), Ok(Typed::Line(_))));
     }
 
     #[test]

@@ -83,18 +83,11 @@ impl Screen {
             answered
         } else {
             let mut display = Display::new();
-            match session.ask(query, cancel, &mut display).await {
-                Ok(answered) => {
-                    if report::show_answer(display, &answered) {
-                        show_rest(&answered, session);
-                    }
-                    answered
-                }
-                Err(error) => {
-                    display.give_up();
-                    return Err(error);
-                }
+            let asked = session.ask(query, cancel, &mut display).await;
+            if let Some(answered) = report::show_answer(display, &asked) {
+                show_rest(answered, session);
             }
+            asked?
         };
         Ok(run::exit_of(&session.host, &answered))
     }

@@ -17,7 +17,8 @@ pub(super) struct Session {
     pub(super) host: Host,
     /// None until the first question.
     thread_id: Option<String>,
-    attachments: Vec<QueryAttachment>,
+    /// Go with the next question, the newest last.
+    pub(super) attachments: Vec<QueryAttachment>,
     /// What all questions of the session used.
     pub(super) spent: Spent,
     /// What the last one used.
@@ -25,22 +26,15 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// A session that goes on with a thread, or begins one with its first question.
-    ///
-    /// # Errors
-    /// When there is no such thread.
-    pub(super) async fn open(host: Host, thread_id: Option<String>) -> Result<Self, CommandError> {
-        let mut session = Self {
+    /// A session that begins a thread with its first question.
+    pub(super) fn new(host: Host) -> Self {
+        Self {
             host,
             thread_id: None,
             attachments: Vec::new(),
             spent: Spent::default(),
             last: None,
-        };
-        if let Some(id) = thread_id {
-            session.go_on_with(id).await?;
         }
-        Ok(session)
     }
 
     /// Asks in the thread of the session, with what was attached. What was attached stays when the question was not taken.
@@ -74,6 +68,10 @@ impl Session {
         self.thread_id = None;
     }
 
+    /// Goes on with a thread.
+    ///
+    /// # Errors
+    /// When there is no such thread.
     pub(super) async fn go_on_with(&mut self, id: String) -> Result<(), CommandError> {
         if self.host.store.get_thread(&id).await?.is_none() {
             return Err(CommandError::no_thread(&id));

@@ -1,9 +1,10 @@
 //! The calls of one reply: how far each is, and in the end what the journal keeps of them.
 
 use art_agent::{RunEvent, StepId};
-use art_core::tool::ParsedToolCall;
+use art_core::error::ToolErrorCode;
+use art_core::tool::{ParsedToolCall, ToolResultMetadata, ToolStatus};
 use art_core::usage::Usage;
-use art_tools::{CallProgress, CallScope, ToolReport};
+use art_tools::{CallEnding, CallProgress, CallScope, ToolReport};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream};
@@ -12,6 +13,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::Progress;
 use crate::compose::Host;
 use crate::drive::{CallCost, now};
+
+/// Bytes of JSON that the results of one reply may have together: they are one entry of the journal, and a store takes at
+/// most 16 MiB of each. The rest is for the reasons of those that are left out.
+const MAX_RESULTS: usize = 12 << 20;
 
 /// Calls that go on.
 struct Batch<'a> {
@@ -67,7 +72,9 @@ fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>) -> Progress {
     let mut usage = Usage::default();
     let mut costs = Vec::new();
     let mut results = Vec::new();
+    let mut left = MAX_RESULTS;
     for report in reports {
+        let report = within(&mut left, report);
         usage += report.usage;
         costs.push(CallCost {
             item_id: item_id.to_owned(),
@@ -85,4 +92,31 @@ fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>) -> Progress {
         usage,
     };
     Progress::Ended(Box::new(event), costs)
+}
+
+/// The report without its output when that is more than the `left` bytes; else they become fewer. What waits for a
+/// decision is small and is needed as it is.
+fn within(left: &mut usize, mut report: ToolReport) -> ToolReport {
+    let result = &mut report.result;
+    let bytes = serde_json::to_vec(result).map_or(usize::MAX, |json| json.len());
+    if bytes <= *left || result.status == ToolStatus::Suspended {
+        *left = left.saturating_sub(bytes);
+        return report;
+    }
+    if result.status == ToolStatus::Success {
+        result.status = ToolStatus::Error;
+        result.code = Some(ToolErrorCode::HostError);
+        result.error = Some(format!(
+            "Tool \"{}\" ran, but its output was left out: the results of one reply may have {MAX_RESULTS} bytes \
+             together; ask for less, or call fewer tools in one reply",
+            result.tool_name
+        ));
+        report.ending = CallEnding::NotRecorded;
+    }
+    result.output = None;
+    result.metadata = ToolResultMetadata {
+        retryable: result.metadata.retryable,
+        ..ToolResultMetadata::default()
+    };
+    report
 }

@@ -14,6 +14,9 @@ use crate::drive::CallCost;
 /// How often a line that is worked on is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
+/// What is drawn of a step that has not ended.
+const SPINNER: &str = "{spinner} {msg} {elapsed}";
+
 /// The list.
 pub(crate) struct Live {
     list: MultiProgress,
@@ -26,7 +29,9 @@ pub(crate) struct Live {
 struct Line {
     id: String,
     bar: ProgressBar,
-    begun: Instant,
+    status: TodoItemStatus,
+    /// When work on it last began.
+    begun: Option<Instant>,
     description: String,
     said: Option<Said>,
 }
@@ -65,7 +70,7 @@ impl Live {
         for item in view.own_items() {
             self.add(&item.id);
             if let Some(line) = self.line(&item.id) {
-                line.update(item, calls);
+                line.update(item, calls, Instant::now());
             }
         }
     }
@@ -76,7 +81,8 @@ impl Live {
             self.lines.push(Line {
                 id: id.to_owned(),
                 bar: self.list.add(spinner("")),
-                begun: Instant::now(),
+                status: TodoItemStatus::Pending,
+                begun: None,
                 description: String::new(),
                 said: None,
             });
@@ -138,20 +144,36 @@ impl Drop for Live {
 }
 
 impl Line {
-    fn update(&mut self, item: &TodoItem, calls: &[CallCost]) {
+    fn update(&mut self, item: &TodoItem, calls: &[CallCost], now: Instant) {
         self.description = description(item);
+        let before = std::mem::replace(&mut self.status, item.status);
         match item.status {
-            _ if self.bar.is_finished() => {}
-            TodoItemStatus::Pending | TodoItemStatus::Waiting => self.draw(),
+            status if status == before && self.bar.is_finished() => {}
+            TodoItemStatus::Pending | TodoItemStatus::Waiting => self.open(),
             TodoItemStatus::InProgress => {
-                self.draw();
+                self.open();
+                if before != item.status {
+                    self.begun = Some(now);
+                    self.bar.reset_elapsed();
+                }
                 self.bar.enable_steady_tick(TICK);
             }
             TodoItemStatus::Completed | TodoItemStatus::Failed | TodoItemStatus::Cancelled => {
+                let took = self.begun.map_or(Duration::ZERO, |begun| now.duration_since(begun));
                 self.bar.set_style(style("{msg}"));
-                self.bar.finish_with_message(line(item, self.begun.elapsed(), calls));
+                self.bar.finish_with_message(line(item, took, calls));
             }
         }
+    }
+
+    /// Draws a step that has not ended, or that is to be done once more.
+    fn open(&mut self) {
+        if self.bar.is_finished() {
+            self.said = None;
+            self.bar.reset();
+            self.bar.set_style(style(SPINNER));
+        }
+        self.draw();
     }
 
     /// `Count the rows: reading the table (30 %)`
@@ -169,7 +191,7 @@ impl Line {
 
 fn spinner(message: &str) -> ProgressBar {
     ProgressBar::new_spinner()
-        .with_style(style("{spinner} {msg} {elapsed}"))
+        .with_style(style(SPINNER))
         .with_message(message.to_owned())
 }
 
@@ -181,6 +203,7 @@ fn style(template: &str) -> ProgressStyle {
 mod tests {
     use super::super::tests::said;
     use super::*;
+    use serde_json::json;
 
     /// A list with the step `a`, drawn nowhere.
     fn live() -> Live {
@@ -204,6 +227,45 @@ mod tests {
         assert_eq!(shown(&mut live), "Count: reading (30 %)");
         live.returned("call");
         assert_eq!(shown(&mut live), "Count");
+    }
+
+    /// The step `a` after its status became those, `seconds` after it was planned.
+    fn after(changes: &[(u64, TodoItemStatus)]) -> (Live, String) {
+        let mut live = live();
+        let planned = Instant::now();
+        for (seconds, status) in changes {
+            let item = json!({"id": "a", "description": "Count", "status": status});
+            let item = serde_json::from_value(item).unwrap();
+            let line = live.line("a").unwrap();
+            line.update(&item, &[], planned + Duration::from_secs(*seconds));
+        }
+        let shown = shown(&mut live);
+        (live, shown)
+    }
+
+    #[test]
+    fn a_step_took_the_time_since_it_was_last_begun() {
+        use TodoItemStatus::{Completed, Failed, InProgress, Pending};
+        let once = [
+            (0, Pending),
+            (10, InProgress),
+            (11, InProgress),
+            (12, Failed),
+            (13, Failed),
+        ];
+        assert_eq!(after(&once).1, "fail  a  Count  (2.0 s)");
+        let again = [&once[..], &[(20, Pending), (30, InProgress), (31, Completed)]].concat();
+        assert_eq!(after(&again).1, "done  a  Count  (1.0 s)");
+    }
+
+    #[test]
+    fn a_step_that_is_tried_again_is_no_longer_shown_as_failed() {
+        use TodoItemStatus::{Failed, InProgress, Pending};
+        for again in [Pending, InProgress] {
+            let (mut live, shown) = after(&[(0, InProgress), (1, Failed), (2, again)]);
+            assert_eq!(shown, "Count");
+            assert!(!live.line("a").unwrap().bar.is_finished());
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub(crate) struct Plain {
     told: BTreeMap<String, TodoItemStatus>,
+    /// When work on a step last began.
     begun: BTreeMap<String, Instant>,
     /// When something was last said of a step.
     heard: BTreeMap<String, Instant>,
@@ -38,12 +39,22 @@ impl Plain {
             if self.told.insert(item.id.clone(), item.status) == Some(item.status) {
                 continue;
             }
-            let begun = *self.begun.entry(item.id.clone()).or_insert_with(Instant::now);
-            self.heard.insert(item.id.clone(), Instant::now());
+            let now = Instant::now();
+            let took = self.took(&item.id, item.status, now);
+            self.heard.insert(item.id.clone(), now);
             if item.status != TodoItemStatus::Pending {
-                note(&line(item, begun.elapsed(), calls));
+                note(&line(item, took, calls));
             }
         }
+    }
+
+    /// For how long a step whose status is a new one was worked on.
+    fn took(&mut self, id: &str, status: TodoItemStatus, now: Instant) -> Duration {
+        if status == TodoItemStatus::InProgress {
+            self.begun.insert(id.to_owned(), now);
+        }
+        let begun = self.begun.get(id);
+        begun.map_or(Duration::ZERO, |begun| now.duration_since(*begun))
     }
 
     pub(super) fn progressed(&mut self, progress: &ToolProgress) {
@@ -69,6 +80,30 @@ impl Plain {
 mod tests {
     use super::super::tests::said;
     use super::*;
+
+    #[test]
+    fn a_step_took_the_time_since_it_was_last_begun() {
+        use TodoItemStatus::{Completed, Failed, InProgress, Pending};
+        let planned = Instant::now();
+        let mut plain = Plain::default();
+        let mut took = |seconds, status| plain.took("a", status, planned + Duration::from_secs(seconds));
+        let all = [
+            (0, Pending),
+            (10, InProgress),
+            (12, Failed),
+            (20, Pending),
+            (30, InProgress),
+            (31, Completed),
+        ];
+        let took = all.map(|(seconds, status)| took(seconds, status).as_secs());
+        assert_eq!(took, [0, 0, 2, 10, 0, 1]);
+    }
+
+    #[test]
+    fn a_step_that_was_not_begun_took_no_time() {
+        let took = Plain::default().took("a", TodoItemStatus::Cancelled, Instant::now());
+        assert_eq!(took, Duration::ZERO);
+    }
 
     #[test]
     fn what_a_tool_says_is_a_line_only_after_a_silence() {
