@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use art_core::error::ModelError;
+use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
 use serde_json::Value;
 
@@ -159,7 +160,10 @@ impl<R: Reading> Stream<R> {
         }
         let called = !calls.is_empty();
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        out.extend(self.reading.state(called).map(StreamEvent::State));
+        // A store would refuse the whole reply for it.
+        let state = self.reading.state(called);
+        let state = state.filter(|state| !is_deeper(&state.content, MAX_DEPTH));
+        out.extend(state.map(StreamEvent::State));
         out.push(StreamEvent::Metadata(self.metadata(called)));
         out.push(StreamEvent::End);
     }
