@@ -47,7 +47,7 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
 }
 
 /// Why `arguments` cannot be expanded: they name an attachment that the question does not have, or would be larger than the
-/// input of any tool. It is asked before they are, since a short text may name a large file many times (C81).
+/// input of any tool. It is asked before they are, since a short text may name a large file many times.
 pub(crate) fn fault(arguments: &Value, attachments: &[QueryAttachment]) -> Option<(ToolErrorCode, String)> {
     let mut names = Vec::new();
     collect_names(arguments, &mut names);
