@@ -2,6 +2,8 @@
 //! text or, when it is none, in base64. Models that can look at files get those that are no text beside the prompt.
 
 use art_core::agent::QueryAttachment;
+use art_core::error::ToolErrorCode;
+use art_core::limits::Limits;
 use art_core::provider::Media;
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ const PREFIX: &str = "attachment:";
 pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
     match arguments {
         Value::String(text) => match text.strip_prefix(PREFIX).and_then(|name| find(name, attachments)) {
-            Some(attachment) => Value::from(attachment.base64.as_ref().unwrap_or(&attachment.text).as_str()),
+            Some(attachment) => Value::from(content(attachment)),
             None => arguments.clone(),
         },
         Value::Array(values) => values.iter().map(|value| expand(value, attachments)).collect(),
@@ -44,17 +46,41 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     }
 }
 
-/// Why `arguments` cannot be expanded: they name an attachment that the question does not have.
-pub(crate) fn fault(arguments: &Value, attachments: &[QueryAttachment]) -> Option<String> {
-    match arguments {
-        Value::String(text) => {
-            let name = text.strip_prefix(PREFIX)?;
-            find(name, attachments).is_none().then(|| unknown(name, attachments))
-        }
-        Value::Array(values) => values.iter().find_map(|value| fault(value, attachments)),
-        Value::Object(map) => map.values().find_map(|value| fault(value, attachments)),
-        _ => None,
+/// Why `arguments` cannot be expanded: they name an attachment that the question does not have, or would be larger than the
+/// input of any tool. It is asked before they are, since a short text may name a large file many times.
+pub(crate) fn fault(arguments: &Value, attachments: &[QueryAttachment]) -> Option<(ToolErrorCode, String)> {
+    let mut names = Vec::new();
+    collect_names(arguments, &mut names);
+    let mut bytes = 0_u64;
+    for name in names {
+        let Some(attachment) = find(name, attachments) else {
+            return Some((ToolErrorCode::NotFound, unknown(name, attachments)));
+        };
+        bytes = bytes.saturating_add(u64::try_from(content(attachment).len()).unwrap_or(u64::MAX));
     }
+    let most = Limits::MAX.input_bytes;
+    (bytes > most).then(|| {
+        let reason = format!(
+            "not called: with its attachments filled in the input has over {bytes} bytes, and no tool takes more than {most}; \
+             pass fewer or smaller ones"
+        );
+        (ToolErrorCode::ValidationError, reason)
+    })
+}
+
+/// The names of attachments in `arguments`, as often as they stand there.
+fn collect_names<'a>(arguments: &'a Value, names: &mut Vec<&'a str>) {
+    match arguments {
+        Value::String(text) => names.extend(text.strip_prefix(PREFIX)),
+        Value::Array(values) => values.iter().for_each(|value| collect_names(value, names)),
+        Value::Object(map) => map.values().for_each(|value| collect_names(value, names)),
+        _ => {}
+    }
+}
+
+/// What a call gets of an attachment.
+fn content(attachment: &QueryAttachment) -> &str {
+    attachment.base64.as_ref().unwrap_or(&attachment.text)
 }
 
 fn find<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryAttachment> {
@@ -135,16 +161,36 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         assert_eq!(
-            fault(&json!(["attachment:x.csv"]), &sales()).as_deref(),
-            Some("there is no attachment `x.csv`; use one of `sales.csv`")
+            fault(&json!(["attachment:x.csv"]), &sales()),
+            Some((
+                ToolErrorCode::NotFound,
+                "there is no attachment `x.csv`; use one of `sales.csv`".to_owned()
+            ))
         );
     }
 
     #[test]
     fn without_attachments_the_fault_says_so() {
         assert_eq!(
-            fault(&json!("attachment:x"), &[]).as_deref(),
-            Some("there is no attachment `x`; the question has none")
+            fault(&json!("attachment:x"), &[]),
+            Some((
+                ToolErrorCode::NotFound,
+                "there is no attachment `x`; the question has none".to_owned()
+            ))
+        );
+    }
+
+    #[test]
+    fn attachments_that_no_tool_could_take_together_are_refused_by_their_size() {
+        let mut large = picture();
+        large.base64 = Some("x".repeat(1 << 20));
+        let times = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
+        assert_eq!(fault(&times(4), std::slice::from_ref(&large)), None);
+        let (code, reason) = fault(&times(5), &[large]).unwrap();
+        assert_eq!(code, ToolErrorCode::ValidationError);
+        assert!(
+            reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),
+            "{reason}"
         );
     }
 }

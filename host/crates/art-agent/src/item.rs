@@ -28,8 +28,6 @@ pub(crate) struct ItemRun {
     pub(crate) results: Vec<ToolResult>,
     /// Every call that was carried out.
     pub(crate) calls: Vec<ParsedToolCall>,
-    /// Whether the required tools were called.
-    pub(crate) validation: ValidationStatus,
     /// It had all the model calls that an item may have.
     pub(crate) out_of_iterations: bool,
     /// A call was refused because the run had made all of its calls.
@@ -66,13 +64,12 @@ pub(crate) enum Next {
 }
 
 impl ItemRun {
-    pub(crate) fn new(item: &TodoItem, messages: Vec<Message>) -> Self {
+    pub(crate) fn new(messages: Vec<Message>) -> Self {
         Self {
             messages,
             iteration: 1,
             results: Vec::new(),
             calls: Vec::new(),
-            validation: taef::judge(item, &BTreeSet::new(), false).status,
             out_of_iterations: false,
             out_of_calls: false,
             enforcements: 0,
@@ -90,7 +87,7 @@ impl ItemRun {
             self.last_content.clone_from(&reply.content);
         }
         if reply.decision == Some(Decision::FailItem) && reply.calls.is_empty() {
-            return Next::Fail(self.reason_to_fail());
+            return Next::Fail(self.reason_to_fail(&reply.problems));
         }
         if !reply.cut && self.enforce(item, reply, echo, gate.config) {
             return self.ask_again(gate.config);
@@ -128,10 +125,15 @@ impl ItemRun {
         if !batch.problems.is_empty() {
             self.messages.push(prompt::complaint(&batch.problems));
         }
-        self.called
-            .extend(results.iter().map(|result| result.tool_name.clone()));
+        let made = results.iter().filter(|result| !result.metadata.not_run);
+        self.called.extend(made.map(|result| result.tool_name.clone()));
         self.results.extend_from_slice(results);
         self.ask_again(config)
+    }
+
+    /// Whether the required tools were called with valid arguments, whatever came of it (X19).
+    pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
+        taef::judge(item, &self.called, false).status
     }
 
     /// What a completed item has to say against itself: required tools that were never called, or only failed (X19). A
@@ -165,11 +167,11 @@ impl ItemRun {
             .collect();
         let may = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
         let verdict = taef::judge(item, &called, may);
-        self.validation = verdict.status;
         if verdict.enforce {
             self.enforcements += 1;
             self.echo(echo, reply);
-            self.messages.push(prompt::enforcement(&verdict.missing));
+            self.messages
+                .push(prompt::enforcement(&verdict.missing, &reply.problems));
         }
         verdict.enforce
     }
@@ -231,11 +233,15 @@ impl ItemRun {
         error.or(problem).unwrap_or_else(|| "there was no result".to_owned())
     }
 
-    fn reason_to_fail(&self) -> String {
-        if is_blank(&self.last_content) {
-            return format!("the model gave the step up; {}", self.no_result());
-        }
-        safe_stringify(&self.last_content, DEFAULT_STRINGIFY_LIMIT)
+    /// Why the model gave the step up. It is not asked again, so what was wrong with its reply is told here.
+    fn reason_to_fail(&self, problems: &[String]) -> String {
+        let reason = if is_blank(&self.last_content) {
+            format!("the model gave the step up; {}", self.no_result())
+        } else {
+            safe_stringify(&self.last_content, DEFAULT_STRINGIFY_LIMIT)
+        };
+        let parts: Vec<_> = std::iter::once(&reason).chain(problems).map(String::as_str).collect();
+        bounded(&parts.join("; "))
     }
 
     /// The model's own words as a turn of text, for replies whose calls are not carried out.

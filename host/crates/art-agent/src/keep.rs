@@ -1,7 +1,8 @@
 //! What the store keeps of outputs: the whole of them while they are small, else their beginnings. The run that goes on has
 //! the whole of each.
 
-use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem};
+use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
 use art_core::text::byte_prefix;
 use art_core::tool::ToolResult;
 use serde::Serialize;
@@ -28,6 +29,19 @@ pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
 pub(crate) fn items(items: &Vec<TodoItem>) -> Vec<TodoItem> {
     fit(items, |items, limit| {
         items.iter_mut().for_each(|item| cut_item(item, limit));
+    })
+}
+
+/// What changed in a plan, for an observation. It holds every changed item several times.
+pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
+    fit(changes, |kept, limit| {
+        let lists = [
+            &mut kept.added,
+            &mut kept.modified,
+            &mut kept.removed,
+            &mut kept.changes,
+        ];
+        lists.into_iter().flatten().for_each(|change| cut_change(change, limit));
     })
 }
 
@@ -60,6 +74,11 @@ fn cut_item(item: &mut TodoItem, limit: usize) {
     }
 }
 
+fn cut_change(change: &mut TodoItemChange, limit: usize) {
+    let items = [&mut change.item, &mut change.previous_item];
+    items.into_iter().flatten().for_each(|item| cut_item(item, limit));
+}
+
 fn cut_entry(entry: &mut StepOutputEntry, limit: usize) {
     entry.raw_result.iter_mut().for_each(|result| cut_value(result, limit));
     cut_results(&mut entry.tool_results, limit);
@@ -71,7 +90,8 @@ fn cut_results(results: &mut [ToolResult], limit: usize) {
     }
 }
 
-/// A value whose text is over `limit` becomes the beginning of its text with a marker.
+/// A value whose text is over `limit` becomes the beginning of its text with a marker, and one that is nested too deeply for
+/// a store becomes its text.
 fn cut_value(value: &mut Value, limit: usize) {
     let text = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,
@@ -82,6 +102,8 @@ fn cut_value(value: &mut Value, limit: usize) {
     if text.len() > limit {
         let kept = byte_prefix(&text, limit);
         *value = Value::String(format!("{kept}... [kept {} of {} bytes]", kept.len(), text.len()));
+    } else if is_deeper(value, MAX_DEPTH) {
+        *value = Value::String(text);
     }
 }
 
@@ -116,6 +138,50 @@ mod tests {
         let text = kept[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
         assert!(kept[0].actual_tool_calls[0].arguments["text"].is_string());
+    }
+
+    fn nested(levels: usize) -> Value {
+        (1..levels).fold(json!(1), |inside, _| json!([inside]))
+    }
+
+    #[test]
+    fn a_value_that_is_nested_too_deeply_is_kept_as_its_text() {
+        for (levels, whole) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (120, false)] {
+            let mut item = item_with(1, 1);
+            item.result = Some(nested(levels));
+            item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});
+            let kept = &items(&vec![item])[0];
+            for value in [
+                kept.result.as_ref().unwrap(),
+                &kept.actual_tool_calls[0].arguments["deep"],
+            ] {
+                let wanted = if whole {
+                    nested(levels)
+                } else {
+                    json!(nested(levels).to_string())
+                };
+                assert_eq!(*value, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn many_large_changes_together_stay_within_what_a_store_takes() {
+        let before: Vec<_> = (0..8).map(|_| item_with(4, 256 << 10)).collect();
+        let named = |items: Vec<TodoItem>, status| {
+            let mut items: Vec<_> = items.into_iter().enumerate().collect();
+            items.iter_mut().for_each(|(n, item)| {
+                item.id = n.to_string();
+                item.status = status;
+            });
+            items.into_iter().map(|(_, item)| item).collect::<Vec<_>>()
+        };
+        use art_core::pes::TodoItemStatus::{Failed, Pending};
+        let changed = crate::plan::diff(&named(before.clone(), Failed), &named(before, Pending), 7);
+        assert!(serde_json::to_string(&changed).unwrap().len() > TOTAL_BYTES);
+        let kept = changes(&changed);
+        assert!(serde_json::to_string(&kept).unwrap().len() <= TOTAL_BYTES);
+        assert_eq!(kept.modified.len(), 8);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
 /// What the check of one reply says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// For the item (C55).
+    /// For an item that called these tools (C55).
     pub(crate) status: ValidationStatus,
     /// Required tools that were called neither before nor in this reply.
     pub(crate) missing: Vec<String>,
@@ -20,8 +20,8 @@ pub(crate) struct Verdict {
     pub(crate) enforce: bool,
 }
 
-/// Judges a reply. `called` holds every tool that was called for the item before or in this reply, whatever came of it:
-/// a call that ended with an error was a call (X19), and its error is reported elsewhere.
+/// Judges a reply. `called` holds every tool that was called for the item before or in this reply. A call that ended with an
+/// error was a call, and its error is reported elsewhere; one that was refused before its tool ran was none (X19).
 pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> Verdict {
     if item.required_tools.is_empty() {
         return Verdict {

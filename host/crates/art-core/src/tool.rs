@@ -207,6 +207,9 @@ pub struct ToolResultMetadata {
     /// The same call may succeed later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retryable: bool,
+    /// The host answered before the tool ran, because the call was not valid or could not begin. Such a call was not made (X19).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_run: bool,
     /// Anything else.
     #[serde(flatten)]
     pub extra: JsonObject,

@@ -79,6 +79,7 @@ fn kept(metadata: &ToolResultMetadata) -> ToolResultMetadata {
         title: metadata.title.clone(),
         suspension_id: metadata.suspension_id.clone(),
         retryable: metadata.retryable,
+        not_run: metadata.not_run,
         ..ToolResultMetadata::default()
     };
     let marker = format!("[truncated: {bytes} bytes of metadata]");

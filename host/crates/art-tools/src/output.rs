@@ -40,11 +40,12 @@ pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// model reads the result and goes on.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Names of metadata that only the host sets.
-const RESERVED: [&str; 8] = [
+const RESERVED: [&str; 9] = [
     "title",
     "sources",
     "attachments",
     "retryable",
+    "notRun",
     FOR_DISPLAY,
     FEEDBACK_SCHEMA,
     TOOL_SUSPENSION_ID,

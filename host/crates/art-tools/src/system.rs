@@ -183,7 +183,8 @@ impl ToolSystem {
 }
 
 impl Done {
-    fn without_running(call: ParsedToolCall, answer: Answer) -> Self {
+    fn without_running(call: ParsedToolCall, mut answer: Answer) -> Self {
+        answer.result.metadata.not_run = true;
         Self {
             call,
             answer,

@@ -62,7 +62,7 @@ impl ItemRun {
             return Err((ToolErrorCode::ValidationError, problem.clone()));
         }
         if let Some(fault) = attachment::fault(&call.arguments, gate.attachments) {
-            return Err((ToolErrorCode::NotFound, fault));
+            return Err(fault);
         }
         let times = self.made.entry(fingerprint(call)).or_default();
         if *times >= MAX_SAME_CALLS {

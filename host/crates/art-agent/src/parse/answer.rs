@@ -1,5 +1,6 @@
 //! The last reply of a run: the answer and what a user interface may add to it (X9).
 
+use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
 use serde_json::Value;
 
@@ -20,7 +21,8 @@ pub(crate) fn answer(reply: &ModelReply) -> Answer {
     let (content, ui_metadata) = parts(&texts.content);
     Answer {
         content: content.trim().to_owned(),
-        ui_metadata,
+        // A store would refuse the whole answer for it.
+        ui_metadata: ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH)),
         thoughts: texts.thoughts,
     }
 }
@@ -125,6 +127,17 @@ mod tests {
     #[test]
     fn a_cut_reply_keeps_what_there_is() {
         assert_eq!(read("<mainContent>4"), ("4".to_owned(), None));
+    }
+
+    #[test]
+    fn metadata_that_is_nested_too_deeply_is_dropped_and_not_shown() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let answered = |levels| {
+            let json = nested(levels);
+            read(&format!("<mainContent>4</mainContent><uiMetadata>{json}</uiMetadata>"))
+        };
+        assert!(answered(MAX_DEPTH).1.is_some());
+        assert_eq!(answered(MAX_DEPTH + 1), ("4".to_owned(), None));
     }
 
     #[test]

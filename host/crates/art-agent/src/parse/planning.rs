@@ -1,5 +1,7 @@
 //! Plans (P33a, P33b).
 
+use std::collections::BTreeSet;
+
 use art_core::JsonObject;
 use art_core::pes::{StepType, TodoItemStatus, ToolValidationMode};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
@@ -33,6 +35,9 @@ pub(crate) struct DraftItem {
 
 /// Longest identifier of a step; it becomes part of observations and prompts.
 const MAX_ID_CHARS: usize = 128;
+
+/// Tools or steps that one step may name.
+const MAX_NAMES: usize = 64;
 
 /// Heading of the calls in the form that older prompts asked for; a step reads them, a plan has none.
 pub(super) const TOOL_CALLS: &str = "tool calls";
@@ -181,16 +186,25 @@ impl<'a> Fields<'a> {
         text
     }
 
+    /// Each name once.
     fn names(&mut self, key: &str) -> Vec<String> {
         let names = match self.map.get(key) {
             None | Some(Value::Null) => return Vec::new(),
             Some(Value::Array(names)) => names.iter().map(name).collect::<Option<Vec<_>>>(),
             Some(_) => None,
         };
-        names.unwrap_or_else(|| {
+        let Some(mut names) = names else {
             self.problem(key, "has to be an array of texts");
-            Vec::new()
-        })
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        if names.len() > MAX_NAMES {
+            let count = names.len();
+            self.problem(key, &format!("has {count} names, more than {MAX_NAMES}"));
+            names.clear();
+        }
+        names
     }
 
     fn one_of<T: DeserializeOwned>(&mut self, key: &str, names: &str) -> Option<T> {

@@ -31,6 +31,7 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let repeated = items.iter().filter(|item| !seen.insert(item.id.as_str()));
     repeated
+        .take(MAX_PROBLEMS)
         .map(|item| format!("two items have the id `{}`; ids have to be unique", item.id))
         .collect()
 }
@@ -40,6 +41,7 @@ fn unknown_dependencies(items: &[TodoItem]) -> Vec<String> {
     let pairs = open(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
     pairs
         .filter(|(_, dependency)| !ids.contains(dependency.as_str()))
+        .take(MAX_PROBLEMS)
         .map(|(item, dependency)| format!("item `{}` depends on `{dependency}`, which is not in the plan", item.id))
         .collect()
 }
@@ -54,6 +56,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     let pairs = open(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
     pairs
         .filter(|(_, name)| !tools.iter().any(|tool| tool.name == **name))
+        .take(MAX_PROBLEMS)
         .map(|(item, name)| {
             format!(
                 "item `{}` requires the tool `{name}`, which is not available; available: {offered}",
@@ -164,6 +167,17 @@ mod tests {
             check(&[wants], &[tool("calculator")]),
             ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
         );
+    }
+
+    #[test]
+    fn no_more_faults_of_a_kind_are_listed_than_are_told() {
+        let mut wants = item("a", &[]);
+        wants.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
+        wants.dependencies = wants.required_tools.clone();
+        let items = vec![wants; 30];
+        assert_eq!(missing_tools(&items, &[]).len(), MAX_PROBLEMS);
+        assert_eq!(unknown_dependencies(&items).len(), MAX_PROBLEMS);
+        assert_eq!(repeated_ids(&items).len(), MAX_PROBLEMS);
     }
 
     #[test]

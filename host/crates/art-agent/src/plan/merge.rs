@@ -5,36 +5,33 @@ use std::collections::BTreeSet;
 use art_core::Timestamp;
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 
-use crate::parse::{DraftItem, MAX_TODO_ITEMS};
+use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
 /// Which items stay although a new plan does not name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum Keep<'a> {
     /// Those that are done, as far as there is room: for a new question on the same thread.
     Done,
-    /// Those that were begun, however they ended: for a change in the middle of a run.
-    Begun,
+    /// Those that were begun, however they ended: for a change in the middle of the run that began these. One that failed and
+    /// is to be tried again was begun too, so that a second change cannot hide the failure (X7).
+    Begun(&'a BTreeSet<String>),
 }
 
-impl Keep {
-    const fn keeps(self, status: TodoItemStatus) -> bool {
-        use TodoItemStatus::{Cancelled, Completed, Failed, InProgress, Pending, Waiting};
-        match status {
-            Completed => true,
-            InProgress | Failed | Waiting => matches!(self, Self::Begun),
-            Pending | Cancelled => false,
-        }
+impl Keep<'_> {
+    fn keeps(self, item: &TodoItem) -> bool {
+        use TodoItemStatus::{Completed, Failed, InProgress, Waiting};
+        let Self::Begun(begun) = self else {
+            return item.status == Completed;
+        };
+        begun.contains(&item.id) || matches!(item.status, Completed | InProgress | Failed | Waiting)
     }
 }
 
 /// `draft` with what `old` knows of the same items, behind the old items that stay.
-pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep, at: Timestamp) -> Vec<TodoItem> {
+pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at: Timestamp) -> Vec<TodoItem> {
     let named: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
     let needed: BTreeSet<_> = draft.iter().flat_map(|item| item.dependencies.clone()).collect();
-    let unnamed = || {
-        old.iter()
-            .filter(|item| !named.contains(&item.id) && keep.keeps(item.status))
-    };
+    let unnamed = || old.iter().filter(|item| !named.contains(&item.id) && keep.keeps(item));
     // Only what is done and not needed is ever forgotten, oldest first, and only for want of room (P90).
     let has_to_stay = |item: &TodoItem| needed.contains(&item.id) || item.status != TodoItemStatus::Completed;
     let taken = draft.len() + unnamed().filter(|item| has_to_stay(item)).count();
@@ -54,6 +51,26 @@ pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep, at: Tim
     stay
 }
 
+/// What is wrong with `draft` as a plan for a new question: new work under the id of work that is done would never be done,
+/// because the old result would take its place (B1). A model that repeats what is done may word it anew, with its status.
+pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
+    let is_done = |status| status == TodoItemStatus::Completed;
+    let of_other_work = |item: &&DraftItem| {
+        let same_id = old.iter().find(|old| old.id == item.id && is_done(old.status));
+        same_id.is_some_and(|old| old.description != item.description) && !item.status.is_some_and(is_done)
+    };
+    let reused = draft.iter().filter(of_other_work).take(MAX_PROBLEMS);
+    reused
+        .map(|item| {
+            format!(
+                "the id `{}` belongs to completed work; give the new item an id that is not in use, or repeat the completed \
+                 item as it is",
+                item.id
+            )
+        })
+        .collect()
+}
+
 fn join(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
         // What is done or being done is not defined anew under its feet (P60).
@@ -67,6 +84,8 @@ fn join(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
 fn rewritten(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
+        // A failure is not hidden by giving the work up (X7).
+        (Some(Cancelled), Failed) => Failed,
         (Some(Cancelled), _) => Cancelled,
         // Only an explicit `pending` is a wish to try again what failed.
         (Some(Pending), _) => Pending,

@@ -201,26 +201,35 @@ fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: u
     one_line(&text)
 }
 
-/// What a strict step is told when its reply does not call what it must (P53).
-pub(crate) fn enforcement(missing: &[String]) -> Message {
+/// What a strict step is told when its reply does not call what it must, and what else was wrong with it (P53). A change of
+/// the plan in the reply holds.
+pub(crate) fn enforcement(missing: &[String], problems: &[String]) -> Message {
     let calls: Vec<_> = missing
         .iter()
         .take(1)
         .map(|tool| json!({"toolName": tool, "arguments": {}}))
         .collect();
+    let unused = match problems {
+        [] => " ".to_owned(),
+        problems => format!("\n{}\n", unusable(problems)),
+    };
     Message::user(format!(
-        "VALIDATION FAILED: the reply did not call the required tools {}. Nothing of it was carried out. Call them, \
-         with their arguments filled in:\n{}",
+        "VALIDATION FAILED: the reply did not call the required tools {}. None of its calls was carried \
+         out.{unused}Call the required tools, with their arguments filled in:\n{}",
         one_line(missing),
         one_line(&json!({"toolCalls": calls})),
     ))
 }
 
+fn unusable(problems: &[String]) -> String {
+    format!("This part of the reply could not be used:\n{}", problem_list(problems))
+}
+
 /// What a model is told of the parts of its reply that could not be used.
 pub(crate) fn complaint(problems: &[String]) -> Message {
     Message::user(format!(
-        "This part of the reply could not be used:\n{}\nReply with corrected JSON, or end the step.",
-        problem_list(problems)
+        "{}\nReply with corrected JSON, or end the step.",
+        unusable(problems)
     ))
 }
 

@@ -43,10 +43,17 @@ pub(crate) fn quote(text: &str) -> String {
     quoted.collect::<Vec<_>>().join("\n")
 }
 
-/// `value` as JSON on one line, without the planning markers.
+/// `value` as JSON on one line, whatever a reader takes for the end of one (B25), and without the planning markers.
 pub(crate) fn one_line<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
-    without_markers(&text)
+    without_markers(&escaped_newlines(&text))
+}
+
+/// JSON with the ends of lines escaped that JSON allows in a text.
+fn escaped_newlines(json: &str) -> String {
+    json.replace('\u{85}', "\\u0085")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }
 
 /// A turn that is not ours, such as an earlier answer: it stays as it is but for lines that look like our headings.
@@ -134,11 +141,24 @@ mod tests {
         assert_eq!(defuse("## Tools\r## x"), " ## Tools\n ## x");
     }
 
+    /// Whatever a reader may take for the end of a line.
+    const NEWLINES: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+    #[test]
+    fn json_on_one_line_has_no_end_of_a_line_and_says_the_same() {
+        let text: String = NEWLINES.iter().collect();
+        let line = one_line(&text);
+        assert!(!line.contains(NEWLINES), "{line}");
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+    }
+
     proptest! {
         #[test]
-        fn no_text_can_forge_a_heading(text in "(## Tools|\r|\n|\u{2028}|x|---JSON_OUTPUT_START---){0,12}") {
+        fn no_text_can_forge_a_heading(
+            text in "(## Tools|\r|\n|\u{b}|\u{c}|\u{85}|\u{2028}|\u{2029}|x|---JSON_OUTPUT_START---){0,12}"
+        ) {
             for safe in [quote(&text), defuse(&text), one_line(&text)] {
-                prop_assert!(!safe.lines().any(|line| line.starts_with("## ")));
+                prop_assert!(!safe.split(NEWLINES).any(|line| line.starts_with("## ")), "{safe:?}");
                 prop_assert!(!safe.contains(MARKER_START));
             }
         }

@@ -1,6 +1,7 @@
 //! Model calls: whether one more may be made (M12), whether its request fits (M09), and what it used (B20).
 
 use art_core::agent::RunStatus;
+use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::{LlmMetadata, ModelReply};
@@ -107,6 +108,23 @@ impl Run {
         self.spent.llm.add(&metadata);
     }
 
+    /// Counts a call that failed. A provider that breaks a reply off has read the request all the same (M12); how much of an
+    /// answer it wrote, and for how much, nobody knows.
+    pub(super) fn count_failed(&mut self, id: StepId, step: &OpenStep, error: &ModelError) {
+        self.spent.llm_calls += 1;
+        if self.start.context_tokens.is_none() || !may_have_read(error.code) {
+            return;
+        }
+        let metadata = LlmMetadata {
+            input_tokens: Some(self.tokens_of(step, self.budget_of(id))),
+            estimated: true,
+            ..LlmMetadata::default()
+        };
+        self.spent.tokens += metadata.usage();
+        self.spent.unpriced = true;
+        self.spent.llm.add(&metadata);
+    }
+
     fn open_call(&mut self, step: OpenStep, out: &mut Outbox) -> StepId {
         self.spent.llm_asked += 1;
         let content = json!({"phase": self.stream_phase(&step)});
@@ -141,4 +159,10 @@ impl Run {
         let limit = config.max_cost_usd.filter(|limit| limit.is_nan() || cost >= *limit)?;
         Some(format!("the run cost ${cost:.4}; its maximum is ${limit:.4}"))
     }
+}
+
+/// Whether the model may have begun with a request that failed in this way. The others were refused before.
+const fn may_have_read(code: ModelErrorCode) -> bool {
+    use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
+    matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)
 }

@@ -130,11 +130,13 @@ impl Run {
         self.stage = Stage::Finished(Box::new(report));
     }
 
-    /// Items that are still being worked on go back into the queue for a later run.
+    /// Items that are still being worked on go back into the queue for a later run, with what their calls brought (P66).
     fn drop_work(&mut self, out: &mut Outbox) {
         self.open.clear();
         self.shortened.clear();
-        for id in std::mem::take(&mut self.live).into_keys() {
+        let live: Vec<_> = self.live.keys().cloned().collect();
+        for id in live {
+            self.keep_results(&id, &[]);
             self.set_status(&id, TodoItemStatus::Pending, None, out);
         }
         if self.state.current_step_id.take().is_some() {
@@ -189,7 +191,8 @@ impl Run {
     fn is_complete(&self) -> bool {
         let undone = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some() && self.begun.contains(&item.id),
-            TodoItemStatus::Cancelled => item.error.is_some(),
+            // A step that was begun and then taken out of the plan had failed.
+            TodoItemStatus::Cancelled => item.error.is_some() || self.begun.contains(&item.id),
             _ => true,
         };
         let mut own = self

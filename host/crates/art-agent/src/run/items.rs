@@ -128,7 +128,7 @@ impl Run {
         self.items_begun += 1;
         self.begun.insert(item.id.clone());
         self.earlier.remove(&item.id);
-        self.live.insert(item.id.clone(), ItemRun::new(item, messages));
+        self.live.insert(item.id.clone(), ItemRun::new(messages));
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
         if let Err(refusal) = self.ask(OpenStep::Item(item.id.clone()), out) {
@@ -155,10 +155,10 @@ impl Run {
         let Some(item) = self.item_mut(id) else {
             return;
         };
-        let reservation = live.reservation(item);
+        let (reservation, validation) = (live.reservation(item), live.validation(item));
         item.tool_results = live.results;
         item.actual_tool_calls = live.calls;
-        item.validation_status = Some(live.validation);
+        item.validation_status = Some(validation);
         item.updated_timestamp = at;
         let status = match result {
             Ok(result) => {
@@ -230,6 +230,16 @@ impl Run {
         }
     }
 
+    /// What is to be done after a change is this question's, whatever came of it before (X7).
+    pub(super) fn replace_list(&mut self, list: Vec<TodoItem>) {
+        let is_pending = |id: &String| {
+            list.iter()
+                .any(|item| item.id == *id && item.status == TodoItemStatus::Pending)
+        };
+        self.earlier.retain(|id| !is_pending(id));
+        self.state.todo_list = list;
+    }
+
     /// Takes in a change of the plan that a reply asks for, or says why not; then the plan stays as it was (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
         let refused = |problems: Vec<String>| {
@@ -244,7 +254,7 @@ impl Run {
         };
         let before = self.state.todo_list.clone();
         let after = match draft.items {
-            Some(items) => plan::merge(&before, items, Keep::Begun, self.now),
+            Some(items) => plan::merge(&before, items, Keep::Begun(&self.begun), self.now),
             None => before.clone(),
         };
         let problems = plan::check(&after, &self.start.tools);
@@ -254,9 +264,9 @@ impl Run {
         self.state.intent = draft.intent.unwrap_or_else(|| self.state.intent.clone());
         self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());
         let changes = plan::diff(&before, &after, self.now);
-        self.state.todo_list = after;
+        self.replace_list(after);
         out.save();
-        let content = json!({"todoList": keep::items(&self.state.todo_list), "changes": changes});
+        let content = json!({"todoList": keep::items(&self.state.todo_list), "changes": keep::changes(&changes)});
         out.observe(ObservationType::PlanUpdate, None, content);
         Vec::new()
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::ask::Refusal;
 use super::{OpenStep, Run, Stage};
 use crate::effect::Outbox;
+use crate::keep;
 use crate::parse::{self, PlanDraft};
 use crate::plan::{self, Keep};
 use crate::prompt;
@@ -73,7 +74,8 @@ impl Run {
             }
             other => other?,
         };
-        let problems = plan::check(&self.merged(&draft), &self.start.tools);
+        let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
+        problems.extend(plan::check(&self.merged(&draft), &self.start.tools));
         if problems.is_empty() { Ok(draft) } else { Err(problems) }
     }
 
@@ -106,10 +108,9 @@ impl Run {
     }
 
     fn adopt(&mut self, draft: PlanDraft, raw: &str, out: &mut Outbox) {
-        let before = std::mem::take(&mut self.state.todo_list);
+        let before = self.state.todo_list.clone();
         let first = before.is_empty();
-        self.state.todo_list = before.clone();
-        self.state.todo_list = self.merged(&draft);
+        self.replace_list(self.merged(&draft));
         let fallback = |old: &str, default: &str| if first { default.to_owned() } else { old.to_owned() };
         self.state.intent = draft
             .intent
@@ -126,18 +127,18 @@ impl Run {
         out.observe(ObservationType::Intent, None, json!({"intent": self.state.intent}));
         out.observe(ObservationType::Title, None, json!({"title": self.state.title}));
         let raw = truncate(raw, DEFAULT_STRINGIFY_LIMIT);
-        let list = &self.state.todo_list;
+        let list = keep::items(&self.state.todo_list);
         let plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw});
         out.observe(ObservationType::Plan, None, plan);
         let changes = if first {
-            plan::added(list, self.now)
+            plan::added(&self.state.todo_list, self.now)
         } else {
-            plan::diff(&before, list, self.now)
+            plan::diff(&before, &self.state.todo_list, self.now)
         };
         out.observe(
             ObservationType::PlanUpdate,
             None,
-            json!({"todoList": list, "changes": changes}),
+            json!({"todoList": list, "changes": keep::changes(&changes)}),
         );
     }
 }

@@ -32,7 +32,7 @@ impl Run {
         let Some(open) = self.open.remove(&step) else {
             return;
         };
-        self.spent.llm_calls += 1;
+        self.count_failed(step, &open, error);
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent(&open), content);
         if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(step, &open, out) {

@@ -3,6 +3,7 @@
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
 use art_core::conversation::ConversationMessage;
+use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Completed, Failed, Pending};
 use serde_json::json;
@@ -105,6 +106,41 @@ fn tokens_that_nobody_counts_are_estimated_where_they_cost_something() {
     assert_eq!(run(None).tokens.total_tokens, 0);
     let counted = run(Some(100_000));
     assert!(counted.tokens.prompt_tokens > 500 && counted.llm_metadata.estimated);
+}
+
+// M12
+#[test]
+fn replies_that_break_off_use_up_the_tokens_of_a_run() {
+    let run = |failure: fn() -> Reply, context| {
+        let mut start = start("q");
+        start.context_tokens = context;
+        start.config.max_tokens = Some(100);
+        let mut driver = Driver::new(start)
+            .script(
+                "plan",
+                [plan(&json!([thought_item("a", &[]), thought_item("b", &["a"])]))],
+            )
+            .script("a", [failure()]);
+        if context.is_none() || failure().unwrap_err().code == ModelErrorCode::RateLimited {
+            driver = driver.script("answer", [says("It failed.")]);
+        }
+        driver.drive().response.metadata
+    };
+    let broken = run(breaks, Some(100_000));
+    assert!(broken.tokens.prompt_tokens > 100 && broken.llm_metadata.estimated);
+    assert!(
+        broken.limits_hit[0].starts_with("the run used "),
+        "{:?}",
+        broken.limits_hit
+    );
+    assert_eq!(run(breaks, None).tokens.total_tokens, 24);
+    let refused = || {
+        breaks().map_err(|error| ModelError {
+            code: ModelErrorCode::RateLimited,
+            ..error
+        })
+    };
+    assert_eq!(run(refused, Some(100_000)).tokens.total_tokens, 24);
 }
 
 /// A conversation much longer than the context of its model.

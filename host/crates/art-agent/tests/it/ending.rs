@@ -63,6 +63,32 @@ fn a_cancelled_run_opens_no_steps_and_keeps_what_was_done() {
     assert!(report.response.response.content.contains("- do a: 1"));
 }
 
+// P66
+#[test]
+fn a_cancelled_run_keeps_what_the_calls_of_an_open_step_brought() {
+    let mut driver = with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
+    while driver.called.is_empty() {
+        driver.answer_all();
+    }
+    driver.cancel();
+    assert_eq!(driver.statuses(), [("a", Pending)]);
+    for item in [driver.item("a"), &driver.saved().todo_list[0]] {
+        assert_eq!(item.tool_results[0].output, Some(json!({"result": 42})));
+        assert_eq!(item.actual_tool_calls.len(), 1);
+    }
+}
+
+// P66
+#[test]
+fn a_run_that_is_suspended_keeps_what_the_calls_of_another_step_brought() {
+    let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))
+        .script("a", [calculate("1")])
+        .script("b", [calculate("ask")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Suspended);
+    assert_eq!(driver.item("a").tool_results.len(), 1);
+}
+
 #[test]
 fn an_answer_after_the_end_is_refused() {
     let mut driver = two_items();

@@ -28,7 +28,7 @@ fn first_item(state: &PesAgentStateData) -> &TodoItem {
 
 #[test]
 fn a_completed_item_keeps_its_result_whatever_the_new_plan_says() {
-    let again = json!({"id": "a", "description": "changed", "status": "PENDING"});
+    let again = json!({"id": "a", "description": "changed", "status": "COMPLETED"});
     let before = prior();
     let mut driver = follow_up("And half of it?", before.clone())
         .script("plan", [plan(&json!([again, thought_item("b", &["a"])]))])
@@ -37,6 +37,64 @@ fn a_completed_item_keeps_its_result_whatever_the_new_plan_says() {
     driver.drive();
     assert_eq!(first_item(driver.saved()), first_item(&before));
     assert_eq!(driver.saved().step_outputs["a"], before.step_outputs["a"]);
+}
+
+// B1
+#[test]
+fn new_work_under_the_id_of_completed_work_is_asked_for_again_and_done() {
+    let other = |id| json!({"id": id, "description": "halve it", "status": "pending"});
+    let mut driver = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([other("a")])), plan(&json!([other("b")]))])
+        .script("b", [done("21")])
+        .script("answer", [says("21")]);
+    driver.drive();
+    let complaint = driver.last_message("plan", 1);
+    assert!(
+        complaint.contains("the id `a` belongs to completed work"),
+        "{complaint}"
+    );
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Completed)]);
+    assert_eq!(driver.item("b").result, Some(json!("21")));
+}
+
+#[test]
+fn a_plan_that_keeps_the_id_of_completed_work_for_new_work_is_no_success() {
+    let mut start = start("And half of it?");
+    start.prior = Some(prior());
+    start.config.plan_repairs = 0;
+    let other = json!([{"id": "a", "description": "halve it"}]);
+    let report = Driver::new(start).script("plan", [plan(&other)]).drive();
+    assert_eq!(status(&report), RunStatus::Error);
+    assert!(
+        report
+            .response
+            .response
+            .content
+            .contains("the id `a` belongs to completed work")
+    );
+}
+
+/// The state after a run whose step `a` failed, which cancelled `b`.
+fn failed_prior() -> PesAgentStateData {
+    let mut first = with_plan(&json!([thought_item("a", &[]), thought_item("b", &["a"])]))
+        .script("a", [gives_up("no")])
+        .script("answer", [says("It failed.")]);
+    first.drive();
+    first.saved().clone()
+}
+
+// X7
+#[test]
+fn a_step_that_is_planned_again_and_not_done_makes_the_answer_partial() {
+    let pending = json!({"id": "b", "description": "think of b", "dependencies": ["a"], "status": "pending"});
+    let mut driver = follow_up("Again.", failed_prior())
+        .script("plan", [plan(&json!([thought_item("a", &[]), pending]))])
+        .script("answer", [says("Nothing was done.")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Partial);
+    assert!(driver.last_message("answer", 0).contains("\"stepId\":\"b\""));
+    let own: Vec<_> = driver.run.view().own_items().map(|item| item.id.clone()).collect();
+    assert_eq!(own, ["b"]);
 }
 
 #[test]

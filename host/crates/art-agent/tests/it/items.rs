@@ -260,6 +260,27 @@ fn an_unknown_attachment_is_answered_with_the_known_ones() {
 }
 
 #[test]
+fn a_call_that_names_a_large_attachment_too_often_is_answered_and_not_made() {
+    let mut start = start("Sum it up.");
+    start.props.attachments = vec![QueryAttachment {
+        name: "a".to_owned(),
+        media_type: "text/plain".to_owned(),
+        text: "x".repeat(1 << 20),
+        base64: None,
+    }];
+    let many = calls(&[("calculator", json!({"csv": vec!["attachment:a"; 1_000]}))]);
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [many, calculate("1"), done("3")])
+        .script("answer", [says("ok")]);
+    driver.replays = false;
+    driver.drive();
+    assert_eq!(driver.called.len(), 1);
+    let answer = driver.last_message("a", 1);
+    assert!(answer.contains("no tool takes more than 4194304"), "{answer}");
+}
+
+#[test]
 fn an_empty_reply_is_asked_for_again() {
     let mut driver = with_plan(&json!([thought_item("a", &[])]))
         .script("a", [says(""), done("x")])

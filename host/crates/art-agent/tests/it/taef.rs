@@ -79,6 +79,72 @@ fn a_tool_that_failed_was_called() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
+// X19
+#[test]
+fn a_call_that_was_refused_before_the_tool_ran_was_no_call() {
+    let replies = [calculate("invalid"), done("40"), done("41"), done("about 42")];
+    let mut driver = run(&tool_item("a", &[]), replies);
+    let report = driver.drive();
+    assert_eq!(reminders(&driver), 2);
+    assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+// X19
+#[test]
+fn a_call_that_the_step_may_not_make_was_no_call() {
+    let mut start = start("q");
+    start.config.max_iterations = 1;
+    let unknown =
+        json!({"content": "42", "toolCalls": [{"toolName": "calculator", "arguments": {"csv": "attachment:x"}}]});
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [says(unknown.to_string())])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(driver.called, []);
+    assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
+}
+
+// P53
+#[test]
+fn a_reminder_says_why_a_change_of_the_plan_was_not_used() {
+    let update = json!({"content": "40", "updatedPlan": {"todoList": [thought_item("c", &["z"])]}}).to_string();
+    let mut driver = run(&tool_item("a", &[]), [says(update), calculate("6 * 7"), done("42")]);
+    driver.drive();
+    let reminder = driver.last_message("a", 1);
+    assert!(reminder.starts_with("VALIDATION FAILED"), "{reminder}");
+    assert!(
+        reminder.contains("`updatedPlan` was not used: item `c` depends on `z`"),
+        "{reminder}"
+    );
+}
+
+// P53
+#[test]
+fn a_reminder_does_not_deny_a_change_of_the_plan_that_was_made() {
+    let update = json!({"content": "40", "updatedPlan": {"todoList": [thought_item("c", &["a"])]}}).to_string();
+    let mut driver = run(&tool_item("a", &[]), [says(update), calculate("6 * 7"), done("42")]).script("c", [done("3")]);
+    driver.drive();
+    let reminder = driver.last_message("a", 1);
+    assert!(
+        reminder.contains("None of its calls was carried out. Call"),
+        "{reminder}"
+    );
+    assert_eq!(driver.item("c").status, TodoItemStatus::Completed);
+}
+
+// P53
+#[test]
+fn a_step_that_is_given_up_says_why_its_change_of_the_plan_was_not_used() {
+    let reply = json!({
+        "content": "no", "nextStepDecision": "fail_item", "updatedPlan": {"todoList": [thought_item("c", &["z"])]},
+    });
+    let mut driver = run(&tool_item("a", &[]), [says(reply.to_string())]);
+    let error = driver.drive().items[0].error.clone().unwrap();
+    assert!(error.starts_with("no; `updatedPlan` was not used: item `c`"), "{error}");
+}
+
 #[test]
 fn a_reasoning_step_is_not_judged() {
     let mut driver = run(&thought_item("a", &[]), [done("42")]);

@@ -1,5 +1,6 @@
+use art_core::agent::RunStatus;
 use art_core::observation::ObservationType as Kind;
-use art_core::pes::TodoItemStatus::{Cancelled, Completed};
+use art_core::pes::TodoItemStatus::{Cancelled, Completed, Failed};
 use serde_json::{Value, json};
 
 use crate::harness::*;
@@ -58,7 +59,51 @@ fn work_that_an_update_cancels_leaves_the_run_a_success() {
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed), ("b", Cancelled)]);
-    assert_eq!(status(&report), art_core::agent::RunStatus::Success);
+    assert_eq!(status(&report), RunStatus::Success);
+}
+
+/// `a` fails, then `b` changes the plan, once with each of `updates`.
+fn failed_then(lists: &[Value]) -> Driver {
+    let mut replies: Vec<_> = lists
+        .iter()
+        .map(|list| says(json!({"updatedPlan": {"todoList": list}, "nextStepDecision": "continue"}).to_string()))
+        .collect();
+    replies.push(done("2"));
+    with_plan(&json!([thought_item("a", &[]), thought_item("b", &[])]))
+        .script("a", [gives_up("no")])
+        .script("b", replies)
+        .script("answer", [says("ok")])
+}
+
+fn changed(status: &str) -> Value {
+    json!([{"id": "a", "description": "think of a", "status": status}])
+}
+
+// X7
+#[test]
+fn an_update_cannot_hide_a_failure_by_cancelling_the_step() {
+    let mut driver = failed_then(&[changed("cancelled")]);
+    let report = driver.drive();
+    assert_eq!((driver.item("a").status, driver.item("b").status), (Failed, Completed));
+    assert_eq!(driver.item("a").error.as_deref(), Some("no"));
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+// X7
+#[test]
+fn two_updates_cannot_hide_a_failure() {
+    let mut left_out = failed_then(&[changed("pending"), json!([])]).script("a", [gives_up("no again")]);
+    assert_eq!(status(&left_out.drive()), RunStatus::Partial);
+    assert_eq!(left_out.item("a").status, Failed);
+    let mut cancelled = failed_then(&[changed("pending"), changed("cancelled")]);
+    assert_eq!(status(&cancelled.drive()), RunStatus::Partial);
+}
+
+// X7
+#[test]
+fn a_step_that_failed_and_was_done_in_a_second_attempt_leaves_the_run_a_success() {
+    let mut driver = failed_then(&[changed("pending")]).script("a", [done("1")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use art_core::error::ModelError;
+use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
 use serde_json::Value;
 
@@ -162,7 +163,9 @@ impl<R: Reading> Stream<R> {
         // What the provider wants back belongs to the whole turn, and has a place for each of its calls.
         let whole = calls.len() == begun;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        let state = self.reading.state(called).filter(|_| whole);
+        // A store would refuse the whole reply for what is nested too deeply.
+        let state = self.reading.state(called);
+        let state = state.filter(|state| whole && !is_deeper(&state.content, MAX_DEPTH));
         out.extend(state.map(StreamEvent::State));
         out.push(StreamEvent::Metadata(self.metadata(called)));
         out.push(StreamEvent::End);

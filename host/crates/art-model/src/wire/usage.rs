@@ -1,10 +1,14 @@
 //! Token counts out of the forms that providers give them in (C85, A86).
 
+use art_core::json::is_deeper;
 use art_core::stream::LlmMetadata;
 use serde_json::Value;
 
 /// Bytes of a provider's own usage that are kept.
 const MAX_RAW: usize = 4 << 10;
+
+/// Levels of it: counts, their details, and for each kind of content a list of these.
+const MAX_RAW_DEPTH: usize = 4;
 
 /// Dollars of one call that can be meant.
 const MAX_COST: f64 = 10_000.0;
@@ -64,7 +68,7 @@ pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
     metadata.output_tokens = count(&["/completion_tokens", "/completionTokens"])
         .or_else(|| sum([count(&["/candidatesTokenCount"]), apart]))
         .or_else(|| count(&["/output_tokens", "/outputTokens"]));
-    if usage.to_string().len() <= MAX_RAW {
+    if usage.to_string().len() <= MAX_RAW && !is_deeper(&usage, MAX_RAW_DEPTH) {
         metadata.provider_raw_usage = Some(usage);
     }
 }
@@ -205,12 +209,23 @@ mod tests {
         }
     }
 
+    fn is_kept(usage: Value) -> bool {
+        let mut metadata = LlmMetadata::default();
+        read(usage, &mut metadata);
+        metadata.provider_raw_usage.is_some()
+    }
+
     #[test]
     fn usage_as_the_provider_gave_it_is_kept_when_it_is_small() {
         for (length, kept) in [(10, true), (5000, false)] {
-            let mut metadata = LlmMetadata::default();
-            read(json!({"prompt_tokens": 1, "note": "x".repeat(length)}), &mut metadata);
-            assert_eq!(metadata.provider_raw_usage.is_some(), kept);
+            let usage = json!({"prompt_tokens": 1, "note": "x".repeat(length)});
+            assert_eq!(is_kept(usage), kept);
         }
+    }
+
+    #[test]
+    fn usage_as_the_provider_gave_it_is_kept_when_it_is_flat() {
+        assert!(is_kept(json!({"details": [{"modality": "TEXT", "tokenCount": 1}]})));
+        assert!(!is_kept(json!({"details": [[[[1]]]]})));
     }
 }

@@ -202,6 +202,14 @@ fn a_failure_for_want_of_help_is_marked_and_no_other_is() {
     assert_eq!(other.metadata.extra.get(ASSIST_REQUIRED), None);
 }
 
+// X19
+#[test]
+fn a_tool_cannot_say_that_it_did_not_run() {
+    let result = refused(Code::ValidationError, json!({"notRun": true, "rows": 3}));
+    let wire = serde_json::to_value(&result.metadata).unwrap();
+    assert_eq!(wire, json!({"rows": 3}));
+}
+
 #[test]
 fn null_is_an_output() {
     let answer = answered(&tool(None), Ending::Success(said("null")));

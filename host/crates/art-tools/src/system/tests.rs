@@ -179,6 +179,22 @@ async fn an_unknown_tool_is_refused() {
     assert_eq!(bench.stored()[0].metadata["ending"], "not_found");
 }
 
+// X19
+#[tokio::test]
+async fn only_a_call_that_was_refused_says_that_its_tool_did_not_run() {
+    let objects = Arc::new(Scripted::new(schema("objects"), |_| {
+        std::future::ready(direct::failure(Code::ValidationError, "`a` is no date"))
+    }));
+    let mut bench = Bench::new([objects, echo("off"), strict()]);
+    bench.scope.enabled_tools = vec!["strict".to_owned(), "gone".to_owned(), "objects".to_owned()];
+    let calls = ["strict", "gone", "off", "objects"].map(|name| call(name, json!({})));
+    let reports = bench.run(calls.to_vec()).await;
+    let not_run: Vec<_> = reports.iter().map(|report| report.result.metadata.not_run).collect();
+    assert_eq!(not_run, [true, true, true, false]);
+    assert_eq!(reports[0].result.code, reports[3].result.code);
+    assert_eq!(bench.stored()[0].content["metadata"], json!({"notRun": true}));
+}
+
 /// A tool with a schema that can be broken in many ways.
 fn strict() -> Arc<Scripted> {
     let mut schema = schema("strict");
@@ -363,7 +379,7 @@ async fn a_full_queue_answers_busy_at_once() {
         busy.iter()
             .all(|report| report.ending == CallEnding::Busy && report.duration.is_zero())
     );
-    assert!(busy[0].result.metadata.retryable);
+    assert!(busy[0].result.metadata.retryable && busy[0].result.metadata.not_run);
     assert_eq!(
         bench.run(vec![call("slow", json!({}))]).await[0].ending,
         CallEnding::Success

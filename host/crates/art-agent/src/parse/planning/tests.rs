@@ -110,6 +110,19 @@ fn a_list_that_is_too_long_is_refused() {
 }
 
 #[test]
+fn each_name_counts_once_and_a_list_with_too_many_is_refused() {
+    let item = |names: Vec<String>| json!([{"id": "a", "description": "do", "requiredTools": names}]);
+    let names = |count: usize| (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>();
+    let repeated = [names(MAX_NAMES), names(MAX_NAMES)].concat();
+    let draft = planning(&json!({"todoList": item(repeated)}).to_string()).unwrap();
+    assert_eq!(draft.items.unwrap()[0].required_tools, names(MAX_NAMES));
+    assert_eq!(
+        problems(&item(names(MAX_NAMES + 1))),
+        ["`todoList[0].requiredTools` has 65 names, more than 64"]
+    );
+}
+
+#[test]
 fn an_id_with_a_newline_is_refused() {
     let list = json!([{"id": "a\n## Tools", "description": "do"}]);
     assert_eq!(

@@ -69,7 +69,7 @@ fn a_model_cannot_declare_new_work_done() {
     let mut claims = draft("a", &[]);
     claims.status = Some(TodoItemStatus::Completed);
     assert_eq!(
-        merge(&[], vec![claims], Keep::Begun, 9)[0].status,
+        merge(&[], vec![claims], Keep::Begun(&BTreeSet::new()), 9)[0].status,
         TodoItemStatus::Pending
     );
 }
@@ -78,7 +78,7 @@ fn a_model_cannot_declare_new_work_done() {
 fn a_model_may_cancel_open_work() {
     let mut cancels = draft("a", &[]);
     cancels.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[item("a", &[])], vec![cancels], Keep::Begun, 9);
+    let merged = merge(&[item("a", &[])], vec![cancels], Keep::Begun(&BTreeSet::new()), 9);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
 }
 
@@ -100,14 +100,72 @@ fn a_failed_item_is_tried_again_only_when_the_model_says_pending() {
 #[test]
 fn a_running_item_stays_as_it_is_whether_it_is_named_or_not() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
-    assert_eq!(merge(&old, Vec::new(), Keep::Begun, 9), old);
-    assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Begun, 9), old);
+    assert_eq!(merge(&old, Vec::new(), Keep::Begun(&BTreeSet::new()), 9), old);
+    assert_eq!(
+        merge(&old, vec![draft("a", &["b"])], Keep::Begun(&BTreeSet::new()), 9),
+        old
+    );
 }
 
 #[test]
 fn a_failure_is_not_hidden_by_a_change_of_the_plan() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(merge(&old, vec![draft("b", &[])], Keep::Begun, 9)[0], old[0]);
+    assert_eq!(
+        merge(&old, vec![draft("b", &[])], Keep::Begun(&BTreeSet::new()), 9)[0],
+        old[0]
+    );
+}
+
+#[test]
+fn a_failure_is_not_hidden_by_cancelling_it() {
+    let mut failed = with_status("a", TodoItemStatus::Failed);
+    failed.error = Some("no".to_owned());
+    let mut cancels = draft("a", &[]);
+    cancels.status = Some(TodoItemStatus::Cancelled);
+    let merged = merge(&[failed], vec![cancels], Keep::Begun(&BTreeSet::new()), 9);
+    assert_eq!(
+        (merged[0].status, merged[0].error.as_deref()),
+        (TodoItemStatus::Failed, Some("no"))
+    );
+}
+
+#[test]
+fn a_pending_item_that_is_not_named_stays_only_when_it_was_begun_before() {
+    let old = [item("a", &[]), item("b", &[])];
+    let begun = BTreeSet::from(["a".to_owned()]);
+    assert_eq!(ids(&merge(&old, Vec::new(), Keep::Begun(&begun), 9)), ["a"]);
+}
+
+#[test]
+fn new_work_under_the_id_of_completed_work_is_a_fault() {
+    let other = DraftItem {
+        description: "another thing".to_owned(),
+        ..draft("a", &[])
+    };
+    assert_eq!(
+        reused_ids(&[done("a")], std::slice::from_ref(&other)),
+        [
+            "the id `a` belongs to completed work; give the new item an id that is not in use, or repeat the completed item as \
+             it is"
+        ]
+    );
+    assert_eq!(reused_ids(&[item("a", &[])], &[other]), Vec::<String>::new());
+}
+
+#[test]
+fn completed_work_may_be_repeated_as_it_is_or_worded_anew_with_its_status() {
+    let again = DraftItem {
+        status: Some(TodoItemStatus::Pending),
+        ..draft("a", &[])
+    };
+    let worded = DraftItem {
+        description: "in other words".to_owned(),
+        status: Some(TodoItemStatus::Completed),
+        ..draft("a", &[])
+    };
+    for item in [draft("a", &[]), again, worded] {
+        assert_eq!(reused_ids(&[done("a")], &[item]), Vec::<String>::new());
+    }
 }
 
 #[test]

@@ -63,6 +63,17 @@ fn a_whole_body_gives_the_same_as_its_stream() {
 }
 
 #[test]
+fn what_is_wanted_back_is_dropped_when_no_store_would_take_it() {
+    let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
+    for (levels, wanted) in [(10, true), (100, false)] {
+        let nested = (0..levels).fold(json!([]), |inside, _| json!([inside]));
+        let thought = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "g", "summary": nested});
+        let end = completed(&json!({"status": "completed", "output": [thought, call]}));
+        assert_eq!(response(&[end]).contains("state openai-responses"), wanted, "{levels}");
+    }
+}
+
+#[test]
 fn what_only_the_last_event_has_is_read_there_and_nothing_is_said_twice() {
     let message = json!({"type": "message", "content": [{"type": "output_text", "text": "42"}]});
     let delta = json!({"type": "response.output_text.delta", "delta": "42"});

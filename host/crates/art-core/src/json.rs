@@ -1,0 +1,39 @@
+//! How deep JSON is that others wrote.
+
+use serde_json::Value;
+
+/// Levels that are kept of JSON that a model or a provider wrote. What is stored of it stands inside other values, and a store
+/// takes 120 levels in all.
+pub const MAX_DEPTH: usize = 64;
+
+/// Whether `value` has more than `levels` levels of nesting; a scalar has one.
+#[must_use]
+pub fn is_deeper(value: &Value, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else {
+        return true;
+    };
+    match value {
+        Value::Array(values) => values.iter().any(|value| is_deeper(value, below)),
+        Value::Object(map) => map.values().any(|value| is_deeper(value, below)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_scalar_has_one_level_and_each_container_one_more() {
+        for (value, levels) in [
+            (json!(1), 1),
+            (json!([]), 1),
+            (json!([1]), 2),
+            (json!({"a": [1, {}]}), 3),
+        ] {
+            assert!(!is_deeper(&value, levels), "{value}");
+            assert!(is_deeper(&value, levels - 1), "{value}");
+        }
+    }
+}
