@@ -125,7 +125,7 @@ Keys of `art.toml`, with their defaults or an example:
   system_prompt = \"Be brief.\"    joined to the guidance of every question; or a table with `content`
                                  or `tag` and `variables`, and `strategy` (\"append\" or \"prepend\")
   [system_prompts.TAG]
-  template = \"Use {{n}} words.\" a text that a system prompt names by its tag; also: variables, strategy
+  template = \"Use {{count}} words.\" a text that a system prompt names by its tag; also: variables, strategy
   [persona]
   name = \"Ada\"                   who the agent is; `[persona.prompts]` has `planning`, `execution`, `synthesis`
   [prompts]
@@ -267,9 +267,13 @@ pub enum PluginCommand {
 /// `art thread`
 #[derive(Debug, Subcommand)]
 pub enum ThreadCommand {
-    /// List the conversations
-    #[command(after_help = "Example:\n  art thread list")]
-    List,
+    /// List the newest conversations
+    #[command(after_help = "Example:\n  art thread list --limit 5")]
+    List {
+        /// At most so many
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        limit: usize,
+    },
     /// Show what was said in a conversation
     #[command(after_help = "Example:\n  art thread show 0192f1c2-...")]
     Show {
@@ -313,15 +317,26 @@ pub enum ThreadSetting {
     Execution,
 }
 
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("0 are none".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
 /// `art runs`
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// List the runs
-    #[command(after_help = "Example:\n  art runs list")]
+    /// List the newest runs
+    #[command(after_help = "Example:\n  art runs list --limit 5")]
     List {
         /// Only those of this conversation
         #[arg(long, value_name = "ID")]
         thread: Option<String>,
+        /// At most so many
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        limit: usize,
     },
     /// Show a run with its journal
     #[command(after_help = "Example:\n  art runs show 0192f1c2-...")]

@@ -100,6 +100,9 @@ impl Overrides {
 pub struct Config {
     /// The file that was read; none when it does not exist.
     pub file: Option<PathBuf>,
+    /// Where the file is, or would be.
+    #[serde(skip)]
+    pub place: PathBuf,
     /// What the person is to be told of it, one line each.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -141,6 +144,9 @@ pub struct Config {
     pub execution: Setting<ExecutionConfig>,
 }
 
+/// More sandbox threads than this gain nothing on any machine.
+const MAX_WORKERS: usize = 256;
+
 /// `[tools]`: how many calls of tools there may be at a time, over all runs of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -176,6 +182,11 @@ impl Default for ToolBounds {
             max_queue: queue,
         }
     }
+}
+
+/// Sandbox threads, each of which reserves memory of its own.
+fn checked_workers(workers: usize) -> Result<usize, ConfigError> {
+    within("sandbox.workers", workers, 1, MAX_WORKERS).map(|()| workers)
 }
 
 fn within(setting: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
@@ -310,6 +321,7 @@ impl Config {
         let from_state = |name: &str| placed(places.state.join(name), &places);
         Ok(Self {
             file: found,
+            place: path,
             notes: note.into_iter().collect(),
             plugins: pick("plugins", overrides, overrides.plugins.clone(), plugins, || {
                 default_plugins(&places)
@@ -325,7 +337,7 @@ impl Config {
             prompts: from_file(file.prompts.map(known_prompts).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),
             cache: placed(places.cache.join("code"), &places),
-            workers: from_file(file.sandbox.workers.map(Some), None),
+            workers: from_file(file.sandbox.workers.map(checked_workers).transpose()?.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
             compiler: None,
             tools: from_file(file.tools.map(ToolBounds::checked).transpose()?, ToolBounds::default()),

@@ -65,7 +65,7 @@ fn read_head(connection: &mut TcpStream) {
 fn a_name_that_nobody_knows_is_told_with_what_to_check() {
     let sentence = fails("http://no-such-host.invalid/v1", true);
     let begin = "cannot find the host `no-such-host.invalid`: ";
-    assert_says(&sentence, begin, "; check the network, and whether `base_url` is right");
+    assert_says(&sentence, begin, "; check the network, `base_url`, and any proxy");
 }
 
 #[test]

@@ -280,8 +280,8 @@ pub(crate) fn a_call_that_breaks_off_is_not_carried_out(connection: Connection) 
 }
 
 /// Two calls with one identifier are two calls, each with its own arguments (M05).
-pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection) {
-    let world = World::new(connection, Mode::Streaming, &fixture::one_step(fixture::twins()));
+pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection, mode: Mode) {
+    let world = World::new(connection, mode, &fixture::one_step(fixture::twins()));
     let ran = world.run(&["--json"]);
     assert_eq!((ran.code(), carried_out(&ran)), (0, 2), "{ran}\n{}", world.wire());
 }

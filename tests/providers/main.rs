@@ -74,6 +74,7 @@ macro_rules! both_modes {
                 a_call_that_was_held_back_is_not_carried_out,
                 a_question_that_is_too_long_is_said,
                 a_model_that_calls_for_ever_is_stopped,
+                calls_with_one_identifier_are_each_answered,
                 a_model_that_says_nothing_for_ever_is_stopped,
                 calls_beyond_the_limit_of_a_reply_are_not_carried_out,
                 a_reply_of_five_hundred_calls_is_not_carried_out,
@@ -99,7 +100,6 @@ macro_rules! streams {
             an_answer_that_breaks_off_leaves_the_results,
             an_answer_that_stalls_leaves_the_results,
             a_call_that_breaks_off_is_not_carried_out,
-            calls_with_one_identifier_are_each_answered,
         ]);
     };
 }

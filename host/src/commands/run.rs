@@ -15,8 +15,12 @@ use crate::render::display::Display;
 use crate::render::{self, plan};
 
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
+    let query = args.query.join(" ");
+    if query.trim().is_empty() {
+        return Err(CommandError::Usage("the question is empty".to_owned()));
+    }
     let question = Question {
-        query: args.query.join(" "),
+        query,
         thread_id: args.thread.clone(),
         attachments: attachment::read_all(&args.attach)?,
         ..Question::default()

@@ -14,19 +14,21 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
     let store = open_store_to_read(&config(global)?)?;
     runtime()?.block_on(async {
         match command {
-            RunsCommand::List { thread } => list(global, store.as_ref(), thread.clone()).await,
+            RunsCommand::List { thread, limit } => {
+                let filter = RunFilter {
+                    thread_id: thread.clone(),
+                    limit: Some(*limit),
+                    ..RunFilter::default()
+                };
+                list(global, store.as_ref(), filter).await
+            }
             RunsCommand::Show { id } => show(global, store.as_ref(), id).await,
         }
     })
 }
 
-async fn list(global: &Global, store: &dyn Store, thread_id: Option<String>) -> Result<Exit, CommandError> {
-    let runs = store
-        .list_runs(RunFilter {
-            thread_id,
-            ..RunFilter::default()
-        })
-        .await?;
+async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<Exit, CommandError> {
+    let runs = store.list_runs(filter).await?;
     if global.json {
         render::json(&runs);
         return Ok(Exit::Success);

@@ -22,6 +22,10 @@ pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
         render::json(&settings);
         return Ok(Exit::Success);
     }
+    if config.file.is_none() {
+        let place = format!("{} (not there)", config.place.display());
+        settings.insert("file".to_owned(), Value::from(place));
+    }
     let mut rows = vec![row("key", "value", "from")];
     rows.extend(setting_rows(&settings));
     for info in &providers {

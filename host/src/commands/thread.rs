@@ -17,7 +17,7 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
     let config = config(global)?;
     runtime()?.block_on(async {
         match command {
-            ThreadCommand::List => list(global, open_store_to_read(&config)?.as_ref()).await,
+            ThreadCommand::List { limit } => list(global, open_store_to_read(&config)?.as_ref(), *limit).await,
             ThreadCommand::Show { id } => show(global, open_store_to_read(&config)?.as_ref(), id).await,
             ThreadCommand::Set { id, setting, value } => {
                 set(open_store(&config)?.as_ref(), id, |thread| {
@@ -30,8 +30,12 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
     })
 }
 
-async fn list(global: &Global, store: &dyn Store) -> Result<Exit, CommandError> {
-    let threads = store.list_threads(ThreadFilter::default()).await?;
+async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, CommandError> {
+    let filter = ThreadFilter {
+        limit: Some(limit),
+        ..ThreadFilter::default()
+    };
+    let threads = store.list_threads(filter).await?;
     if global.json {
         render::json(&threads);
         return Ok(Exit::Success);

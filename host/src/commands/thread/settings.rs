@@ -63,11 +63,10 @@ fn read<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandErro
 fn unknown_key<'a>(given: &'a Value, kept: &Value) -> Option<&'a str> {
     let given = given.as_object()?.iter().filter(|(_, value)| !value.is_null());
     for (key, value) in given {
-        let Some(kept) = kept.get(key) else {
-            return Some(key);
-        };
-        if let Some(inner) = unknown_key(value, kept) {
-            return Some(inner);
+        // What holds nothing but unknown keys may be left out as empty.
+        let inner = unknown_key(value, kept.get(key).unwrap_or(&Value::Null));
+        if inner.is_some() || kept.get(key).is_none() {
+            return inner.or(Some(key));
         }
     }
     None
@@ -87,6 +86,7 @@ mod tests {
             unknown_key(&json!({"prompts": {"planing": "x"}}), &kept),
             Some("planing")
         );
+        assert_eq!(unknown_key(&json!({"gone": {"foo": "y"}}), &kept), Some("foo"));
         assert_eq!(unknown_key(&json!({"gone": null}), &kept), None);
     }
 }

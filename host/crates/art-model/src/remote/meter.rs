@@ -59,6 +59,10 @@ impl Meter {
 
     fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
         self.counted = true;
+        // A request is never without a token, nor is a reply that says something: such a count says that there is none.
+        metadata.input_tokens.take_if(|tokens| *tokens == 0);
+        let wrote = self.characters_written > 0;
+        metadata.output_tokens.take_if(|tokens| *tokens == 0 && wrote);
         metadata.estimated |= metadata.input_tokens.is_none() || metadata.output_tokens.is_none();
         metadata.input_tokens.get_or_insert(tokens(self.characters_read));
         metadata.output_tokens.get_or_insert(tokens(self.characters_written));
@@ -83,6 +87,23 @@ mod tests {
 
     fn token(text: &str) -> StreamEvent {
         StreamEvent::Token(text.to_owned())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn counts_of_nothing_are_replaced_by_estimates() {
+        let mut meter = Meter::start();
+        meter.read(40);
+        meter.pass(token("eight ch"));
+        let counts = LlmMetadata {
+            input_tokens: Some(0),
+            output_tokens: Some(0),
+            ..LlmMetadata::default()
+        };
+        let counts = meter.complete(counts);
+        assert_eq!(
+            (counts.input_tokens, counts.output_tokens, counts.estimated),
+            (Some(10), Some(2), true)
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -133,13 +133,11 @@ impl Piece {
     fn goes_on(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
         let same_id = id.is_empty() || self.id.is_empty() || self.id == id;
         let same_name = name.is_empty() || self.name.is_empty() || self.name == name;
+        // Nothing but the next call begins with a name and an object behind a whole object.
+        if !name.is_empty() && self.is_closed() && arguments.trim_start().starts_with('{') {
+            return false;
+        }
         match index {
-            // Nothing but the next call begins with a name and an object behind a whole object.
-            Some(_)
-                if id.is_empty() && !name.is_empty() && self.is_closed() && arguments.trim_start().starts_with('{') =>
-            {
-                false
-            }
             Some(_) => self.index == index && same_id && same_name,
             None if !id.is_empty() => self.id == id,
             None => name.is_empty(),
