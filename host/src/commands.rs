@@ -22,7 +22,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Global};
 use crate::compose::Host;
-use crate::config::{self, Config, Overrides};
+use crate::config::{self, Config, Origin, Overrides};
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
 use crate::render;
@@ -116,8 +116,19 @@ fn config(global: &Global) -> Result<Config, CommandError> {
     Ok(config)
 }
 
+/// A plugins folder that somebody named has to be there; the one that nobody named comes with the first tool.
+fn check_plugins(config: &Config) -> Result<(), CommandError> {
+    let folder = &config.plugins.value;
+    if config.plugins.origin == Origin::Default || folder.exists() {
+        return Ok(());
+    }
+    let folder = folder.display();
+    Err(CommandError::Usage(format!("there is no plugins folder `{folder}`")))
+}
+
 /// A host, and on the way what is compiled for it, for people.
 async fn open(global: &Global, config: Config) -> Result<Host, CommandError> {
+    check_plugins(&config)?;
     let compiling = Compiling::new(global.json);
     Host::open(config, &|compiled| compiling.tell(compiled)).await
 }

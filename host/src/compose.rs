@@ -12,7 +12,7 @@ use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::config::{Config, Origin, ToolBounds};
+use crate::config::{Config, ToolBounds};
 use crate::error::{CommandError, in_one_line};
 use crate::plugins::{Loaded, OnCompiled, Refused, load_folder};
 use crate::recover;
@@ -34,13 +34,9 @@ impl Toolbox {
     /// Loads the plugins folder. A bad file in it is no error: it is listed in `refused`. `told` hears of what is compiled.
     ///
     /// # Errors
-    /// When the sandbox cannot start, or the plugins folder cannot be read or is not where somebody said.
+    /// When the sandbox cannot start or the plugins folder cannot be read.
     pub fn load(config: &Config, told: OnCompiled<'_>) -> Result<Self, CommandError> {
         let folder = &config.plugins.value;
-        if config.plugins.origin != Origin::Default && !folder.exists() {
-            let folder = folder.display();
-            return Err(CommandError::Usage(format!("there is no plugins folder `{folder}`")));
-        }
         let sandbox = open_sandbox(config)?;
         let Loaded { plugins, mut refused } =
             load_folder(&sandbox, folder, told).map_err(CommandError::file("read the plugins folder", folder))?;

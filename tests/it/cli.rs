@@ -124,6 +124,38 @@ fn a_run_can_be_read_back_from_its_journal() {
 }
 
 #[test]
+fn a_question_that_says_nothing_is_a_usage_error() {
+    let ran = Home::new().art(&["run", " "]);
+    assert_eq!(
+        (ran.code(), ran.stderr()),
+        (2, "error: the question is empty\n".to_owned())
+    );
+}
+
+#[test]
+fn a_plugins_folder_that_was_named_has_to_be_there() {
+    let home = Home::new();
+    std::fs::remove_dir_all(home.plugins()).unwrap();
+    for verb in [&["run", "What is 2+2?"][..], &["tool", "list"]] {
+        let ran = home.art(verb);
+        assert_eq!(ran.code(), 2, "{ran}");
+        assert!(ran.stderr().contains("there is no plugins folder"), "{ran}");
+    }
+}
+
+#[test]
+fn lists_have_a_length() {
+    let home = Home::new();
+    home.run("What is 2+2?");
+    home.run("What is 3+3?");
+    let count = |args: &[&str]| home.art(args).json().as_array().map(Vec::len);
+    assert_eq!(count(&["--json", "runs", "list", "--limit", "1"]), Some(1));
+    assert_eq!(count(&["--json", "thread", "list", "--limit", "1"]), Some(1));
+    assert_eq!(count(&["--json", "runs", "list"]), Some(2));
+    assert_eq!(home.art(&["runs", "list", "--limit", "0"]).code(), 2);
+}
+
+#[test]
 fn a_conversation_goes_on_and_can_be_deleted() {
     let home = Home::new();
     let thread = home.art(&["--json", "run", "What is 2+2?"]).json()["threadId"]

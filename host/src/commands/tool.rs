@@ -12,7 +12,7 @@ use art_store::NewThread;
 use art_tools::{CallScope, FEEDBACK_SCHEMA, ToolExecutor, ToolReport};
 use serde_json::{Value, json};
 
-use super::{config, runtime};
+use super::{check_plugins, config, runtime};
 use crate::cli::{Global, ToolCommand};
 use crate::compose::{Toolbox, passing_store};
 use crate::config::Config;
@@ -24,6 +24,7 @@ use crate::render::{self, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
     let config = config(global)?;
+    check_plugins(&config)?;
     let compiling = Compiling::new(global.json);
     let toolbox = Toolbox::load(&config, &|compiled| compiling.tell(compiled))?;
     match command {
