@@ -98,6 +98,8 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
     let cause = match retry.error {
         ModelErrorCode::RateLimited => format!("rate limited by {provider}"),
         ModelErrorCode::Timeout => format!("{provider} did not answer in time"),
+        // The sentence says whose it is.
+        ModelErrorCode::NetworkError => one_line(&truncate(&retry.message, 200)),
         _ => format!("{provider} failed: {}", one_line(&truncate(&retry.message, 200))),
     };
     let wait = units::seconds(retry.delay_ms);
