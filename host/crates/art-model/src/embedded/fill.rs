@@ -5,6 +5,7 @@ mod column;
 mod condition;
 mod cue;
 mod list;
+mod pair;
 mod place;
 mod rank;
 mod rows;
@@ -140,6 +141,7 @@ impl<'a> Filling<'a> {
         }
         column::fill(self);
         shift::fill(self);
+        pair::fill(self);
         choice::fill(self);
     }
 

@@ -5,6 +5,7 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod conversions;
 mod dates;
 mod follow_ups;
 mod measure;
