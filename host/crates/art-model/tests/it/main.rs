@@ -8,6 +8,7 @@
 mod conversions;
 mod dates;
 mod follow_ups;
+mod left_over;
 mod measure;
 mod prompts;
 mod replies;
