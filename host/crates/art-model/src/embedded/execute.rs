@@ -105,6 +105,9 @@ fn arguments(request: &ModelRequest, sections: &Sections, tools: &[Tool]) -> Res
             attachments: &attachments,
         },
     );
+    if let Some(left) = &filled.left {
+        return Err(left.sentence(&tool.name));
+    }
     if !filled.missing.is_empty() {
         let names: Vec<String> = filled.missing.iter().map(|name| format!("`{name}`")).collect();
         return Err(format!(

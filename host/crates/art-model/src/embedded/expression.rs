@@ -51,7 +51,8 @@ fn formula(reading: &Reading, from: usize, found: &mut Vec<Candidate>) -> usize 
     let part = |token: &Token| match &token.kind {
         Kind::Number(_) => true,
         Kind::Word => {
-            token.text.chars().count() == 1 && !token.is_any(&["a", "i"]) || FUNCTIONS.contains(&token.text.as_str())
+            let letter = |piece: &str| piece.chars().count() == 1;
+            token.text.split('/').all(letter) && !token.is_any(&["a", "i"]) || FUNCTIONS.contains(&token.text.as_str())
         }
         Kind::Punct => "+-*/^()=".contains(&token.text),
         _ => false,

@@ -3,14 +3,18 @@
 mod choice;
 mod column;
 mod condition;
+mod count;
 mod cue;
+mod left;
 mod list;
+mod pair;
 mod place;
 mod rank;
 mod rows;
 mod shift;
 mod value;
 
+pub(super) use left::Left;
 pub(super) use value::{names_currency, refers};
 
 use art_core::JsonObject;
@@ -45,6 +49,8 @@ pub(super) struct Filled {
     pub(super) arguments: JsonObject,
     /// Names of required parameters without a value.
     pub(super) missing: Vec<String>,
+    /// What the part says and no argument took.
+    pub(super) left: Option<Left>,
     /// Mean of how sure each required argument is, from 0 to 1.
     pub(super) sureness: f32,
     /// An argument is the value of an earlier part.
@@ -65,7 +71,16 @@ pub(super) fn fill(tool: &Tool, context: Context<'_>) -> Filled {
     filling.objects();
     filling.elsewhere();
     filling.leftover();
-    filling.finish()
+    let mut filled = filling.finish();
+    filled.left = left::over(tool, context, &filled);
+    filled
+}
+
+impl Filled {
+    /// Whether a call can be made: all that it must have is there, and it says all that was asked.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.missing.is_empty() && self.left.is_none()
+    }
 }
 
 /// One value that was found for a parameter.
@@ -140,6 +155,7 @@ impl<'a> Filling<'a> {
         }
         column::fill(self);
         shift::fill(self);
+        pair::fill(self);
         choice::fill(self);
     }
 

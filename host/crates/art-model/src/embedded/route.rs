@@ -66,7 +66,7 @@ pub(super) struct Features {
     pub(super) used: f32,
     /// The tool knows every word, and all that is given became sure arguments, of which there are several.
     pub(super) complete: f32,
-    /// Required arguments are missing.
+    /// Required arguments are missing, or something that is said became no argument.
     pub(super) missing: f32,
 }
 
@@ -248,7 +248,7 @@ impl Asked {
             sure: filled.sureness,
             used: 0.0,
             complete: 0.0,
-            missing: if filled.missing.is_empty() { 0.0 } else { 1.0 },
+            missing: if filled.is_whole() { 0.0 } else { 1.0 },
         }
     }
 }

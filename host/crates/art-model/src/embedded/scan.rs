@@ -186,7 +186,13 @@ pub(super) fn code(text: &str, at: usize, glued: bool) -> Option<usize> {
     (starts && !sized && code.len() > 4 && letters_then_digit.next().is_some_and(|c| c.is_ascii_digit())).then_some(end)
 }
 
-/// A word: letters and digits, with inner hyphens, apostrophes, underscores and abbreviating dots.
+/// Letters, or a number with letters, as in `L/100km`.
+fn goes_on_behind_slash(text: &str, at: usize) -> bool {
+    let letters = run(text, at, |c| c.is_ascii_digit());
+    char_at(text, letters).is_some_and(char::is_alphabetic)
+}
+
+/// A word: letters and digits, with inner slashes, hyphens, apostrophes, underscores and abbreviating dots.
 pub(super) fn word(text: &str, at: usize) -> Option<usize> {
     let first = char_at(text, at)?;
     if !first.is_alphabetic() && first != '_' {
@@ -199,7 +205,9 @@ pub(super) fn word(text: &str, at: usize) -> Option<usize> {
             .get(at..end)
             .is_some_and(|word| word.rsplit('.').next().is_some_and(|piece| piece.chars().count() == 1));
         let joins = matches!(c, '-' | '\'' | '’' | '&') || (c == '.' && letter);
-        if !joins || !char_at(text, next).is_some_and(char::is_alphabetic) {
+        let joined = joins && char_at(text, next).is_some_and(char::is_alphabetic);
+        let slashed = c == '/' && goes_on_behind_slash(text, next);
+        if !(joined || slashed) {
             break;
         }
         end = run(text, next, |c| c.is_alphanumeric() || c == '_');

@@ -20,6 +20,8 @@ pub(super) struct Tool {
     pub(super) params: Vec<Param>,
     /// Texts of worked calls.
     pub(super) examples: Vec<String>,
+    /// What the worked calls say that they answer.
+    pub(super) questions: Vec<String>,
     /// All that it says of itself, in lower case.
     pub(super) shown: String,
 }
@@ -80,7 +82,8 @@ impl Tool {
             name: text("name"),
             description: text("description"),
             params: fields(schema, schema, DEPTH),
-            examples: examples.map(example_text).collect(),
+            examples: examples.clone().map(example_text).collect(),
+            questions: examples.filter_map(question).collect(),
             shown: String::new(),
         };
         tool.shown = tool.all_text().to_lowercase();
@@ -98,6 +101,11 @@ impl Tool {
     pub(super) fn required(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|param| param.required)
     }
+}
+
+fn question(example: &Value) -> Option<String> {
+    let description = example.get("description").and_then(Value::as_str)?;
+    (!description.is_empty()).then(|| art_core::text::truncate(description, 200).to_string())
 }
 
 fn example_text(example: &Value) -> String {

@@ -171,7 +171,7 @@ fn is_boundary(query: &str, tokens: &[Token], index: usize) -> bool {
         let earlier = index.checked_sub(2).and_then(|at| tokens.get(at));
         return before.is(",") || !earlier.is_some_and(|token| token.is(","));
     }
-    if token.is("and") && starts_shift(tokens, index + 1) {
+    if token.is("and") && (starts_shift(tokens, index + 1) || joins_percentages(tokens, index)) {
         return true;
     }
     token.is_any(&["and", "also", "plus", "then"])
@@ -184,6 +184,19 @@ fn starts_shift(tokens: &[Token], index: usize) -> bool {
         if measure::named(&unit.text).is_some_and(measure::Unit::is_time)
             && side.is_any(&["after", "before"])
             && base.is_any(&["that", "it", "this"]))
+}
+
+/// "What is 30% of 90 and 20% of 50": two amounts of which nothing is made, such as their sum.
+fn joins_percentages(tokens: &[Token], and: usize) -> bool {
+    let starts = |at: usize| {
+        let percent = matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Number(number)) if number.percent);
+        percent && tokens.get(at + 1).is_some_and(|token| token.is("of"))
+    };
+    let Some(first) = and.checked_sub(3).filter(|at| starts(*at) && starts(and + 1)) else {
+        return false;
+    };
+    let lead = first.checked_sub(1).and_then(|at| tokens.get(at));
+    lead.is_none_or(|token| token.is_any(&["is", "are", "and", "calculate", "compute", "what's", ",", "."]))
 }
 
 /// After "and": a question word, or a verb that is no noun here.

@@ -5,8 +5,10 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod conversions;
 mod dates;
 mod follow_ups;
+mod left_over;
 mod measure;
 mod prompts;
 mod replies;

@@ -37,7 +37,8 @@ fn lists_examples(param: &Param) -> bool {
 fn choice(filling: &mut Filling<'_>, index: usize, param: &Param) {
     let part = filling.context.part;
     let named = param.choices.iter().filter_map(|choice| {
-        let (from, to) = mention(part, &text_of(&choice.value))?;
+        let value = text_of(&choice.value);
+        let (from, to) = mention(part, &value).or_else(|| abbreviated(part, &value))?;
         Some((to - from, from, to, choice))
     });
     let best = named
@@ -108,6 +109,18 @@ pub(super) fn mention(reading: &Reading, value: &str) -> Option<(usize, usize)> 
         }
         None
     })
+}
+
+/// Where the word stands that `value` abbreviates: "maximum" for `max`.
+fn abbreviated(reading: &Reading, value: &str) -> Option<(usize, usize)> {
+    let is_long_form = |stem: &String| {
+        value.len() >= 3
+            && stem.len() > value.len()
+            && stem.starts_with(value)
+            && words::alike(stem).any(|word| word == value)
+    };
+    let at = reading.stems.iter().position(|stems| stems.iter().any(is_long_form))?;
+    Some((at, at + 1))
 }
 
 /// A flag is set where the text has the words of its name, and unset where it denies them.
@@ -254,7 +267,13 @@ fn single(filling: &mut Filling<'_>, index: usize, param: &Param) {
         .position(|word| word == "which" || word == "what")
         .and_then(|at| text.get(at + 1))
         .is_some_and(|word| !word.ends_with('s') || word == "is" || word.ends_with("ss"));
-    if limits && top && asked && singular && !numbers {
+    if limits
+        && top
+        && let Some((value, at)) = super::count::ranked(filling.context.part)
+    {
+        filling.consume(at, at + 1);
+        filling.set(index, value, 1.0);
+    } else if limits && top && asked && singular && !numbers {
         filling.set(index, json!(1), 1.0);
     }
 }

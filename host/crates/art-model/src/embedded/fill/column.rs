@@ -5,12 +5,12 @@ use serde_json::json;
 use super::super::attachment;
 use super::super::schema::{Param, Type};
 use super::super::words;
-use super::Filling;
 use super::choice::mention;
+use super::{Context, Filling, count};
 
 /// Fills parameters that take a column: one to group by takes the column that a "which", "per" or "by" leads to.
 pub(super) fn fill(filling: &mut Filling<'_>) {
-    let columns = columns(filling);
+    let columns = columns(filling.context);
     if columns.is_empty() {
         return;
     }
@@ -20,9 +20,11 @@ pub(super) fn fill(filling: &mut Filling<'_>) {
         .filter_map(|name| mention(part, name).map(|(from, to)| (from, to, name.clone())))
         .collect();
     mentions.sort();
-    let grouped = mentions.iter().position(|(from, _, _)| {
+    let ranked = mentions.iter().position(|(from, _, _)| count::is_ranked(part, *from));
+    let led = mentions.iter().position(|(from, _, _)| {
         ["which", "what", "per", "by", "each", "every", "whose"].contains(&part.before(*from, 1).as_str())
     });
+    let grouped = ranked.or(led);
     for wants_group in [true, false] {
         for (index, param) in filling.params.iter().enumerate() {
             if !takes_column(param) || !filling.is_open(index) || is_group(param) != wants_group {
@@ -49,13 +51,10 @@ fn is_consumed(filling: &Filling<'_>, from: usize, to: usize) -> bool {
     !filling.is_free(from, to)
 }
 
-fn columns(filling: &Filling<'_>) -> Vec<String> {
-    let attached = filling
-        .context
-        .attachments
-        .iter()
-        .flat_map(attachment::Attachment::columns);
-    let inline = attachment::inline_table(&filling.context.whole.text).map(|table| attachment::header(&table));
+/// The columns of the tables at hand.
+pub(super) fn columns(context: Context<'_>) -> Vec<String> {
+    let attached = context.attachments.iter().flat_map(attachment::Attachment::columns);
+    let inline = attachment::inline_table(&context.whole.text).map(|table| attachment::header(&table));
     attached.chain(inline.into_iter().flatten()).take(200).collect()
 }
 

@@ -99,7 +99,7 @@ fn date(param: &Param, date: &str) -> String {
 }
 
 /// Names of currencies become codes; those of languages where the description speaks of codes.
-fn spelled(param: &Param, text: &str) -> Value {
+pub(super) fn spelled(param: &Param, text: &str) -> Value {
     let text = text.trim().trim_end_matches("'s").trim_end_matches("’s");
     let about = param.description.to_lowercase();
     let code = about.contains("code") || about.contains("iso") || about.contains("'en'") || about.contains("`en`");

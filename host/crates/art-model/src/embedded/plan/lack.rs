@@ -1,8 +1,10 @@
 //! Says what no tool can do, and what the closest one would need.
 
+use super::super::fill::Filled;
 use super::super::reading::Reading;
-use super::super::schema::{Param, Type};
+use super::super::schema::{Param, Tool, Type};
 use super::super::split::Part;
+use super::super::words;
 use super::{CANNOT, Planner};
 
 impl Planner<'_> {
@@ -16,9 +18,18 @@ impl Planner<'_> {
         let Some((closest, tool)) = closest.and_then(|closest| Some((closest, self.tools.get(closest.tool)?))) else {
             return format!("{CANNOT} \"{quoted}\".");
         };
-        let missing = |param: &&Param| {
-            closest.filled.missing.is_empty() && param.required || closest.filled.missing.contains(&param.name)
-        };
+        let filled = &closest.filled;
+        if let Some(left) = filled.left.as_ref().filter(|_| filled.missing.is_empty()) {
+            return format!("{CANNOT} \"{quoted}\"; {}.", left.sentence(&tool.name));
+        }
+        let missing =
+            |param: &&Param| filled.missing.is_empty() && param.required || filled.missing.contains(&param.name);
+        if let Some(example) = example(tool, filled, &part.text) {
+            return format!(
+                "{CANNOT} \"{quoted}\"; the closest is `{}`, which answers for example \"{example}\".",
+                tool.name
+            );
+        }
         let needs: Vec<String> = tool.params.iter().filter(missing).map(needed).collect();
         if needs.is_empty() {
             return format!("{CANNOT} \"{quoted}\"; the closest is `{}`.", tool.name);
@@ -29,6 +40,16 @@ impl Planner<'_> {
             needs.join(", ")
         )
     }
+}
+
+/// The tool's own question that is most like the part, where naming what is missing would mislead: nothing is, or only
+/// what depends on a choice that may be the wrong one.
+fn example<'a>(tool: &'a Tool, filled: &Filled, text: &str) -> Option<&'a str> {
+    let required = tool.required().any(|param| filled.missing.contains(&param.name));
+    let said = words::stems(text);
+    let shared = |question: &&String| words::stems(question).iter().filter(|stem| said.contains(stem)).count();
+    let closest = tool.questions.iter().rev().max_by_key(shared);
+    closest.filter(|_| !required).map(String::as_str)
 }
 
 /// A parameter as a sentence names it; a list of objects with what each has to have.

@@ -72,14 +72,17 @@ fn iso_date(text: &str, at: usize) -> Option<(String, usize)> {
     ))
 }
 
-/// `12/25/2023`; the day comes first only where the month cannot.
+/// `12/25/2023`, as `YYYY-MM-DD` where only one of the two can be the month, else as written: whoever takes it decides.
 fn slashed_date(text: &str, at: usize) -> Option<(String, usize)> {
     let (first, next) = digits(text, at, 1..=2)?;
     let next = expect(text, next, "/.-")?;
     let (second, next) = digits(text, next, 1..=2)?;
     let next = expect(text, next, "/.-")?;
     let (year, end) = digits(text, next, 4..=4)?;
-    let date = calendar(year, first, second).or_else(|| calendar(year, second, first))?;
+    let date = match (calendar(year, first, second), calendar(year, second, first)) {
+        (Some(_), Some(_)) if first != second => text.get(at..end)?.to_owned(),
+        (month_first, day_first) => month_first.or(day_first)?,
+    };
     Some((date, end))
 }
 

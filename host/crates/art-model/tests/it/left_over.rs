@@ -1,0 +1,157 @@
+//! Questions that say more than a tool takes are not answered as if they said less.
+
+use art_model::open;
+use serde_json::{Value, json};
+
+use crate::conversions::{calls, host_tools};
+use crate::prompts;
+
+fn sales() -> Value {
+    json!([{"name": "sales.csv", "mediaType": "text/csv", "bytes": 60, "preview": "region,product,sales\nNorth,Pen,10\nSouth,Ink,25\nNorth,Ink,20\n"}])
+}
+
+fn said(query: &str, attachments: &Value) -> String {
+    let plan = prompts::plan(open("embedded").unwrap().as_ref(), query, &host_tools(), attachments);
+    assert_eq!(plan["todoList"], json!([]), "{query}");
+    plan["plan"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_number_that_no_argument_takes_is_named() {
+    for (query, left) in [
+        (
+            "convert 3 stone 4 lb to kg",
+            "`4` in `stone 4` went into no argument of `unit_convert`",
+        ),
+        (
+            "convert 3 hours 20 minutes to seconds",
+            "`20` in `hours 20` went into no argument of `unit_convert`",
+        ),
+        (
+            "What is 1,5 + 2,5?",
+            "`1` in `is 1` went into no argument of `calculator`",
+        ),
+        (
+            "100 divided by 7 rounded to 2 decimals",
+            "`2` in `to 2` went into no argument of `calculator`",
+        ),
+    ] {
+        let said = said(query, &json!([]));
+        assert!(said.contains(left), "{query}: {said}");
+    }
+}
+
+#[test]
+fn a_word_that_limits_and_that_no_argument_takes_is_named() {
+    for (query, left) in [
+        (
+            "Which region has the second highest sales?",
+            "`second` in `the second` went into no argument of `csv_query`",
+        ),
+        (
+            "How many distinct regions are there in this CSV?",
+            "`distinct` in `many distinct`",
+        ),
+        (
+            "What are the total sales in this CSV excluding pens?",
+            "`excluding` in `CSV excluding`",
+        ),
+        (
+            "Count the rows of this CSV with sales above average",
+            "`above` in `sales above`",
+        ),
+        (
+            "How many business days are between 2026-01-15 and 2026-02-15?",
+            "`business` in `many business`",
+        ),
+    ] {
+        let said = said(query, &sales());
+        assert!(said.contains(left), "{query}: {said}");
+    }
+}
+
+#[test]
+fn a_question_whose_numbers_all_became_arguments_is_called() {
+    for (query, attachments) in [
+        ("What is 17.5% of 2340?", json!([])),
+        ("What date is 90 days after 2026-01-15?", json!([])),
+        ("How many days are between 2026-01-15 and 2026-02-15?", json!([])),
+        ("Which region has the highest total sales in this CSV?", sales()),
+        ("What are the top 3 regions by sales in this CSV?", sales()),
+    ] {
+        assert_eq!(calls(query, &host_tools(), &attachments).len(), 1, "{query}");
+    }
+}
+
+#[test]
+fn two_percentages_are_two_parts() {
+    assert_eq!(
+        calls("What is 30% of 90 and 20% of 50?", &host_tools(), &json!([])),
+        [
+            json!({"calculator": {"expression": "30% of 90"}}),
+            json!({"calculator": {"expression": "20% of 50"}})
+        ]
+    );
+}
+
+#[test]
+fn a_ranking_takes_its_number_and_what_is_ranked() {
+    assert_eq!(
+        calls(
+            "What are the top 3 regions by sales in this CSV?",
+            &host_tools(),
+            &sales()
+        ),
+        [json!({"csv_query": {
+            "csv": "attachment:sales.csv", "group_by": "region", "column": "sales", "sort": "descending", "limit": 3,
+        }})]
+    );
+    let said = said("What are the 2nd highest sales in this CSV?", &sales());
+    assert!(said.contains("`2nd`"), "{said}");
+}
+
+#[test]
+fn an_aggregate_is_taken_by_its_word() {
+    for (word, aggregate) in [
+        ("maximum", "max"),
+        ("minimum", "min"),
+        ("average", "mean"),
+        ("median", "median"),
+        ("total", "sum"),
+        ("largest", "max"),
+    ] {
+        let query = format!("{word} sales per region in this CSV");
+        let calls = calls(&query, &host_tools(), &sales());
+        assert_eq!(calls[0]["csv_query"]["aggregate"], aggregate, "{query}");
+    }
+}
+
+#[test]
+fn what_a_wrong_operation_would_need_is_not_asked_for() {
+    let said = said("Which day of the week is Christmas?", &json!([]));
+    assert!(!said.contains("needs `end`"), "{said}");
+    assert!(
+        said.contains("answers for example \"Which day of the week was 29 February 2024?\""),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_ambiguous_date_is_passed_on_as_it_is_written() {
+    for (first, second) in [("02/03/2026", "05/03/2026"), ("03.04.2026", "05.04.2026")] {
+        let query = format!("How many days are between {first} and {second}?");
+        let calls = calls(&query, &host_tools(), &json!([]));
+        let arguments = json!({"operation": "difference", "start": first, "end": second, "unit": "days"});
+        assert_eq!(calls, [json!({"datetime": arguments})], "{query}");
+    }
+    let calls = calls("Which weekday is 12/25/2026?", &host_tools(), &json!([]));
+    assert_eq!(calls[0]["datetime"]["date"], "2026-12-25");
+}
+
+#[test]
+fn a_zone_with_a_slash_is_one_word() {
+    let query = "Convert 2026-11-21T15:00 from Europe/Berlin to Asia/Tokyo";
+    let calls = calls(query, &host_tools(), &json!([]));
+    assert_eq!(calls[0]["datetime"]["from_zone"], "Europe/Berlin");
+    assert_eq!(calls[0]["datetime"]["to_zone"], "Asia/Tokyo");
+}
