@@ -78,6 +78,25 @@ pub(super) fn header(text: &str) -> Vec<String> {
     }
 }
 
+/// The fields of the lines behind the header of a table, as far as they have as many as it.
+pub(super) fn rows(text: &str) -> Vec<Vec<String>> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(1_000);
+    let Some(first) = lines.next() else { return Vec::new() };
+    let signs = [',', ';', '\t', '|'];
+    let Some(separator) = signs.into_iter().max_by_key(|sign| first.matches(*sign).count()) else {
+        return Vec::new();
+    };
+    let fields = |line: &str| -> Vec<String> {
+        let fields = line.split(separator);
+        fields.map(|field| field.trim().trim_matches('"').to_owned()).collect()
+    };
+    let width = fields(first).len();
+    lines
+        .map(fields)
+        .filter(|row| row.len() == width && width > 1)
+        .collect()
+}
+
 /// CSV that stands in the query itself: lines with the same separator, and the first of them.
 pub(super) fn inline_table(text: &str) -> Option<String> {
     let fields = |line: &str| {

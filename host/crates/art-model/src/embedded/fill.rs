@@ -5,6 +5,7 @@ mod column;
 mod condition;
 mod count;
 mod cue;
+mod filter;
 mod left;
 mod list;
 mod pair;
@@ -153,6 +154,7 @@ impl<'a> Filling<'a> {
                 self.set(index, value, 1.0);
             }
         }
+        filter::fill(self);
         column::fill(self);
         shift::fill(self);
         pair::fill(self);
@@ -186,8 +188,10 @@ impl<'a> Filling<'a> {
     /// Numbers, names, dates and texts: the best pairs of parameter and candidate first.
     fn scalars(&mut self) {
         let mut pairs = Vec::new();
+        // A column has to be one of the table, which leaves no guess.
+        let has_columns = !column::columns(self.context).is_empty();
         for (index, param) in self.params.iter().enumerate() {
-            if !self.applies(param) {
+            if !self.applies(param) || has_columns && column::takes_column(param) {
                 continue;
             }
             for (place, candidate) in self.context.part.candidates.iter().enumerate() {

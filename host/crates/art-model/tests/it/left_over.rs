@@ -155,3 +155,66 @@ fn a_zone_with_a_slash_is_one_word() {
     assert_eq!(calls[0]["datetime"]["from_zone"], "Europe/Berlin");
     assert_eq!(calls[0]["datetime"]["to_zone"], "Asia/Tokyo");
 }
+
+fn filter(query: &str) -> Value {
+    let calls = calls(query, &host_tools(), &sales());
+    assert_eq!(calls.len(), 1, "{query}");
+    calls[0]["csv_query"]["filter"].clone()
+}
+
+#[test]
+fn a_bound_beside_a_column_becomes_a_condition() {
+    for (query, operator, value) in [
+        ("How many rows have sales over 15?", "gt", "15"),
+        ("count the rows where sales is less than 15", "lt", "15"),
+        ("How many rows have at least 20 sales?", "ge", "20"),
+        ("How many rows have sales of at most 20?", "le", "20"),
+    ] {
+        assert_eq!(
+            filter(query),
+            json!([{"column": "sales", "operator": operator, "value": value}]),
+            "{query}"
+        );
+    }
+    let said = said("How many rows have a weight over 15?", &sales());
+    assert!(
+        said.contains("`15` in `over 15` went into no argument of `csv_query`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_value_of_the_table_becomes_a_condition() {
+    let north = json!({"column": "region", "operator": "eq", "value": "North"});
+    for query in [
+        "What are the total sales in North?",
+        "What are the total sales for region North?",
+        "total sales where region is North",
+    ] {
+        assert_eq!(filter(query), json!([north]), "{query}");
+    }
+    let ink = json!({"column": "product", "operator": "eq", "value": "Ink"});
+    assert_eq!(filter("What are the total sales of Ink in North?"), json!([north, ink]));
+}
+
+#[test]
+fn values_that_are_no_one_condition_are_named() {
+    for (query, left) in [
+        ("What are the total sales in East?", "`East` in `in East`"),
+        ("What are the total sales in North and South?", "`North` in `in North`"),
+        (
+            "What are the total sales excluding Ink?",
+            "`excluding` in `sales excluding`",
+        ),
+        ("How many sales over 10% are in this CSV?", "`10%` in `over 10%`"),
+    ] {
+        let said = said(query, &sales());
+        assert!(said.contains(left), "{query}: {said}");
+    }
+}
+
+#[test]
+fn rows_that_are_to_be_shown_are_not_counted() {
+    let calls = calls("Show the rows with sales of at most 20", &host_tools(), &sales());
+    assert_eq!(calls[0]["csv_query"].get("aggregate"), None);
+}

@@ -57,13 +57,18 @@ fn choice(filling: &mut Filling<'_>, index: usize, param: &Param) {
 fn hinted<'a>(filling: &Filling<'_>, param: &'a Param) -> Option<&'a Choice> {
     let hint = |choice: &Choice| words::stems(&format!("{} {}", text_of(&choice.value), choice.hint));
     let hints: Vec<Vec<String>> = param.choices.iter().map(hint).collect();
-    let mut text = words::stems(&filling.context.part.text);
+    let tokens = filling.context.part.tokens.iter().enumerate();
+    let free = tokens.filter(|(index, _)| filling.is_free(*index, *index + 1));
+    let mut text: Vec<String> = free.flat_map(|(_, token)| words::stems(&token.text)).collect();
     // A word that most choices share tells none of them apart.
     text.retain(|word| {
         !words::is_generic(word) && hints.iter().filter(|hint| hint.contains(word)).count() * 2 <= hints.len().max(4)
     });
     let mut best: Option<(f32, &Choice)> = None;
     for (choice, hint) in param.choices.iter().zip(&hints) {
+        if !param.required && choice.hint.contains("how many") && !counts(filling) {
+            continue;
+        }
         let score = overlap(&text, hint);
         if score > best.map_or(0.0, |(score, _)| score) {
             best = Some((score, choice));
@@ -71,6 +76,14 @@ fn hinted<'a>(filling: &Filling<'_>, param: &'a Param) -> Option<&'a Choice> {
     }
     let enough = if param.required { 0.5 } else { 1.0 };
     best.filter(|(score, _)| *score >= enough).map(|(_, choice)| choice)
+}
+
+/// Whether a count is asked for: "rows" alone asks to see them.
+fn counts(filling: &Filling<'_>) -> bool {
+    let tokens = &filling.context.part.tokens;
+    tokens
+        .iter()
+        .any(|token| token.is_any(&["many", "number", "count", "counts", "counted"]))
 }
 
 /// How much of the text a hint has; words in the same order count more.

@@ -19,6 +19,7 @@ pub(super) fn fill(filling: &mut Filling<'_>) {
         .iter()
         .filter_map(|name| mention(part, name).map(|(from, to)| (from, to, name.clone())))
         .collect();
+    mentions.retain(|(from, to, _)| filling.is_free(*from, *to));
     mentions.sort();
     let ranked = mentions.iter().position(|(from, _, _)| count::is_ranked(part, *from));
     let led = mentions.iter().position(|(from, _, _)| {
@@ -58,7 +59,13 @@ pub(super) fn columns(context: Context<'_>) -> Vec<String> {
     attached.chain(inline.into_iter().flatten()).take(200).collect()
 }
 
-fn takes_column(param: &Param) -> bool {
+/// Whether `text` is the name of a column, in any case.
+pub(super) fn is_column(context: Context<'_>, text: &str) -> bool {
+    columns(context).iter().any(|column| column.eq_ignore_ascii_case(text))
+}
+
+/// Whether `param` takes the name of a column.
+pub(super) fn takes_column(param: &Param) -> bool {
     let says = |word: &str| {
         param
             .name_stems

@@ -46,8 +46,10 @@ pub(super) fn over(tool: &Tool, context: Context<'_>, filled: &Filled) -> Option
     let part = context.part;
     let numbers = part.candidates.iter().filter(|candidate| rest.is_number(candidate));
     let words = (0..part.tokens.len()).filter(|index| rest.is_limit(*index));
+    let names = part.candidates.iter().filter(|candidate| rest.is_name(candidate));
     let places = numbers
-        .map(|number| (number.from, number.to))
+        .chain(names)
+        .map(|candidate| (candidate.from, candidate.to))
         .chain(words.map(|index| (index, index + 1)));
     places.min().map(|(from, to)| Left::new(part, from, to))
 }
@@ -61,6 +63,21 @@ struct Rest<'a> {
 impl Rest<'_> {
     fn is_used(&self, index: usize) -> bool {
         self.filled.used.get(index).copied().unwrap_or_default()
+    }
+
+    /// Whether `candidate` is a name that a question about a table limits it to, such as the North of "sales in North".
+    fn is_name(&self, candidate: &Candidate) -> bool {
+        let part = self.context.part;
+        let mut tokens = part.tokens.iter().enumerate().take(candidate.to).skip(candidate.from);
+        candidate.shape == Shape::Name
+            && tokens.all(|(index, token)| !self.is_used(index) && !token.is_acronym())
+            && candidate.from > 0
+            && self.asks_a_table()
+            && !column::is_column(self.context, part.slice(candidate.from, candidate.to))
+    }
+
+    fn asks_a_table(&self) -> bool {
+        !column::columns(self.context).is_empty() && self.tool.params.iter().any(column::takes_column)
     }
 
     /// Whether `candidate` is a number that was left over.

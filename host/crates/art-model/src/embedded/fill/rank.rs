@@ -23,6 +23,9 @@ pub(super) fn score(tool: &Tool, param: &Param, candidate: &Candidate, reading: 
             if measure::factor(tool, param, reading, candidate.to).is_none() {
                 return -1.0;
             }
+            if is_bound(candidate, reading) && counts_rows(param) {
+                return -1.0;
+            }
             numeric(param, number) + cue(tool, param, candidate, reading) + role(param, candidate, reading) - counted
         }
         (Type::Number | Type::Integer, Shape::Reference) => 0.6,
@@ -125,6 +128,18 @@ fn numeric(param: &Param, number: &Number) -> f32 {
         score -= 0.6;
     }
     score
+}
+
+/// "Over 15" bounds a value.
+fn is_bound(candidate: &Candidate, reading: &Reading) -> bool {
+    const BOUNDS: &[&str] = &["over", "under", "above", "below", "than", "least"];
+    BOUNDS.contains(&lead(candidate, reading).as_str())
+}
+
+/// Whether `param` says how many results are wanted, which bounds none of their values.
+fn counts_rows(param: &Param) -> bool {
+    let names = ["limit", "top", "offset", "page"];
+    param.name_stems.iter().any(|stem| names.contains(&stem.as_str()))
 }
 
 fn is_year(param: &Param) -> bool {
