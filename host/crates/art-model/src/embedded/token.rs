@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Number(Number),
     /// Text between quotes; `text` is what stands inside.
     Quoted,
-    /// A date; `text` is `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM` with a time.
+    /// A date; `text` is `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM` with a time; as written where day and month could be swapped.
     Date,
     /// A time of day; `text` is as written.
     Time,

@@ -30,7 +30,8 @@ pub(in super::super) fn month(word: &str) -> Option<u32> {
     u32::try_from(index + 1).ok()
 }
 
-/// A date in one of the usual forms, as `YYYY-MM-DD`; with a time right after an ISO date, as `YYYY-MM-DDTHH:MM`.
+/// A date in one of the usual forms, as `YYYY-MM-DD`; with a time right after an ISO date, as `YYYY-MM-DDTHH:MM`; as written
+/// where day and month could be swapped.
 pub(in super::super) fn date(text: &str, at: usize) -> Option<(String, usize)> {
     if char_before(text, at).is_some_and(|c| c.is_alphanumeric()) {
         return None;
