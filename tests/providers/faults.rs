@@ -58,7 +58,8 @@ pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_goes_on(connecti
     assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", world.wire());
 }
 
-/// Nobody waits for an hour: the run ends at once, and says when it is worth while to ask again (M01).
+/// Nobody waits for an hour: the question is asked again after the usual waits, and the error says when it is worth while to ask
+/// the next time (M01).
 pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, mode: Mode) {
     let limited = fixture::planning()
         .failing(429, "rate_limit_exceeded")
@@ -69,7 +70,7 @@ pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, 
         &world.run(&[]),
         &["no more requests", "it may be asked again in 60 min"],
     );
-    assert_eq!(plannings(&world), 1, "{}", world.wire());
+    assert_eq!(plannings(&world), 4, "one question and three retries: {}", world.wire());
 }
 
 /// A time that is none is as if there were none (M01).
