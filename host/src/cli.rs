@@ -157,7 +157,7 @@ Keys of `art.toml`, with their defaults or an example:
   workers = 2                    sandbox threads; default: one for each processor
   pooling = true                 take instances from a pool where the machine allows it
   [tools]
-  max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: twice the processors
+  max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: 2 for each processor, 4 at least
   max_queue = 128                tool calls that wait for a place, 0 to 65536; the next one is refused as busy
   [execution]
   maxIterations = 5              model calls for one step

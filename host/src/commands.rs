@@ -123,7 +123,9 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
         return Ok(());
     }
     let folder = folder.display();
-    Err(CommandError::Usage(format!("there is no plugins folder `{folder}`")))
+    Err(CommandError::Usage(format!(
+        "there is no plugins folder `{folder}` (hint: correct the path, or make it with `art plugin build`)"
+    )))
 }
 
 /// A host, and on the way what is compiled for it, for people.

@@ -36,8 +36,8 @@ impl Toolbox {
     /// # Errors
     /// When the sandbox cannot start or the plugins folder cannot be read.
     pub fn load(config: &Config, told: OnCompiled<'_>) -> Result<Self, CommandError> {
-        let folder = &config.plugins.value;
         let sandbox = open_sandbox(config)?;
+        let folder = &config.plugins.value;
         let Loaded { plugins, mut refused } =
             load_folder(&sandbox, folder, told).map_err(CommandError::file("read the plugins folder", folder))?;
         let registry = Arc::new(ToolRegistry::new());

@@ -69,6 +69,12 @@ impl Terminal {
         }
     }
 
+    /// Reads on until the first question can be typed.
+    fn until_asked(&mut self) {
+        self.until("Ctrl-D leaves");
+        self.until(PROMPT);
+    }
+
     fn types(&mut self, keys: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
         stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).unwrap();
@@ -87,8 +93,7 @@ impl Terminal {
 fn a_person_asks_is_answered_once_and_leaves() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["chat"]);
-    terminal.until("Ctrl-D leaves");
-    terminal.until(PROMPT);
+    terminal.until_asked();
     terminal.types("What is 2+2?\r");
     terminal.until("2+2: 4\r\n");
     terminal.until(PROMPT);
@@ -126,8 +131,7 @@ fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
-    terminal.until("Ctrl-D leaves");
-    terminal.until(PROMPT);
+    terminal.until_asked();
     terminal.types("Hello\r");
     terminal.until("The beginning of an answer");
     terminal.types("\x03");
@@ -161,8 +165,7 @@ fn the_signal_to_end_ends_a_conversation_during_a_run() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
-    terminal.until("Ctrl-D leaves");
-    terminal.until(PROMPT);
+    terminal.until_asked();
     terminal.types("Hello\r");
     provider.request();
     kill_process(art_of(&terminal), Signal::TERM).unwrap();
@@ -176,8 +179,7 @@ fn the_signal_to_end_leaves_the_terminal_as_it_was() {
     let home = Home::new();
     // The shell stays, and says how the terminal was left.
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], |art| format!("{art}; stty -a"));
-    terminal.until("Ctrl-D leaves");
-    terminal.until(PROMPT);
+    terminal.until_asked();
     kill_process(art_of(&terminal), Signal::TERM).unwrap();
     let (seen, _) = terminal.ends();
     assert!(seen.contains(" icanon ") && seen.contains(" echo "), "{seen}");

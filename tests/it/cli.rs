@@ -128,7 +128,10 @@ fn a_question_that_says_nothing_is_a_usage_error() {
     let ran = Home::new().art(&["run", " "]);
     assert_eq!(
         (ran.code(), ran.stderr()),
-        (2, "error: the question is empty\n".to_owned())
+        (
+            2,
+            "error: the question is empty (hint: `art run \"What is 2+2?\"`)\n".to_owned()
+        )
     );
 }
 

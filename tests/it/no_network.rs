@@ -52,6 +52,18 @@ fn assert_says(sentence: &str, begin: &str, end: &str) {
     assert!(sentence.starts_with(begin) && sentence.ends_with(end), "{sentence}");
 }
 
+/// What the server does to each connection is told as such, and one more was made.
+fn assert_breaks_off_twice(serve: fn(TcpStream)) {
+    let (address, connections) = server(serve);
+    let sentence = fails(&format!("http://{address}/v1"), true);
+    assert_says(
+        &sentence,
+        &format!("the connection to `{address}` broke off: "),
+        "; try again",
+    );
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
 /// Reads up to the end of the head of a request.
 fn read_head(connection: &mut TcpStream) {
     let mut head = Vec::new();
@@ -90,45 +102,24 @@ fn a_server_that_hangs_up_on_tls_is_told_with_what_to_check() {
 
 #[test]
 fn a_connection_that_is_closed_before_the_request_is_made_again() {
-    let (address, connections) = server(drop);
-    let sentence = fails(&format!("http://{address}/v1"), true);
-    assert_says(
-        &sentence,
-        &format!("the connection to `{address}` broke off: "),
-        "; try again",
-    );
-    assert_eq!(connections.load(Ordering::Relaxed), 2);
+    assert_breaks_off_twice(drop);
 }
 
 #[test]
 fn a_connection_that_is_reset_after_the_request_is_made_again() {
-    let (address, connections) = server(|mut connection| {
+    assert_breaks_off_twice(|mut connection| {
         read_head(&mut connection);
         // What was not read makes the end a reset.
         connection.peek(&mut [0]).unwrap();
     });
-    let sentence = fails(&format!("http://{address}/v1"), true);
-    assert_says(
-        &sentence,
-        &format!("the connection to `{address}` broke off: "),
-        "; try again",
-    );
-    assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
 
 #[test]
 fn a_connection_that_breaks_within_the_head_of_a_reply_is_made_again() {
-    let (address, connections) = server(|mut connection| {
+    assert_breaks_off_twice(|mut connection| {
         read_head(&mut connection);
         drop(connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"));
     });
-    let sentence = fails(&format!("http://{address}/v1"), true);
-    assert_says(
-        &sentence,
-        &format!("the connection to `{address}` broke off: "),
-        "; try again",
-    );
-    assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
 
 #[test]

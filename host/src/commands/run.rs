@@ -17,7 +17,9 @@ use crate::render::{self, plan};
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
     let query = args.query.join(" ");
     if query.trim().is_empty() {
-        return Err(CommandError::Usage("the question is empty".to_owned()));
+        return Err(CommandError::Usage(
+            "the question is empty (hint: `art run \"What is 2+2?\"`)".to_owned(),
+        ));
     }
     let question = Question {
         query,

@@ -65,13 +65,7 @@ fn a_plan_that_keeps_the_id_of_completed_work_for_new_work_is_no_success() {
     let other = json!([{"id": "a", "description": "halve it"}]);
     let report = Driver::new(start).script("plan", [plan(&other)]).drive();
     assert_eq!(status(&report), RunStatus::Error);
-    assert!(
-        report
-            .response
-            .response
-            .content
-            .contains("the id `a` belongs to completed work")
-    );
+    assert!(content(&report).contains("the id `a` belongs to completed work"));
 }
 
 /// The state after a run whose step `a` failed, which cancelled `b`.

@@ -356,6 +356,11 @@ impl Driver {
     }
 }
 
+/// The text of the answer.
+pub fn content(report: &RunReport) -> &str {
+    &report.response.response.content
+}
+
 pub fn status(report: &RunReport) -> RunStatus {
     report.response.metadata.status
 }

@@ -69,13 +69,7 @@ fn a_plan_is_repaired_as_often_as_the_configuration_says() {
     let mut never = start("q");
     never.config.plan_repairs = 0;
     let report = Driver::new(never).script("plan", [says("hello")]).drive();
-    assert!(
-        report
-            .response
-            .response
-            .content
-            .contains("the model gave no usable plan: there is no JSON")
-    );
+    assert!(content(&report).contains("the model gave no usable plan: there is no JSON"));
 }
 
 #[test]
@@ -151,7 +145,7 @@ fn a_model_error_while_planning_is_an_answer_too() {
     let mut driver = Driver::new(start("q")).script("plan", [breaks()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
-    assert!(report.response.response.content.contains("no answer within 30 s"));
+    assert!(content(&report).contains("no answer within 30 s"));
     assert_eq!(
         driver.observations(Kind::LlmStreamError)[0].content["phase"],
         json!("planning")
