@@ -7,8 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-const TARGET: &str = "wasm32-wasip2";
+/// Components that import the contract alone.
+const PLAIN: &str = "wasm32-unknown-unknown";
+/// Components that import WASI as well.
+const WASI: &str = "wasm32-wasip2";
 const PROFILE: &str = "guest";
+/// The one guest without WASI.
+const PLAIN_GUEST: &str = "without_wasi";
 /// What the components are made of.
 const SOURCES: [&str; 5] = ["tests/guests", "sdk", "wit", "plugins", "Cargo.toml"];
 
@@ -22,14 +27,26 @@ fn main() -> Result<()> {
     for source in SOURCES {
         watch(&root.join(source))?;
     }
-    require_target()?;
+    [PLAIN, WASI].into_iter().try_for_each(require_target)?;
     let guests = examples(&root.join("tests/guests/examples"))?;
     let plugins = packages(&root.join("plugins"))?;
-    let built = build(&root, &target_dir(&out)?, &plugins)?;
-    let guests = constants("guest", &guests, &built.join("examples"));
+    let (with_wasi, plain): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| wants_wasi(&root, name));
+    let built = Built {
+        root: &root,
+        target_dir: &target_dir(&out)?,
+    };
+    built.build(WASI, &["--examples", "--lib"], &with_wasi)?;
+    built.build(PLAIN, &["--example", PLAIN_GUEST, "--lib"], &plain)?;
+    let guests = constants(&guests, &built);
     let plugins = table(&plugins, &built);
     fs::write(out.join("components.rs"), guests + &plugins)?;
     Ok(())
+}
+
+/// Whether the plugin says what `art plugin build` reads as well.
+fn wants_wasi(root: &Path, plugin: &str) -> bool {
+    let manifest = root.join("plugins").join(plugin).join("Cargo.toml");
+    fs::read_to_string(manifest).is_ok_and(|manifest| manifest.lines().any(|line| line == "wasi = true"))
 }
 
 /// Names each source to cargo. Components beside a plugin's sources are results, not sources.
@@ -44,16 +61,16 @@ fn watch(path: &Path) -> io::Result<()> {
 }
 
 /// Installs the target when it is missing.
-fn require_target() -> Result<()> {
+fn require_target(target: &str) -> Result<()> {
     let rustc = env::var("RUSTC")?;
     let found = Command::new(rustc)
-        .args(["--print", "target-libdir", "--target", TARGET])
+        .args(["--print", "target-libdir", "--target", target])
         .output()?;
     if Path::new(String::from_utf8(found.stdout)?.trim()).exists() {
         return Ok(());
     }
-    let hint = format!("the target `{TARGET}` is not installed: run `rustup target add {TARGET}`");
-    let installed = Command::new("rustup").args(["target", "add", TARGET]).status();
+    let hint = format!("the target `{target}` is not installed: run `rustup target add {target}`");
+    let installed = Command::new("rustup").args(["target", "add", target]).status();
     match installed {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(hint.into()),
@@ -70,30 +87,40 @@ fn target_dir(out: &Path) -> Result<PathBuf> {
     Ok(target.join("guests"))
 }
 
-/// Builds everything in one go and gives the directory of the components.
-fn build(root: &Path, target_dir: &Path, plugins: &[String]) -> Result<PathBuf> {
-    let mut cargo = Command::new(env::var("CARGO")?);
-    cargo
-        .args([
-            "build",
-            "--package",
-            "guests",
-            "--examples",
-            "--lib",
-            "--target",
-            TARGET,
-            "--profile",
-            PROFILE,
-        ])
-        .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
-        .arg("--target-dir")
-        .arg(target_dir)
-        .current_dir(root);
-    clean_environment(&mut cargo);
-    if !cargo.status()?.success() {
-        return Err("the components of the tests do not build; see above".into());
+/// Where the components are built.
+struct Built<'a> {
+    root: &'a Path,
+    target_dir: &'a Path,
+}
+
+impl Built<'_> {
+    /// Builds guests and plugins for one target, in one go.
+    fn build(&self, target: &str, guests: &[&str], plugins: &[&String]) -> Result<()> {
+        let mut cargo = Command::new(env::var("CARGO")?);
+        cargo
+            .args(["build", "--target", target, "--profile", PROFILE, "--package", "guests"])
+            .args(guests)
+            .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
+            .arg("--target-dir")
+            .arg(self.target_dir)
+            .current_dir(self.root);
+        clean_environment(&mut cargo);
+        if !cargo.status()?.success() {
+            return Err(format!("the components of the tests do not build for `{target}`; see above").into());
+        }
+        Ok(())
     }
-    Ok(target_dir.join(TARGET).join(PROFILE))
+
+    fn guest(&self, name: &str) -> PathBuf {
+        let target = if name == PLAIN_GUEST { PLAIN } else { WASI };
+        let file = format!("{name}.wasm");
+        self.target_dir.join(target).join(PROFILE).join("examples").join(file)
+    }
+
+    fn plugin(&self, name: &str) -> PathBuf {
+        let target = if wants_wasi(self.root, name) { WASI } else { PLAIN };
+        self.target_dir.join(target).join(PROFILE).join(format!("{name}.wasm"))
+    }
 }
 
 /// What the outer build was told is about the host: its flags, its wrappers, its linker.
@@ -137,22 +164,18 @@ fn names(directory: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>
     Ok(names)
 }
 
-/// One constant for each component, so that the compiler complains about one that no test uses.
-fn constants(what: &str, names: &[String], directory: &Path) -> String {
+/// One constant for each guest, so that the compiler complains about one that no test uses.
+fn constants(guests: &[String], built: &Built<'_>) -> String {
     let constant = |name: &String| {
-        let path = directory.join(format!("{name}.wasm"));
-        let constant = name.to_uppercase();
-        format!("/// The {what} `{name}`.\npub(crate) const {constant}: &str = {path:?};\n")
+        let (constant, path) = (name.to_uppercase(), built.guest(name));
+        format!("/// The guest `{name}`.\npub(crate) const {constant}: &str = {path:?};\n")
     };
-    names.iter().map(constant).collect()
+    guests.iter().map(constant).collect()
 }
 
 /// One table of all plugins, since every one of them goes through the same tests.
-fn table(names: &[String], directory: &Path) -> String {
-    let row = |name: &String| {
-        let path = directory.join(format!("{name}.wasm"));
-        format!("({name:?}, {path:?}), ")
-    };
-    let rows: String = names.iter().map(row).collect();
+fn table(plugins: &[String], built: &Built<'_>) -> String {
+    let row = |name: &String| format!("({name:?}, {:?}), ", built.plugin(name));
+    let rows: String = plugins.iter().map(row).collect();
     format!("/// Name and path of each first-party plugin.\npub(crate) const PLUGINS: &[(&str, &str)] = &[{rows}];\n")
 }

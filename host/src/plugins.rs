@@ -3,5 +3,6 @@
 pub mod build;
 pub mod new;
 pub mod scan;
+pub mod target;
 
 pub use scan::{Compiled, Loaded, OnCompiled, Refused, load_folder};

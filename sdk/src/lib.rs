@@ -34,6 +34,8 @@ pub mod bindings;
 mod context;
 mod convert;
 mod error;
+#[cfg(any(test, all(feature = "heap", target_family = "wasm")))]
+mod heap;
 mod host;
 mod outcome;
 mod reply;

@@ -34,7 +34,13 @@ impl<D: Definition> Guest for D {
 fn report_panics() {
     #[cfg(target_os = "unknown")]
     std::panic::set_hook(Box::new(|panic| {
-        crate::bindings::art::tool::host::log(crate::bindings::art::tool::host::Level::Error, &panic.to_string());
+        use crate::bindings::art::tool::host::{Level, log};
+        let mut message = panic.to_string();
+        // The standard library's words for a clock, a thread or a wait that is not there.
+        if message.contains("not implemented on this platform") || message.contains("can't sleep") {
+            message += " (hint: set `wasi = true` under `[package.metadata.art]` in `Cargo.toml`)";
+        }
+        log(Level::Error, &message);
     }));
 }
 

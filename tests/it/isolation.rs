@@ -92,13 +92,21 @@ async fn cancelled_soon(attack: &str) {
     assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
 }
 
+/// On a busy machine the guard may stop the call before the tool has asked, so there is more than one call.
 #[tokio::test]
 async fn a_tool_that_asks_learns_that_its_caller_gave_up() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let hostile = guest(components::HOSTILE);
-    let call = call_with_cancel(&hostile, json!({"attack": "until_cancelled"}), Limits::EXECUTE, cancel);
-    assert_eq!(output(&call.await), json!("survived"));
+    for _ in 0..50 {
+        let arguments = json!({"attack": "until_cancelled"});
+        let outcome = call_with_cancel(&hostile, arguments, Limits::EXECUTE, cancel.clone()).await;
+        match outcome.ending.name() {
+            "cancelled" => {}
+            _ => return assert_eq!(output(&outcome), json!("survived")),
+        }
+    }
+    panic!("the tool never learned it");
 }
 
 /// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none.

@@ -34,3 +34,4 @@ mod models;
 mod no_network;
 mod plugins;
 mod tool_system;
+mod without_wasi;

@@ -11,8 +11,8 @@ use crate::compose::{open_sandbox, open_store};
 use crate::config::Config;
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
-use crate::plugins::build::{TARGET, target_installed};
 use crate::plugins::load_folder;
+use crate::plugins::target::Target;
 use crate::render::compiling::Compiling;
 use crate::render::{self, table};
 
@@ -93,14 +93,28 @@ fn check(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Che
 
 /// Needed only to build tools, so its absence is a warning.
 fn compiler() -> Check {
-    match target_installed() {
-        Ok(true) => check("compiler", Verdict::Ok, format!("rustc with the target `{TARGET}`")),
-        Ok(false) => {
-            let hint = format!("the target `{TARGET}` is missing: run `rustup target add {TARGET}`");
+    match missing_targets() {
+        Ok(missing) if missing.is_empty() => {
+            let targets = Target::ALL.map(|target| format!("`{}`", target.triple())).join(" and ");
+            check("compiler", Verdict::Ok, format!("rustc with the targets {targets}"))
+        }
+        Ok(missing) => {
+            let missing = missing.join(" ");
+            let hint = format!("rustc lacks `{missing}`: run `rustup target add {missing}`");
             check("compiler", Verdict::Warn, hint)
         }
         Err(error) => check("compiler", Verdict::Warn, in_one_line(&error)),
     }
+}
+
+fn missing_targets() -> Result<Vec<&'static str>, CommandError> {
+    let mut missing = Vec::new();
+    for target in Target::ALL {
+        if !target.is_installed()? {
+            missing.push(target.triple());
+        }
+    }
+    Ok(missing)
 }
 
 fn store(config: &Config) -> Check {

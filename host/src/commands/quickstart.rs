@@ -7,7 +7,8 @@ use crate::config::Origin;
 use crate::drive::Question;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::plugins::build::{build, ensure_target};
+use crate::plugins::build::build;
+use crate::plugins::target::Target;
 use crate::render;
 
 /// The sample question: two steps, one of which depends on the other.
@@ -19,8 +20,8 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     if config.plugins.origin == Origin::Default {
         config.plugins.value = root.join("plugins");
     }
-    render::note("1/4 the compilation target for tools");
-    ensure_target()?;
+    render::note("1/4 the compilation targets for tools");
+    Target::ALL.into_iter().try_for_each(Target::ensure)?;
     render::note("2/4 building the first-party tools (the first time takes about a minute)");
     let folders: Vec<_> = checkout::FIRST_PARTY
         .iter()

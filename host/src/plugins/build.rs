@@ -10,14 +10,13 @@ use art_tools::{ToolExecutor, ToolRegistry};
 use serde::Deserialize;
 
 use super::load_folder;
+use super::target::{Target, Wanted};
 use crate::error::{CommandError, in_one_line};
-use crate::render;
 
-/// The compilation target of components.
-pub const TARGET: &str = "wasm32-wasip2";
-
-/// How components are built, whatever the crate's own manifest says: small, fast, and a panic is a trap.
-const SETTINGS: [&str; 6] = [
+/// How components are built, whatever the crate's own manifest says: small, fast, and a panic is a trap. The linker is the one
+/// that makes components; rustc brings it along.
+const SETTINGS: [&str; 7] = [
+    r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
     r#"profile.tool.inherits="release""#,
     r#"profile.tool.lto="fat""#,
     "profile.tool.codegen-units=1",
@@ -25,6 +24,11 @@ const SETTINGS: [&str; 6] = [
     "profile.tool.strip=true",
     "profile.tool.overflow-checks=true",
 ];
+/// Every call of a function saves and checks its fuel, so functions are inlined more than they would be; and every host has
+/// vector instructions.
+const FLAGS: [&str; 2] = ["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"];
+/// Between two flags in cargo's variable for them.
+const FLAG_SEPARATOR: &str = "\x1f";
 
 /// A component that was built, checked and dropped.
 #[derive(Debug)]
@@ -42,53 +46,12 @@ pub struct Built {
 /// # Errors
 /// When the target is missing and cannot be installed, the crate does not build, or a component is refused.
 pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Built>, CommandError> {
-    ensure_target()?;
     fs::create_dir_all(plugins).map_err(CommandError::file("create", plugins))?;
     let components = compile(folder)?;
     components
         .iter()
         .map(|component| check_and_drop(sandbox, component, plugins))
         .collect()
-}
-
-/// Installs the compilation target when it is missing.
-///
-/// # Errors
-/// When there is no Rust, or the target is missing and `rustup` cannot install it.
-pub fn ensure_target() -> Result<(), CommandError> {
-    if target_installed()? {
-        return Ok(());
-    }
-    render::note(&format!("installing the compilation target `{TARGET}` with `rustup`"));
-    let installed = Command::new("rustup")
-        .args(["target", "add", TARGET])
-        .stdout(Stdio::null())
-        .status();
-    match installed {
-        Ok(status) if status.success() && target_installed()? => Ok(()),
-        Ok(_) => Err(CommandError::Failed(format!(
-            "`rustup target add {TARGET}` failed; install the target with the network on, then try again"
-        ))),
-        Err(_) => Err(CommandError::Failed(format!(
-            "the compilation target `{TARGET}` is missing and `rustup` was not found; \
-             install Rust with rustup (https://rustup.rs), or add `{TARGET}` with your distribution's packages"
-        ))),
-    }
-}
-
-/// Whether the standard library for components is there.
-///
-/// # Errors
-/// When there is no Rust compiler.
-pub fn target_installed() -> Result<bool, CommandError> {
-    let output = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", TARGET])
-        .output();
-    let output = output.map_err(|error| {
-        let hint = "install Rust with rustup (https://rustup.rs)";
-        CommandError::Failed(format!("`rustc` was not found ({error}); {hint}"))
-    })?;
-    Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
 /// One line of `cargo build --message-format=json`; other kinds of lines have other fields.
@@ -105,34 +68,49 @@ struct CargoMessage {
 fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--lib", "--target", TARGET, "--profile", "tool"]);
-    cargo
-        .arg("--message-format=json-render-diagnostics")
-        .arg("--manifest-path")
-        .arg(&manifest);
-    for setting in SETTINGS {
-        cargo.args(["--config", setting]);
-    }
-    let output = cargo
+    let wanted = Wanted::by(&manifest)?;
+    wanted.target.ensure()?;
+    let output = cargo_build(&manifest, wanted.target)
         .stderr(Stdio::inherit())
         .output()
         .map_err(CommandError::file("run", "cargo"))?;
+    let failed = |what: &str| Err(CommandError::Failed(format!("`{}` {what}", folder.display())));
     if !output.status.success() {
-        return Err(CommandError::Failed(format!(
-            "`{}` does not build; see the messages above",
-            folder.display()
-        )));
+        return failed(&format!("does not build; see the messages above{}", hint(&wanted)));
     }
     let components = components(&output.stdout, &manifest);
     if components.is_empty() {
-        let hint = "hint: its `Cargo.toml` needs `[lib]` with `crate-type = [\"cdylib\", \"rlib\"]`";
-        return Err(CommandError::Failed(format!(
-            "`{}` builds no component ({hint})",
-            folder.display()
-        )));
+        return failed(
+            "builds no component (hint: its `Cargo.toml` needs `[lib]` with `crate-type = [\"cdylib\", \"rlib\"]`)",
+        );
     }
     Ok(components)
+}
+
+fn cargo_build(manifest: &Path, target: Target) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .args(["build", "--quiet", "--lib", "--profile", "tool"])
+        .args(["--target", target.triple()])
+        .arg("--message-format=json-render-diagnostics")
+        .arg("--manifest-path")
+        .arg(manifest)
+        .args(SETTINGS.iter().flat_map(|setting| ["--config", setting]))
+        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join(FLAG_SEPARATOR));
+    cargo
+}
+
+/// Libraries that want a clock or random numbers do not compile without WASI, and give other reasons for it.
+fn hint(wanted: &Wanted) -> &'static str {
+    match wanted {
+        Wanted {
+            target: Target::Plain,
+            has_dependencies: true,
+        } => {
+            " (hint: if a library needs a clock, random numbers or files, set `wasi = true` under `[package.metadata.art]`)"
+        }
+        _ => "",
+    }
 }
 
 fn components(output: &[u8], manifest: &Path) -> Vec<PathBuf> {
@@ -184,4 +162,20 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
         path,
         bytes: wasm.len() as u64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_builds_components_of_this_repository_by_itself_with_the_same_settings() {
+        let config = include_str!("../../../.cargo/config.toml")
+            .parse::<toml::Table>()
+            .unwrap();
+        let target = &config["target"][Target::Plain.triple()];
+        assert_eq!(target["rustflags"], toml::Value::from(FLAGS.to_vec()));
+        let linker = format!("target.{}.linker={}", Target::Plain.triple(), target["linker"]);
+        assert_eq!(SETTINGS[0], linker);
+    }
 }

@@ -14,8 +14,8 @@ use wasmtime::{CallHook, CallHookHandler, StoreContextMut};
 
 use crate::state::CallState;
 
-/// Fuel between two points at which a guest gives control back: a fraction of a millisecond.
-pub(crate) const YIELD_FUEL: u64 = 1_000_000;
+/// Fuel between two points at which a guest gives control back: about as long as a turn. Each time costs some microseconds.
+pub(crate) const YIELD_FUEL: u64 = 10_000_000;
 /// Fuel that every call into the host costs, beside one unit for each byte that it hands over.
 const HOST_CALL_FUEL: u64 = 1_000;
 /// How long a guest may go on before a call into the host makes it give control back.

@@ -6,37 +6,43 @@ use std::process::Command;
 /// Input of the small call.
 pub(crate) const ADD: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
-/// Builds the guest and reads it. `ART_BENCH_GUEST` names one that was built in another way.
-pub(crate) fn component() -> Vec<u8> {
-    if let Some(path) = std::env::var_os("ART_BENCH_GUEST") {
-        return std::fs::read(path).unwrap();
+/// The guest as a component.
+pub(crate) struct Components {
+    /// Without WASI, as most tools are.
+    pub(crate) plain: Vec<u8>,
+    /// With WASI.
+    pub(crate) wasi: Vec<u8>,
+}
+
+impl Components {
+    pub(crate) fn build() -> Self {
+        Self {
+            plain: component("wasm32-unknown-unknown"),
+            wasi: component("wasm32-wasip2"),
+        }
     }
+}
+
+/// Builds the guest for `target`, as `art plugin build` would, and reads it.
+fn component(target: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let target = root.join("target/bench-guest");
+    let target_dir = root.join("target/bench-guest");
     let built = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "bench_guest",
-            "--target",
-            "wasm32-wasip2",
-            "--profile",
-            "tool",
-        ])
+        .args(["build", "--quiet", "--package", "bench_guest", "--profile", "tool"])
+        .args(["--target", target])
         .arg("--target-dir")
-        .arg(&target)
+        .arg(&target_dir)
         .current_dir(&root)
         .status();
     assert!(
         built.unwrap().success(),
-        "the guest does not build; is the target `wasm32-wasip2` installed?"
+        "the guest does not build; is the target `{target}` installed?"
     );
-    std::fs::read(target.join("wasm32-wasip2/tool/bench_guest.wasm")).unwrap()
+    std::fs::read(target_dir.join(target).join("tool/bench_guest.wasm")).unwrap()
 }
 
-/// The same work as the component: parse, compute, write.
-pub(crate) fn native(input: &str) -> String {
+/// The function alone: parse, compute, write.
+pub(crate) fn function(input: &str) -> String {
     let output = bench_guest::bench(serde_json::from_str(input).unwrap()).unwrap();
     serde_json::to_string(&output).unwrap()
 }

@@ -18,40 +18,43 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 
+use guest::Components;
+
 /// Measures something and prints a table.
-type Part = fn(&[u8]);
+type Part = fn(&Components);
 
 /// The parts that run after Criterion's, by the name that selects one of them on the command line.
 const PARTS: [(&str, Part); 5] = [
     ("calls", calls_in_turn),
-    ("throughput", ours::throughput),
-    ("kernels", ours::processor_bound),
-    ("deadlines", ours::deadlines),
-    ("loading", ours::loading),
+    ("throughput", |guest| ours::throughput(&guest.plain)),
+    ("kernels", |guest| ours::processor_bound(&guest.plain)),
+    // Only WASI can sleep.
+    ("deadlines", |guest| ours::deadlines(&guest.wasi)),
+    ("loading", |guest| ours::loading(&guest.plain)),
 ];
 
 fn main() {
-    let wasm = guest::component();
+    let guest = Components::build();
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let selected = |name: &str| only.as_deref().is_none_or(|only| only == name);
     if !PARTS.iter().any(|(name, _)| only.as_deref() == Some(name)) {
-        with_criterion(&wasm);
+        with_criterion(&guest);
     }
     for (name, part) in PARTS {
         if selected(name) {
-            part(&wasm);
+            part(&guest);
         }
     }
 }
 
 /// One call after another on one thread, each form by itself.
-fn with_criterion(wasm: &[u8]) {
+fn with_criterion(guest: &Components) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
     let mut group = criterion.benchmark_group("call");
-    for form in forms(wasm) {
+    for form in forms(guest) {
         group.bench_function(form.name, |b| b.iter_custom(&form.run));
     }
     group.finish();
@@ -60,10 +63,10 @@ fn with_criterion(wasm: &[u8]) {
 
 /// All forms in turn, again and again: what disturbs the machine disturbs them alike. Each ratio is that of the rounds in which
 /// both were the fastest.
-fn calls_in_turn(wasm: &[u8]) {
+fn calls_in_turn(guest: &Components) {
     const ROUNDS: usize = 60;
     const NANOS: u64 = 10_000_000;
-    let forms = forms(wasm);
+    let forms = forms(guest);
     let seconds_per_call = |form: &Form| {
         let calls = NANOS / form.about_nanos;
         (form.run)(calls).as_secs_f64() / calls as f64
@@ -76,7 +79,7 @@ fn calls_in_turn(wasm: &[u8]) {
         report::fastest(rounds.iter().filter_map(|round| round.get(at).copied()))
     };
     let (native, floor) = (column("native"), column("fresh"));
-    println!("\none call                                    fastest      native       fresh");
+    println!("\none call                                    fastest   to native    to fresh");
     for form in &forms {
         let seconds = column(form.name);
         let (native, floor) = (seconds / native, seconds / floor);
@@ -97,25 +100,21 @@ struct Form {
     run: Box<dyn Fn(u64) -> Duration>,
 }
 
-fn forms(wasm: &[u8]) -> Vec<Form> {
-    let (best, defaults) = (Rc::new(floor::Floor::best(wasm)), floor::Floor::defaults(wasm));
-    let warm = Rc::clone(&best);
-    let ours = Rc::new(ours::Ours::new(wasm, 1));
-    let [sandbox, another_thread, tool_system] = [0; 3].map(|_| Rc::clone(&ours));
+fn forms(guest: &Components) -> Vec<Form> {
+    let [best, best_wasi] = [&guest.plain, &guest.wasi].map(|wasm| Rc::new(floor::Floor::best(wasm)));
+    let [ours, ours_wasi] = [&guest.plain, &guest.wasi].map(|wasm| Rc::new(ours::Ours::new(wasm, 1)));
+    let defaults = floor::Floor::defaults(&guest.plain);
+    let (warm, [another_thread, tool_system]) = (Rc::clone(&best), [0; 2].map(|_| Rc::clone(&ours)));
     let form = |name, about_nanos, run: Box<dyn Fn(u64) -> Duration>| Form { name, about_nanos, run };
     vec![
-        form("native", 150, Box::new(native)),
+        form("function", 100, Box::new(|calls| native(calls, guest::function))),
+        form("native", 200, Box::new(|calls| native(calls, bench_guest::call))),
         form("warm", 2_000, Box::new(move |calls| warm.warm(calls))),
-        form("fresh", 12_000, Box::new(move |calls| best.fresh(calls))),
-        form("sandbox", 16_000, Box::new(move |calls| sandbox.on_worker(calls))),
-        form(
-            "sandbox_from_another_thread",
-            30_000,
-            Box::new(move |calls| another_thread.change_threads(calls)),
-        ),
+        form("fresh", 10_000, Box::new(move |calls| best.fresh(calls))),
+        form("sandbox", 12_000, Box::new(move |calls| ours.on_worker(calls))),
         form(
             "tool_system",
-            20_000,
+            16_000,
             Box::new(move |calls| tool_system.tool_system(calls)),
         ),
         form(
@@ -123,13 +122,24 @@ fn forms(wasm: &[u8]) -> Vec<Form> {
             60_000,
             Box::new(move |calls| defaults.fresh_without_pre(calls)),
         ),
+        form(
+            "sandbox_from_another_thread",
+            30_000,
+            Box::new(move |calls| another_thread.change_threads(calls)),
+        ),
+        form("wasi_fresh", 12_000, Box::new(move |calls| best_wasi.fresh(calls))),
+        form(
+            "wasi_sandbox",
+            16_000,
+            Box::new(move |calls| ours_wasi.on_worker(calls)),
+        ),
     ]
 }
 
-fn native(calls: u64) -> Duration {
+fn native<T>(calls: u64, call: fn(&str) -> T) -> Duration {
     let start = Instant::now();
     for _ in 0..calls {
-        black_box(guest::native(black_box(guest::ADD)));
+        black_box(call(black_box(guest::ADD)));
     }
     start.elapsed()
 }

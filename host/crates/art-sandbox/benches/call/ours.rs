@@ -189,7 +189,7 @@ fn one_round(ours: &Ours, arguments: &serde_json::Value) -> (f64, f64) {
         fuel: Limits::MAX.fuel,
         ..Limits::EXECUTE
     };
-    let native = seconds(|| drop(guest::native(&input)));
+    let native = seconds(|| drop(guest::function(&input)));
     let sandboxed = seconds(|| {
         let outcome = ours.once(arguments.clone(), limits);
         assert!(matches!(outcome.ending, Ending::Success(_)), "{outcome:?}");

@@ -48,6 +48,14 @@ pub fn bench(input: Input) -> Result<Output> {
     Ok(Output { value: compute(&input) })
 }
 
+/// One native call as the contract has it, which is what every sandboxed call runs: input and context of its own, an outcome.
+#[cfg(not(target_family = "wasm"))]
+#[must_use]
+pub fn call(input: &str) -> Outcome<String> {
+    let input = input.to_owned();
+    BENCH.run(&input, &Context::for_test())
+}
+
 /// The same work without the tool around it.
 #[must_use]
 pub fn compute(input: &Input) -> u64 {

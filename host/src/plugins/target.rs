@@ -1,0 +1,160 @@
+//! What components are compiled for.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use crate::error::CommandError;
+use crate::render;
+
+/// A compilation target of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Imports the contract and nothing else: most tools need no more, load with less and are called faster.
+    Plain,
+    /// Imports WASI for what the standard library does with it: clocks, random numbers, files.
+    Wasi,
+}
+
+/// The part of a crate's `Cargo.toml` that says how it becomes a component.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CrateManifest {
+    package: Package,
+    dependencies: toml::Table,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Package {
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    art: Art,
+}
+
+/// `[package.metadata.art]`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Art {
+    wasi: bool,
+}
+
+/// What the manifest of a crate asks for.
+pub(super) struct Wanted {
+    pub(super) target: Target,
+    /// The crate builds on more than the SDK.
+    pub(super) has_dependencies: bool,
+}
+
+impl Target {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Wasi];
+
+    /// Its name for compilers.
+    #[must_use]
+    pub fn triple(self) -> &'static str {
+        match self {
+            Self::Plain => "wasm32-unknown-unknown",
+            Self::Wasi => "wasm32-wasip2",
+        }
+    }
+
+    /// Whether the compiler has it.
+    ///
+    /// # Errors
+    /// When there is no Rust compiler.
+    pub fn is_installed(self) -> Result<bool, CommandError> {
+        let output = Command::new("rustc")
+            .args(["--print", "target-libdir", "--target", self.triple()])
+            .output();
+        let output = output.map_err(|error| {
+            let hint = "install Rust with rustup (https://rustup.rs)";
+            CommandError::Failed(format!("`rustc` was not found ({error}); {hint}"))
+        })?;
+        Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+    }
+
+    /// Installs it when it is missing.
+    ///
+    /// # Errors
+    /// When there is no Rust, or it is missing and `rustup` cannot install it.
+    pub fn ensure(self) -> Result<(), CommandError> {
+        if self.is_installed()? {
+            return Ok(());
+        }
+        let triple = self.triple();
+        render::note(&format!("installing the compilation target `{triple}` with `rustup`"));
+        let installed = Command::new("rustup")
+            .args(["target", "add", triple])
+            .stdout(Stdio::null())
+            .status();
+        match installed {
+            Ok(status) if status.success() && self.is_installed()? => Ok(()),
+            Ok(_) => Err(CommandError::Failed(format!(
+                "`rustup target add {triple}` failed; install the target with the network on, then try again"
+            ))),
+            Err(_) => Err(CommandError::Failed(format!(
+                "the compilation target `{triple}` is missing and `rustup` was not found; \
+                 install Rust with rustup (https://rustup.rs), or add `{triple}` with your distribution's packages"
+            ))),
+        }
+    }
+}
+
+impl Wanted {
+    /// Reads the `Cargo.toml` at `path`.
+    pub(super) fn by(path: &Path) -> Result<Self, CommandError> {
+        let text = fs::read_to_string(path).map_err(CommandError::file("read", path))?;
+        let manifest: CrateManifest = toml::from_str(&text)
+            .map_err(|error| CommandError::Failed(format!("`{}` cannot be read: {error}", path.display())))?;
+        Ok(Self {
+            target: match manifest.package.metadata.art {
+                Art { wasi: true } => Target::Wasi,
+                Art { wasi: false } => Target::Plain,
+            },
+            has_dependencies: manifest.dependencies.keys().any(|name| name != "art-sdk"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(manifest: &str) -> Result<Wanted, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), manifest).unwrap();
+        Wanted::by(file.path()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_crate_that_says_nothing_is_built_without_wasi() {
+        let wanted = wanted("[package]\nname = \"a\"\n[dependencies]\nart-sdk.workspace = true\n").unwrap();
+        assert_eq!((wanted.target, wanted.has_dependencies), (Target::Plain, false));
+    }
+
+    #[test]
+    fn a_crate_can_ask_for_wasi() {
+        let manifest = "[package]\nname = \"a\"\n[package.metadata.art]\nwasi = true\n[dependencies]\njiff = \"0.2\"\n";
+        let wanted = wanted(manifest).unwrap();
+        assert_eq!((wanted.target, wanted.has_dependencies), (Target::Wasi, true));
+    }
+
+    #[test]
+    fn metadata_for_other_programs_is_left_alone() {
+        let wanted = wanted("[package.metadata.docs.rs]\nfeatures = [\"a\"]\n").unwrap();
+        assert_eq!(wanted.target, Target::Plain);
+    }
+
+    #[test]
+    fn a_misspelt_setting_is_named() {
+        let error = wanted("[package.metadata.art]\nwasm = true\n").err().unwrap();
+        assert!(error.contains("unknown field `wasm`"), "{error}");
+    }
+}

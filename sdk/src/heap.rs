@@ -1,0 +1,148 @@
+//! Memory of a component. Every call runs in a fresh instance, and each time that memory grows costs that call a change of
+//! its address space; so the first part of the heap is there from the start, and the rest comes in long strides.
+
+/// Bytes of a page of linear memory.
+const PAGE: usize = 64 << 10;
+/// Most pages that are taken beyond what is needed, so that a tool near its limit is not refused for what it does not need.
+const MOST_AHEAD: usize = (4 << 20) / PAGE;
+
+/// Pages to grow by: what is needed, and ahead of it half of what there is.
+fn stride(needed: usize, present: usize) -> usize {
+    needed.max((present / 2).min(MOST_AHEAD))
+}
+
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "an allocator hands out raw memory; see the safety comments")]
+mod component {
+    use core::alloc::{GlobalAlloc, Layout};
+    use core::arch::wasm32::{memory_grow, memory_size};
+    use core::cell::{Cell, UnsafeCell};
+    use core::ptr::{null_mut, with_exposed_provenance_mut};
+
+    use dlmalloc::{Allocator, Dlmalloc};
+
+    use super::{PAGE, stride};
+
+    /// Bytes of heap that are there from the start. Those that a call does not touch cost nothing.
+    const FIRST_BYTES: usize = 256 << 10;
+
+    #[global_allocator]
+    static HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Memory {
+        first_given: Cell::new(false),
+    })));
+    /// Apart from the heap, because only what is all zero takes no room in the component's file.
+    static FIRST: First = First(UnsafeCell::new([0; FIRST_BYTES]));
+
+    /// The heap of the only thread that a component has.
+    struct Heap(UnsafeCell<Dlmalloc<Memory>>);
+
+    // SAFETY: a component has one thread.
+    unsafe impl Sync for Heap {}
+
+    // SAFETY: all four hand on to an allocator that keeps the contract. No call is made during another one, because there is
+    // one thread and the source of memory allocates nothing.
+    unsafe impl GlobalAlloc for Heap {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: see the implementation.
+            unsafe { (*self.0.get()).malloc(layout.size(), layout.align()) }
+        }
+
+        unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+            // SAFETY: see the implementation; `memory` came from here with this layout.
+            unsafe { (*self.0.get()).free(memory, layout.size(), layout.align()) }
+        }
+
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: see the implementation.
+            unsafe { (*self.0.get()).calloc(layout.size(), layout.align()) }
+        }
+
+        unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+            // SAFETY: see the implementation; `memory` came from here with this layout.
+            unsafe { (*self.0.get()).realloc(memory, layout.size(), layout.align(), size) }
+        }
+    }
+
+    #[repr(align(16))]
+    struct First(UnsafeCell<[u8; FIRST_BYTES]>);
+
+    // SAFETY: a component has one thread.
+    unsafe impl Sync for First {}
+
+    /// Where the heap gets its memory from.
+    struct Memory {
+        first_given: Cell<bool>,
+    }
+
+    // SAFETY: a component has one thread.
+    unsafe impl Send for Memory {}
+
+    // SAFETY: what is given is unused, zero and stays where it is: the first part is given once and is named by nothing else,
+    // and pages that were grown belong to who grew them.
+    unsafe impl Allocator for Memory {
+        fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
+            if size <= FIRST_BYTES && !self.first_given.replace(true) {
+                return (FIRST.0.get().cast(), FIRST_BYTES, 0);
+            }
+            let needed = size.div_ceil(PAGE);
+            let grown = grow(stride(needed, memory_size(0))).or_else(|| grow(needed));
+            let (memory, bytes) = grown.unwrap_or((null_mut(), 0));
+            (memory, bytes, 0)
+        }
+
+        fn remap(&self, _memory: *mut u8, _old: usize, _new: usize, _can_move: bool) -> *mut u8 {
+            null_mut()
+        }
+
+        fn free_part(&self, _memory: *mut u8, _old: usize, _new: usize) -> bool {
+            false
+        }
+
+        fn free(&self, _memory: *mut u8, _size: usize) -> bool {
+            false
+        }
+
+        fn can_release_part(&self, _flags: u32) -> bool {
+            false
+        }
+
+        fn allocates_zeros(&self) -> bool {
+            true
+        }
+
+        fn page_size(&self) -> usize {
+            PAGE
+        }
+    }
+
+    /// New memory and its size in bytes.
+    fn grow(pages: usize) -> Option<(*mut u8, usize)> {
+        let start = match memory_grow(0, pages) {
+            usize::MAX => return None,
+            before => before * PAGE,
+        };
+        // The last bytes of the address space are left alone, for the end of what is given has to have an address.
+        let bytes = (pages * PAGE).min(usize::MAX - 15 - start);
+        Some((with_exposed_provenance_mut(start), bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_grows_by_half() {
+        assert_eq!(stride(1, 20), 10);
+    }
+
+    #[test]
+    fn what_is_needed_is_taken_at_once() {
+        assert_eq!(stride(300, 20), 300);
+    }
+
+    #[test]
+    fn no_more_than_four_mebibytes_are_taken_ahead() {
+        assert_eq!(stride(1, 1_000) * PAGE, 4 << 20);
+    }
+}
