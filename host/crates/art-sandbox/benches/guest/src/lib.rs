@@ -56,7 +56,8 @@ pub fn call(input: &str) -> Outcome<String> {
     BENCH.run(&input, &Context::for_test())
 }
 
-/// The same work without the tool around it.
+/// The same work without the tool around it. The kernels are functions of their own on both sides, as they would be in tools
+/// of their own.
 #[must_use]
 pub fn compute(input: &Input) -> u64 {
     match input.op {
@@ -73,6 +74,7 @@ pub fn compute(input: &Input) -> u64 {
     }
 }
 
+#[inline(never)]
 fn sieve(limit: u64) -> u64 {
     let limit = usize::try_from(limit).unwrap_or_default();
     let mut composite = vec![false; limit];
@@ -91,6 +93,7 @@ fn sieve(limit: u64) -> u64 {
     count
 }
 
+#[inline(never)]
 fn lcg(rounds: u64) -> u64 {
     let step = |state: u64, _| {
         state
@@ -100,6 +103,7 @@ fn lcg(rounds: u64) -> u64 {
     (0..rounds).fold(std::hint::black_box(1), step)
 }
 
+#[inline(never)]
 fn json_round_trip(records: u64) -> u64 {
     let rows: Vec<Value> = (0..records)
         .map(|n| json!({"id": lcg(n % 7) ^ n, "name": format!("row {n}")}))
@@ -113,6 +117,7 @@ fn json_round_trip(records: u64) -> u64 {
     ids.iter().fold(0, |sum, id| sum ^ id)
 }
 
+#[inline(never)]
 fn hash(bytes: u64) -> u64 {
     let data: Vec<u8> = (0..bytes).map(|n| n.to_le_bytes()[0]).collect();
     let digest = Sha256::digest(&data);
