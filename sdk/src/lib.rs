@@ -24,9 +24,9 @@
 //! assert_eq!(out, json!({"words": 4}));
 //! ```
 //!
-//! Built for `wasm32-wasip2` as a `cdylib`, the crate is a component that exports the contract of `wit/tool.wit`: the
-//! function's name is the tool's name, its doc comment the description, and its types give the JSON Schemas. Built
-//! natively, it is an ordinary library whose tool runs in unit tests through [`testing`]. One crate holds one tool.
+//! Built by `art plugin build`, the crate is a component that exports the contract of `wit/tool.wit`: the function's name is the
+//! tool's name, its doc comment the description, and its types give the JSON Schemas. Built natively, it is an ordinary library
+//! whose tool runs in unit tests through [`testing`]. One crate holds one tool.
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use art_sandbox::{Plugin, Sandbox};
+use art_sandbox::{Inspection, Plugin, Sandbox};
 use art_tools::{ToolExecutor, ToolRegistry};
 use serde::Deserialize;
 
@@ -140,6 +140,21 @@ fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Opti
     }))
 }
 
+/// What a tool asks to be granted it reaches through WASI.
+fn check_wasi(inspection: &Inspection) -> Result<(), String> {
+    let asks = inspection
+        .manifest
+        .as_ref()
+        .is_some_and(|manifest| !manifest.capabilities.is_empty());
+    let has_wasi = inspection.imports.iter().any(|import| import.starts_with("wasi:"));
+    if asks && !has_wasi {
+        return Err("it asks for capabilities and has no WASI to reach them with; \
+                    set `wasi = true` under `[package.metadata.art]` in its `Cargo.toml`"
+            .to_owned());
+    }
+    Ok(())
+}
+
 /// Loads the component as a host would, admits its schema, and only then copies it: whole or not at all.
 fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<Built, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
@@ -150,6 +165,7 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
             .load(&name, &wasm)
             .map_err(|error| refused(in_one_line(&error)))?,
     );
+    check_wasi(plugin.inspection()).map_err(refused)?;
     let admitted = ToolRegistry::new().register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>);
     admitted.map_err(|error| refused(in_one_line(&error)))?;
     check_twin(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
@@ -167,6 +183,34 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use art_sandbox::Manifest;
+    use serde_json::json;
+
+    fn asks_for_files(imports: &[&str]) -> Inspection {
+        Inspection {
+            imports: imports.iter().map(|&import| import.to_owned()).collect(),
+            manifest: Some(Manifest {
+                capabilities: vec![json!({"fs": "read"})],
+                ..Manifest::default()
+            }),
+        }
+    }
+
+    #[test]
+    fn a_tool_that_asks_for_capabilities_needs_wasi() {
+        let refused = check_wasi(&asks_for_files(&["art:tool/host@0.1.0"])).unwrap_err();
+        assert!(refused.contains("set `wasi = true`"), "{refused}");
+    }
+
+    #[test]
+    fn a_tool_with_wasi_may_ask_for_capabilities() {
+        check_wasi(&asks_for_files(&["wasi:filesystem/types@0.2.6"])).unwrap();
+    }
+
+    #[test]
+    fn a_tool_that_asks_for_nothing_needs_no_wasi() {
+        check_wasi(&Inspection::default()).unwrap();
+    }
 
     #[test]
     fn cargo_builds_components_of_this_repository_by_itself_with_the_same_settings() {

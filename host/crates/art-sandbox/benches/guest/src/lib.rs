@@ -50,7 +50,6 @@ pub fn bench(input: Input) -> Result<Output> {
 
 /// One native call as the contract has it, which is what every sandboxed call runs: input and context of its own, an outcome.
 #[cfg(not(target_family = "wasm"))]
-#[must_use]
 pub fn call(input: &str) -> Outcome<String> {
     let input = input.to_owned();
     BENCH.run(&input, &Context::for_test())
