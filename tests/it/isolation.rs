@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{call, call_with_cancel, components, echo_answers, guest, new_sandbox, output, request};
+use crate::harness::{call, call_with_cancel, components, echo_answers, guest, load, new_sandbox, output, request};
 
 #[tokio::test]
 async fn nothing_stays_from_one_call_to_the_next() {
@@ -107,6 +107,46 @@ async fn a_tool_that_asks_learns_that_its_caller_gave_up() {
         }
     }
     panic!("the tool never learned it");
+}
+
+#[tokio::test]
+async fn calls_at_the_same_time_burn_the_fuel_of_each_and_no_more() {
+    let hostile = guest(components::HOSTILE);
+    let limits = Limits {
+        fuel: 25_000_000,
+        ..Limits::EXECUTE
+    };
+    let calls = (0..8).map(|_| call(&hostile, json!({"attack": "loop"}), limits));
+    for outcome in join_all(calls).await {
+        assert_eq!(outcome.ending.name(), "fuel_exhausted");
+        assert!(outcome.usage.fuel <= limits.fuel, "{:?}", outcome.usage);
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_that_was_idle_for_a_while_answers() {
+    echo_answers().await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    echo_answers().await;
+}
+
+#[tokio::test]
+async fn a_tool_whose_file_is_replaced_stays_what_it_was_until_it_is_loaded_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tool.wasm");
+    std::fs::copy(components::SLOW_ECHO, &file).unwrap();
+    let old = load(file.to_str().unwrap()).unwrap();
+    let replace = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        std::fs::copy(components::COUNTER, &file).unwrap();
+    };
+    let (in_flight, ()) = tokio::join!(call(&old, json!({"ms": 200}), Limits::EXECUTE), replace);
+    assert_eq!(output(&in_flight), json!({"waited": 200}));
+    let after = call(&old, json!({"ms": 1}), Limits::EXECUTE).await;
+    assert_eq!(output(&after), json!({"waited": 1}));
+    let new = load(file.to_str().unwrap()).unwrap();
+    let counted = call(&new, json!({}), Limits::EXECUTE).await;
+    assert_eq!(output(&counted)["calls"], 1);
 }
 
 /// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none.

@@ -5,12 +5,14 @@ mod admit;
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::agent::ExecutionConfig;
+use art_core::error::ToolErrorCode;
 use art_core::pes::{TodoItem, ToolValidationMode, ValidationStatus};
 use art_core::prompt::Message;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::Value;
 
+use crate::call::fingerprint;
 use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
 use crate::{prompt, taef};
@@ -35,6 +37,8 @@ pub(crate) struct ItemRun {
     enforcements: u32,
     called: BTreeSet<String>,
     made: BTreeMap<String, u32>,
+    /// Calls that were denied: making them again cannot help.
+    denied: BTreeSet<String>,
     last_content: Value,
     last_problem: Option<String>,
     batch: Batch,
@@ -75,6 +79,7 @@ impl ItemRun {
             enforcements: 0,
             called: BTreeSet::new(),
             made: BTreeMap::new(),
+            denied: BTreeSet::new(),
             last_content: Value::Null,
             last_problem: None,
             batch: Batch::default(),
@@ -121,6 +126,9 @@ impl ItemRun {
             };
             self.messages
                 .push(prompt::tool_message(result, mode(&call.tool_name), share));
+            if result.code == Some(ToolErrorCode::PermissionDenied) {
+                self.denied.insert(fingerprint(call));
+            }
         }
         if !batch.problems.is_empty() {
             self.messages.push(prompt::complaint(&batch.problems));

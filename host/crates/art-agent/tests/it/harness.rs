@@ -153,13 +153,14 @@ pub fn breaks() -> Reply {
     })
 }
 
-/// The calculator answers 42; the expression `fail` fails, `invalid` is refused before it runs, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters,
+/// The calculator answers 42; the expression `fail` fails, `deny` is denied, `invalid` is refused before it runs, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters,
 /// `assist` asks the model for help, and `assist!` does so as a failure with an output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
     match call.arguments["expression"].as_str() {
         Some("fail") => ToolResult::error(call, ToolErrorCode::IoError, "the abacus is broken"),
+        Some("deny") => ToolResult::error(call, ToolErrorCode::PermissionDenied, "the abacus is locked"),
         Some("invalid") => {
             let mut refused = ToolResult::error(call, ToolErrorCode::ValidationError, "`expression` is not valid");
             refused.metadata.not_run = true;

@@ -93,6 +93,25 @@ fn the_third_identical_call_is_refused_and_the_model_is_told() {
 }
 
 #[test]
+fn a_call_that_was_denied_is_not_made_again() {
+    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("deny"), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 1);
+    let told = driver.last_message("a", 2);
+    assert!(
+        told.contains("PERMISSION_DENIED") && told.contains("was denied with exactly these arguments"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_denied_call_may_be_made_with_other_arguments() {
+    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("1"), done("42")]);
+    driver.drive();
+    assert_eq!(driver.called.len(), 2);
+}
+
+#[test]
 fn malformed_calls_are_reported_to_the_model() {
     let mut driver = unenforced([says("{\"toolCalls\":[{]}"), calculate("1"), done("42")]);
     driver.drive();
