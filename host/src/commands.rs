@@ -37,14 +37,36 @@ pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([COMPILE]) {
         return art_sandbox::compile_process();
     }
-    let matches = Cli::command().get_matches();
-    match Cli::from_arg_matches(&matches) {
-        Ok(mut cli) => {
-            cli.global.note_environment(&matches);
-            start(cli).into()
-        }
-        Err(error) => error.format(&mut Cli::command()).exit(),
+    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        cli.global.note_environment(&matches);
+        Ok(cli)
+    });
+    match parsed {
+        Ok(cli) => start(cli).into(),
+        Err(error) => wrong_command_line(&error.format(&mut Cli::command())),
     }
+}
+
+/// Tells a program what is wrong with its command line as it tells it of every other error. Help is for people.
+fn wrong_command_line(error: &clap::Error) -> ExitCode {
+    let for_a_program = std::env::args_os()
+        .skip(1)
+        .take_while(|word| word != "--")
+        .any(|word| word == "--json");
+    if !(error.use_stderr() && for_a_program) {
+        error.exit();
+    }
+    let error = CommandError::Usage(without_usage(&error.render().to_string()));
+    render::json(&error.to_json());
+    error.exit().into()
+}
+
+/// The first part of what clap says, in one line.
+fn without_usage(told: &str) -> String {
+    let told = told.split("\n\nUsage:").next().unwrap_or(told);
+    let told = told.strip_prefix("error: ").unwrap_or(told);
+    told.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn start(cli: Cli) -> Exit {

@@ -204,6 +204,21 @@ fn wrong_arguments_are_all_listed() {
 }
 
 #[test]
+fn programs_are_told_of_a_wrong_command_line_as_json() {
+    let ran = Home::new().art(&["--json", "tool", "show"]);
+    assert_eq!(ran.code(), 2, "{ran}");
+    let told = "the following required arguments were not provided: <NAME>";
+    assert_eq!(ran.json(), json!({"error": {"message": told, "code": "usage"}}));
+}
+
+#[test]
+fn people_are_told_of_a_wrong_command_line_with_its_usage() {
+    let ran = Home::new().art(&["tool", "show"]);
+    assert_eq!((ran.code(), ran.stdout()), (2, String::new()));
+    assert!(ran.stderr().contains("Usage: "), "{ran}");
+}
+
+#[test]
 fn arguments_that_are_not_json_are_a_usage_error() {
     assert_eq!(Home::new().art(&["tool", "call", "calculator", "{bad"]).code(), 2);
 }

@@ -30,16 +30,25 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
     Ok(folder)
 }
 
+/// Words that cannot name a function, or a crate beside those of the standard library.
+const TAKEN: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
+    fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static \
+    std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";
+
 fn check_name(name: &str) -> Result<(), CommandError> {
     let mut chars = name.chars();
     let good_start = chars.next().is_some_and(|c| c.is_ascii_lowercase());
     let good_rest = chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if good_start && good_rest && name.len() <= 64 {
-        return Ok(());
+    if !(good_start && good_rest && name.len() <= 64) {
+        let rule =
+            "a tool name has lower-case letters, digits and `_`, starts with a letter, and has at most 64 characters";
+        return Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")));
     }
-    let rule =
-        "a tool name has lower-case letters, digits and `_`, starts with a letter, and has at most 64 characters";
-    Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")))
+    if TAKEN.split(' ').any(|word| word == name) {
+        let hint = "choose another, or give the tool its name with `#[tool(name = \"..\")]`";
+        return Err(CommandError::Usage(format!("`{name}` means something in Rust; {hint}")));
+    }
+    Ok(())
 }
 
 fn manifest(name: &str, sdk: &Path) -> String {
@@ -138,6 +147,16 @@ mod tests {
                 .unwrap()
                 .contains("fn my_tool(")
         );
+    }
+
+    #[test]
+    fn a_word_of_the_language_is_no_name_for_a_crate() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["match", "test", "art_sdk"] {
+            let error = create(dir.path(), name, Path::new("/sdk")).unwrap_err();
+            assert!(matches!(error, CommandError::Usage(_)), "{error}");
+        }
+        create(dir.path(), "match_words", Path::new("/sdk")).unwrap();
     }
 
     #[test]
