@@ -15,7 +15,14 @@ const PROFILE: &str = "guest";
 /// The one guest without WASI.
 const PLAIN_GUEST: &str = "without_wasi";
 /// What the components are made of.
-const SOURCES: [&str; 5] = ["tests/guests", "sdk", "wit", "plugins", "Cargo.toml"];
+const SOURCES: [&str; 6] = [
+    "tests/guests",
+    "sdk",
+    "wit",
+    "plugins",
+    "Cargo.toml",
+    ".cargo/config.toml",
+];
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -43,10 +50,21 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whether the plugin says what `art plugin build` reads as well.
+/// Whether the manifest of a plugin asks for WASI, as `art plugin build` reads it.
 fn wants_wasi(root: &Path, plugin: &str) -> bool {
     let manifest = root.join("plugins").join(plugin).join("Cargo.toml");
-    fs::read_to_string(manifest).is_ok_and(|manifest| manifest.lines().any(|line| line == "wasi = true"))
+    let manifest = fs::read_to_string(manifest)
+        .ok()
+        .and_then(|text| text.parse::<toml::Table>().ok());
+    let asked = |manifest: toml::Table| {
+        manifest
+            .get("package")?
+            .get("metadata")?
+            .get("art")?
+            .get("wasi")?
+            .as_bool()
+    };
+    manifest.and_then(asked).unwrap_or_default()
 }
 
 /// Names each source to cargo. Components beside a plugin's sources are results, not sources.

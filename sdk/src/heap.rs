@@ -1,4 +1,4 @@
-//! Memory of a component. Every call runs in a fresh instance, and each time that memory grows costs that call a change of
+//! Memory of a component without WASI. Every call runs in a fresh instance, and each time that memory grows costs that call a change of
 //! its address space; so the first part of the heap is there from the start, and the rest comes in long strides.
 
 /// Bytes of a page of linear memory.
@@ -25,6 +25,8 @@ mod component {
 
     /// Bytes of heap that are there from the start. Those that a call does not touch cost nothing.
     const FIRST_BYTES: usize = 256 << 10;
+    /// Tells the allocator that this memory is none that it may join with what comes later.
+    const APART: u32 = 1;
 
     #[global_allocator]
     static HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Memory {
@@ -82,7 +84,7 @@ mod component {
     unsafe impl Allocator for Memory {
         fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
             if size <= FIRST_BYTES && !self.first_given.replace(true) {
-                return (FIRST.0.get().cast(), FIRST_BYTES, 0);
+                return (FIRST.0.get().cast(), FIRST_BYTES, APART);
             }
             let needed = size.div_ceil(PAGE);
             let grown = grow(stride(needed, memory_size(0))).or_else(|| grow(needed));

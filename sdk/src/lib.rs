@@ -34,7 +34,8 @@ pub mod bindings;
 mod context;
 mod convert;
 mod error;
-#[cfg(any(test, all(feature = "heap", target_family = "wasm")))]
+// With WASI the C library allocates as well, and what one of them gives the other one frees.
+#[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;
 mod host;
 mod outcome;

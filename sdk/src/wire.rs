@@ -36,7 +36,7 @@ fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         use crate::bindings::art::tool::host::{Level, log};
         let mut message = panic.to_string();
-        // The standard library's words for a clock, a thread or a wait that is not there.
+        // The standard library's words for a clock or a sleep that is not there.
         if message.contains("not implemented on this platform") || message.contains("can't sleep") {
             message += " (hint: set `wasi = true` under `[package.metadata.art]` in `Cargo.toml`)";
         }

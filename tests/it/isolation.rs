@@ -98,7 +98,7 @@ async fn a_tool_that_asks_learns_that_its_caller_gave_up() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let hostile = guest(components::HOSTILE);
-    for _ in 0..50 {
+    for _ in 0..5 {
         let arguments = json!({"attack": "until_cancelled"});
         let outcome = call_with_cancel(&hostile, arguments, Limits::EXECUTE, cancel.clone()).await;
         match outcome.ending.name() {

@@ -43,23 +43,28 @@ async fn memory_keeps_what_is_put_into_it_however_it_is_used() {
     assert!(matches!(output(&outcome), Value::Number(_)), "{outcome:?}");
 }
 
+const LITTLE_MEMORY: Limits = Limits {
+    memory_bytes: 8 * MIB,
+    ..Limits::EXECUTE
+};
+
 #[tokio::test]
-async fn what_fits_into_the_limit_is_had_though_memory_grows_ahead_of_need() {
-    let limits = Limits {
-        memory_bytes: 8 * MIB,
-        ..Limits::EXECUTE
-    };
-    let outcome = asked_to("hold", 6, limits).await;
+async fn what_is_needed_at_once_is_had_up_to_the_limit() {
+    let outcome = asked_to("hold", 6, LITTLE_MEMORY).await;
     assert_eq!(output(&outcome), 6 * MIB);
+}
+
+/// Growing ahead of need is refused near the limit, and then what is needed is asked for.
+#[tokio::test]
+async fn what_is_gathered_in_pieces_is_had_up_to_the_limit() {
+    let outcome = asked_to("gather", 6, LITTLE_MEMORY).await;
+    assert_eq!(output(&outcome), 6 * 32);
+    assert!(outcome.usage.peak_memory_bytes > 7 * MIB, "{:?}", outcome.usage);
 }
 
 #[tokio::test]
 async fn what_does_not_fit_into_the_limit_is_refused() {
-    let limits = Limits {
-        memory_bytes: 8 * MIB,
-        ..Limits::EXECUTE
-    };
-    let outcome = asked_to("hold", 8, limits).await;
+    let outcome = asked_to("hold", 8, LITTLE_MEMORY).await;
     assert_eq!(outcome.ending.name(), "memory_exhausted", "{outcome:?}");
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use art_sandbox::{Inspection, Plugin, Sandbox};
+use art_sandbox::{Inspection, Manifest, Plugin, Sandbox};
 use art_tools::{ToolExecutor, ToolRegistry};
 use serde::Deserialize;
 
@@ -13,10 +13,13 @@ use super::load_folder;
 use super::target::{Target, Wanted};
 use crate::error::{CommandError, in_one_line};
 
-/// How components are built, whatever the crate's own manifest says: small, fast, and a panic is a trap. The linker is the one
-/// that makes components; rustc brings it along.
-const SETTINGS: [&str; 7] = [
+/// How components are built, whatever the crate's own manifest says: fast, and a panic is a trap. The linker is the one that
+/// makes components; rustc brings it along. Every call of a function saves and checks its fuel, so functions are inlined more
+/// than they would be; and every host has vector instructions. Flags join those of the crate's own configuration.
+const SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
+    r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
+    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
     r#"profile.tool.inherits="release""#,
     r#"profile.tool.lto="fat""#,
     "profile.tool.codegen-units=1",
@@ -24,11 +27,6 @@ const SETTINGS: [&str; 7] = [
     "profile.tool.strip=true",
     "profile.tool.overflow-checks=true",
 ];
-/// Every call of a function saves and checks its fuel, so functions are inlined more than they would be; and every host has
-/// vector instructions.
-const FLAGS: [&str; 2] = ["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"];
-/// Between two flags in cargo's variable for them.
-const FLAG_SEPARATOR: &str = "\x1f";
 
 /// A component that was built, checked and dropped.
 #[derive(Debug)]
@@ -95,8 +93,7 @@ fn cargo_build(manifest: &Path, target: Target) -> Command {
         .arg("--message-format=json-render-diagnostics")
         .arg("--manifest-path")
         .arg(manifest)
-        .args(SETTINGS.iter().flat_map(|setting| ["--config", setting]))
-        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join(FLAG_SEPARATOR));
+        .args(SETTINGS.iter().flat_map(|setting| ["--config", setting]));
     cargo
 }
 
@@ -106,9 +103,7 @@ fn hint(wanted: &Wanted) -> &'static str {
         Wanted {
             target: Target::Plain,
             has_dependencies: true,
-        } => {
-            " (hint: if a library needs a clock, random numbers or files, set `wasi = true` under `[package.metadata.art]`)"
-        }
+        } => " (hint: if a library needs a clock or random numbers, set `wasi = true` under `[package.metadata.art]`)",
         _ => "",
     }
 }
@@ -140,15 +135,15 @@ fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Opti
     }))
 }
 
-/// What a tool asks to be granted it reaches through WASI.
+/// Files are reached through WASI.
 fn check_wasi(inspection: &Inspection) -> Result<(), String> {
-    let asks = inspection
-        .manifest
-        .as_ref()
-        .is_some_and(|manifest| !manifest.capabilities.is_empty());
-    let has_wasi = inspection.imports.iter().any(|import| import.starts_with("wasi:"));
-    if asks && !has_wasi {
-        return Err("it asks for capabilities and has no WASI to reach them with; \
+    let asks = |manifest: &Manifest| manifest.capabilities.iter().any(|asked| asked["kind"] == "fs");
+    let has_files = inspection
+        .imports
+        .iter()
+        .any(|import| import.starts_with("wasi:filesystem/"));
+    if inspection.manifest.as_ref().is_some_and(asks) && !has_files {
+        return Err("it asks for files and does not import them; \
                     set `wasi = true` under `[package.metadata.art]` in its `Cargo.toml`"
             .to_owned());
     }
@@ -183,33 +178,32 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use art_sandbox::Manifest;
     use serde_json::json;
 
-    fn asks_for_files(imports: &[&str]) -> Inspection {
+    fn asks(kind: &str, import: &str) -> Inspection {
         Inspection {
-            imports: imports.iter().map(|&import| import.to_owned()).collect(),
+            imports: vec![import.to_owned()],
             manifest: Some(Manifest {
-                capabilities: vec![json!({"fs": "read"})],
+                capabilities: vec![json!({"kind": kind})],
                 ..Manifest::default()
             }),
         }
     }
 
     #[test]
-    fn a_tool_that_asks_for_capabilities_needs_wasi() {
-        let refused = check_wasi(&asks_for_files(&["art:tool/host@0.1.0"])).unwrap_err();
+    fn a_tool_that_asks_for_files_has_to_import_them() {
+        let refused = check_wasi(&asks("fs", "wasi:clocks/monotonic-clock@0.2.6")).unwrap_err();
         assert!(refused.contains("set `wasi = true`"), "{refused}");
     }
 
     #[test]
-    fn a_tool_with_wasi_may_ask_for_capabilities() {
-        check_wasi(&asks_for_files(&["wasi:filesystem/types@0.2.6"])).unwrap();
+    fn a_tool_that_imports_files_may_ask_for_them() {
+        check_wasi(&asks("fs", "wasi:filesystem/types@0.2.6")).unwrap();
     }
 
     #[test]
-    fn a_tool_that_asks_for_nothing_needs_no_wasi() {
-        check_wasi(&Inspection::default()).unwrap();
+    fn a_tool_that_asks_for_something_else_needs_no_files() {
+        check_wasi(&asks("http", "art:tool/host@0.1.0")).unwrap();
     }
 
     #[test]
@@ -217,9 +211,13 @@ mod tests {
         let config = include_str!("../../../.cargo/config.toml")
             .parse::<toml::Table>()
             .unwrap();
-        let target = &config["target"][Target::Plain.triple()];
-        assert_eq!(target["rustflags"], toml::Value::from(FLAGS.to_vec()));
-        let linker = format!("target.{}.linker={}", Target::Plain.triple(), target["linker"]);
-        assert_eq!(SETTINGS[0], linker);
+        let settings = SETTINGS.iter().filter(|setting| setting.starts_with("target."));
+        let settings = settings
+            .copied()
+            .collect::<Vec<_>>()
+            .join("\n")
+            .parse::<toml::Table>()
+            .unwrap();
+        assert_eq!(config["target"], settings["target"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Uses its memory in every way there is, and asks for what is not there. Built without WASI.
+//! Uses its memory in many ways, and asks for what is not there. Its tests run the build without WASI.
 
 #![cfg(target_family = "wasm")]
 
@@ -24,6 +24,7 @@ fn without_wasi(input: In) -> Result<usize> {
     match input.what.as_str() {
         "churn" => churn(input.n),
         "hold" => Ok(black_box(vec![7_u8; input.n * MIB]).len()),
+        "gather" => Ok(gather(input.n * MIB).len()),
         "panic" => give_up(),
         "clock" => Ok(usize::from(Instant::now().elapsed().is_zero())),
         other => Err(ToolError::validation(format_args!("`{other}` is not known"))),
@@ -35,46 +36,83 @@ fn give_up() -> ! {
     panic!("as it was asked to")
 }
 
-/// A block of memory, and the byte that it is full of.
-struct Block {
-    bytes: Vec<u8>,
-    mark: u8,
+/// So many bytes, in pieces.
+fn gather(bytes: usize) -> Vec<Vec<u8>> {
+    const PIECE: usize = 32 << 10;
+    (0..bytes / PIECE).map(|_| black_box(vec![7_u8; PIECE])).collect()
+}
+
+/// A cache line, which is aligned more strictly than the allocator does by itself.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([u8; 64]);
+
+/// Memory that is full of one byte.
+enum Block {
+    Bytes(Vec<u8>, u8),
+    Lines(Vec<Line>, u8),
 }
 
 impl Block {
     fn new(length: usize, mark: u8) -> Self {
-        Self {
-            bytes: vec![mark; length],
-            mark,
+        if mark.is_multiple_of(4) {
+            Self::Lines(vec![Line([mark; 64]); length.div_ceil(64)], mark)
+        } else {
+            Self::Bytes(vec![mark; length], mark)
         }
     }
 
     fn resize(&mut self, length: usize) {
-        self.bytes.resize(length, self.mark);
-        self.bytes.shrink_to(length * 2);
+        match self {
+            Self::Bytes(bytes, mark) => {
+                bytes.resize(length, *mark);
+                bytes.shrink_to(length * 2);
+            }
+            Self::Lines(lines, mark) => {
+                lines.resize(length.div_ceil(64), Line([*mark; 64]));
+                lines.shrink_to_fit();
+            }
+        }
     }
 
     fn is_whole(&self) -> bool {
-        self.bytes.iter().all(|byte| *byte == self.mark)
+        match self {
+            Self::Bytes(bytes, mark) => bytes.iter().all(|byte| byte == mark),
+            Self::Lines(lines, mark) => {
+                lines.as_ptr().addr().is_multiple_of(64) && lines.iter().all(|line| line.0 == [*mark; 64])
+            }
+        }
+    }
+}
+
+/// Draws numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or_default() % sides
+    }
+
+    /// Mostly small, now and then up to a mebibyte.
+    fn length(&mut self) -> usize {
+        let most = if self.below(100) == 0 { MIB } else { 600 };
+        1 + self.below(most)
     }
 }
 
 /// Takes, resizes and gives back blocks of all sizes. Fails when one has changed by itself or new memory is not zero.
 fn churn(rounds: usize) -> Result<usize> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut random = 1_u64;
-    for round in 0..rounds {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let dice = usize::try_from(random >> 33).unwrap_or_default();
-        // Mostly small, now and then up to a quarter of a mebibyte.
-        let length = 1 + dice % if dice.is_multiple_of(50) { MIB / 4 } else { 600 };
-        let at = dice % (blocks.len() + 1);
-        match (dice % 3, blocks.get_mut(at)) {
-            (0, Some(_)) => drop(blocks.swap_remove(at)),
-            (1, Some(block)) => block.resize(length),
-            _ => blocks.push(Block::new(length, u8::try_from(round % 251).unwrap_or_default())),
+    let (mut blocks, mut dice): (Vec<Block>, _) = (Vec::new(), Dice(1));
+    for _ in 0..rounds {
+        let (length, at) = (dice.length(), dice.below(blocks.len() + 1));
+        match (dice.below(9), blocks.get_mut(at)) {
+            (0..=3, Some(_)) => drop(blocks.swap_remove(at)),
+            (4, Some(block)) => block.resize(length),
+            _ => blocks.push(Block::new(length, u8::try_from(dice.below(250)).unwrap_or_default())),
         }
         if vec![0_u8; length].iter().any(|byte| *byte != 0) {
             return Err(ToolError::unknown("new memory is not zero"));

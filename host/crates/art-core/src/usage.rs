@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Fuel burnt: about one unit an instruction, and the charges of host calls.
     pub fuel: u64,
-    /// Largest sum of linear memories and tables at one time, in bytes.
+    /// Largest sum of linear memories and tables at one time, in bytes. A tool may take some ahead of need.
     pub peak_memory_bytes: u64,
     /// Time from start to end, in microseconds.
     pub wall_us: u64,
-    /// Time on the processor, in microseconds. The first turn of a call, a millisecond at most, counts by the clock.
+    /// Time on the processor, in microseconds. The first million units of fuel count by the clock.
     pub cpu_us: u64,
     /// Bytes of input.
     pub bytes_in: u64,

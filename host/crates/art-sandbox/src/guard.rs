@@ -1,12 +1,15 @@
 //! The guard around a running call: time, cancellation, and the processor time it used.
 //!
-//! A guest gives control back every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, after a turn of calls into the
-//! host, and whenever it waits. The guard looks at the clock at each of these points, so that a busy guest is stopped within
-//! one interval of its deadline; a timer wakes it when the guest waits.
+//! A guest gives control back to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, after a turn of calls
+//! into the host, and whenever it waits. The guard looks at the clock at each of these points, so that a busy guest is stopped
+//! within one interval of its deadline, and lets it go on until its turn is over; then others on the thread have theirs. A timer
+//! wakes the guard when the guest waits.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use art_core::limits::Limits;
@@ -116,21 +119,64 @@ impl<F: Future> Future for Guarded<'_, F> {
 impl<F: Future> Guarded<'_, F> {
     /// One turn of the guest, and the processor time of all turns so far.
     ///
-    /// The first turn counts by the clock, because asking the kernel for the processor time of a thread takes an eighth of a
-    /// short call. It ends where the guest first waits or has burnt one interval of fuel, so the difference is what the
-    /// machine did meanwhile.
+    /// The first turn ends with the first interval of fuel and counts by the clock: asking the kernel for the processor time
+    /// of a thread takes an eighth of a short call.
     fn turn(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> (Poll<F::Output>, Duration) {
-        let earlier = self.cpu.map(|cpu| (cpu, thread_cpu_time()));
-        if earlier.is_some() {
-            self.watch.turn.begin();
-        }
-        let polled = self.call.as_mut().poll(cx);
-        let cpu = match earlier {
-            Some((cpu, before)) => cpu + thread_cpu_time().saturating_sub(before),
-            None => self.watch.elapsed(),
+        self.watch.turn.begin();
+        let (polled, cpu) = match self.cpu {
+            None => (self.call.as_mut().poll(cx), self.watch.elapsed()),
+            Some(earlier) => {
+                let before = thread_cpu_time();
+                let polled = self.go_on(cx);
+                (polled, earlier + thread_cpu_time().saturating_sub(before))
+            }
         };
         self.cpu = Some(cpu);
         (polled, cpu)
+    }
+
+    /// Lets the guest go on while it computes and its turn lasts: it gives control back far more often than others need it.
+    fn go_on(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let computes = Arc::new(Computes::new(cx.waker()));
+        let waker = Waker::from(Arc::clone(&computes));
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            let polled = self.call.as_mut().poll(&mut cx);
+            let others_wait = || self.watch.turn.is_over() || self.watch.must_stop().is_some();
+            if polled.is_ready() || !computes.take() || others_wait() {
+                return polled;
+            }
+        }
+    }
+}
+
+/// Notes that a guest which gave control back wants it again at once, and wakes its task, for the turn may be over.
+struct Computes {
+    task: Waker,
+    at_once: AtomicBool,
+}
+
+impl Computes {
+    fn new(task: &Waker) -> Self {
+        Self {
+            task: task.clone(),
+            at_once: AtomicBool::new(false),
+        }
+    }
+
+    fn take(&self) -> bool {
+        self.at_once.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Wake for Computes {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.at_once.store(true, Ordering::Relaxed);
+        self.task.wake_by_ref();
     }
 }
 
@@ -140,4 +186,83 @@ fn thread_cpu_time() -> Duration {
         u64::try_from(time.tv_sec).unwrap_or_default(),
         u32::try_from(time.tv_nsec).unwrap_or_default(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::Meter;
+
+    fn watch() -> Watch {
+        let turn = Meter::new(&Limits::EXECUTE).turn();
+        Watch::new(&Limits::EXECUTE, CancellationToken::new(), turn)
+    }
+
+    /// Gives control back so many times, wanting it again at once or not, and counts how often it had it.
+    struct GivesWay<'a> {
+        left: u32,
+        computes: bool,
+        polls: &'a mut u32,
+    }
+
+    impl Future for GivesWay<'_> {
+        type Output = ();
+
+        fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            *self.polls += 1;
+            if self.left == 0 {
+                return Poll::Ready(());
+            }
+            self.left -= 1;
+            if self.computes {
+                cx.waker().wake_by_ref();
+            }
+            Poll::Pending
+        }
+    }
+
+    /// Polls a guarded guest until it is done or has been polled so many times, as a runtime would. Gives how often it was.
+    fn poll_guarded(guest: GivesWay<'_>, most: u32) -> u32 {
+        let watch = watch();
+        let mut guarded = std::pin::pin!(watch.guard(guest));
+        let mut cx = Context::from_waker(Waker::noop());
+        let done = (1..most).find(|_| guarded.as_mut().poll(&mut cx).is_ready());
+        done.unwrap_or(most)
+    }
+
+    #[tokio::test]
+    async fn a_guest_that_computes_goes_on_within_its_turn() {
+        let mut polls = 0;
+        let guest = GivesWay {
+            left: 10_000,
+            computes: true,
+            polls: &mut polls,
+        };
+        let turns = poll_guarded(guest, u32::MAX);
+        assert_eq!(polls, 10_001);
+        assert!(turns < 1_000, "{turns}");
+    }
+
+    #[tokio::test]
+    async fn a_guest_that_always_computes_gives_way_when_its_turn_is_over() {
+        let mut polls = 0;
+        let guest = GivesWay {
+            left: u32::MAX,
+            computes: true,
+            polls: &mut polls,
+        };
+        assert_eq!(poll_guarded(guest, 5), 5);
+    }
+
+    #[tokio::test]
+    async fn a_guest_that_waits_is_left_alone() {
+        let mut polls = 0;
+        let guest = GivesWay {
+            left: u32::MAX,
+            computes: false,
+            polls: &mut polls,
+        };
+        poll_guarded(guest, 4);
+        assert_eq!(polls, 3);
+    }
 }

@@ -14,12 +14,12 @@ use wasmtime::{CallHook, CallHookHandler, StoreContextMut};
 
 use crate::state::CallState;
 
-/// Fuel between two points at which a guest gives control back: about as long as a turn. Each time costs some microseconds.
-pub(crate) const YIELD_FUEL: u64 = 10_000_000;
+/// Fuel between two points at which a guest gives control back to its guard: a fraction of a millisecond.
+pub(crate) const YIELD_FUEL: u64 = 1_000_000;
 /// Fuel that every call into the host costs, beside one unit for each byte that it hands over.
 const HOST_CALL_FUEL: u64 = 1_000;
-/// How long a guest may go on before a call into the host makes it give control back.
-const TURN_MICROS: u64 = 1_000;
+/// How long a guest may go on before it lets others run.
+const TURN_MICROS: u64 = 250;
 
 /// When the guest last got its turn. Shared by the guard, which gives it, and the meter.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl TurnClock {
         self.began.store(self.micros(), Ordering::Relaxed);
     }
 
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.micros().saturating_sub(self.began.load(Ordering::Relaxed)) > TURN_MICROS
     }
 

@@ -78,13 +78,17 @@ fn calls_in_turn(guest: &Components) {
         let at = forms.iter().position(|form| form.name == name).unwrap();
         report::fastest(rounds.iter().filter_map(|round| round.get(at).copied()))
     };
-    let (native, floor) = (column("native"), column("fresh"));
-    println!("\none call                                    fastest   to native    to fresh");
+    let bases = ["function", "native_call", "fresh"];
+    let base = bases.map(column);
+    println!(
+        "\n{:<32} {:>14} {:>13} {:>13} {:>13}",
+        "one call", "fastest", bases[0], bases[1], bases[2]
+    );
     for form in &forms {
         let seconds = column(form.name);
-        let (native, floor) = (seconds / native, seconds / floor);
+        let [function, native_call, fresh] = base.map(|base| seconds / base);
         println!(
-            "  {:<32} {:>11.2} us {native:>9.1}x {floor:>10.2}x",
+            "  {:<30} {:>11.2} us {function:>12.1}x {native_call:>12.1}x {fresh:>12.2}x",
             form.name,
             seconds * 1e6
         );
@@ -101,39 +105,45 @@ struct Form {
 }
 
 fn forms(guest: &Components) -> Vec<Form> {
-    let [best, best_wasi] = [&guest.plain, &guest.wasi].map(|wasm| Rc::new(floor::Floor::best(wasm)));
-    let [ours, ours_wasi] = [&guest.plain, &guest.wasi].map(|wasm| Rc::new(ours::Ours::new(wasm, 1)));
+    let mut forms = vec![
+        form("function", 100, |calls| native(calls, guest::function)),
+        form("native_call", 200, |calls| native(calls, bench_guest::call)),
+    ];
+    forms.extend(of_the_engine(guest));
+    forms.extend(of_the_sandbox(guest));
+    forms
+}
+
+/// The engine without anything of ours.
+fn of_the_engine(guest: &Components) -> [Form; 4] {
+    let best = Rc::new(floor::Floor::best(&guest.plain));
+    let (warm, best_wasi) = (Rc::clone(&best), floor::Floor::best(&guest.wasi));
     let defaults = floor::Floor::defaults(&guest.plain);
-    let (warm, [another_thread, tool_system]) = (Rc::clone(&best), [0; 2].map(|_| Rc::clone(&ours)));
-    let form = |name, about_nanos, run: Box<dyn Fn(u64) -> Duration>| Form { name, about_nanos, run };
-    vec![
-        form("function", 100, Box::new(|calls| native(calls, guest::function))),
-        form("native", 200, Box::new(|calls| native(calls, bench_guest::call))),
-        form("warm", 2_000, Box::new(move |calls| warm.warm(calls))),
-        form("fresh", 10_000, Box::new(move |calls| best.fresh(calls))),
-        form("sandbox", 12_000, Box::new(move |calls| ours.on_worker(calls))),
-        form(
-            "tool_system",
-            16_000,
-            Box::new(move |calls| tool_system.tool_system(calls)),
-        ),
-        form(
-            "defaults",
-            60_000,
-            Box::new(move |calls| defaults.fresh_without_pre(calls)),
-        ),
-        form(
-            "sandbox_from_another_thread",
-            30_000,
-            Box::new(move |calls| another_thread.change_threads(calls)),
-        ),
-        form("wasi_fresh", 12_000, Box::new(move |calls| best_wasi.fresh(calls))),
-        form(
-            "wasi_sandbox",
-            16_000,
-            Box::new(move |calls| ours_wasi.on_worker(calls)),
-        ),
+    [
+        form("warm", 2_000, move |calls| warm.warm(calls)),
+        form("fresh", 10_000, move |calls| best.fresh(calls)),
+        form("wasi_fresh", 12_000, move |calls| best_wasi.fresh(calls)),
+        form("defaults", 60_000, move |calls| defaults.fresh_without_pre(calls)),
     ]
+}
+
+fn of_the_sandbox(guest: &Components) -> [Form; 4] {
+    let ours = Rc::new(ours::Ours::new(&guest.plain, 1));
+    let [another_thread, tool_system] = [0; 2].map(|_| Rc::clone(&ours));
+    let ours_wasi = ours::Ours::new(&guest.wasi, 1);
+    [
+        form("sandbox", 12_000, move |calls| ours.on_worker(calls)),
+        form("wasi_sandbox", 16_000, move |calls| ours_wasi.on_worker(calls)),
+        form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
+        form("sandbox_from_another_thread", 30_000, move |calls| {
+            another_thread.change_threads(calls)
+        }),
+    ]
+}
+
+fn form(name: &'static str, about_nanos: u64, run: impl Fn(u64) -> Duration + 'static) -> Form {
+    let run = Box::new(run);
+    Form { name, about_nanos, run }
 }
 
 fn native<T>(calls: u64, call: fn(&str) -> T) -> Duration {

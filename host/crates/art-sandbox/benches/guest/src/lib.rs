@@ -48,7 +48,7 @@ pub fn bench(input: Input) -> Result<Output> {
     Ok(Output { value: compute(&input) })
 }
 
-/// One native call as the contract has it, which is what every sandboxed call runs: input and context of its own, an outcome.
+/// One native call with what the contract gives and takes: an input and a context of its own, an outcome.
 #[cfg(not(target_family = "wasm"))]
 pub fn call(input: &str) -> Outcome<String> {
     let input = input.to_owned();
