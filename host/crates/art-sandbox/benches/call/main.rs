@@ -1,5 +1,7 @@
 //! What a sandboxed call costs, against the floor that the engine sets on this machine and against native code.
 //!
+//! Native code is that of the release profile, compiled as a function of the host would be: `function` takes and gives text, and
+//! `native_call` also makes the context and the outcome that the contract has. Components are built as `art plugin build` does.
 //! Absolute times vary between machines and between minutes; the tables at the end give ratios within this run.
 #![expect(
     clippy::unwrap_used,
