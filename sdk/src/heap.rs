@@ -1,5 +1,5 @@
-//! Memory of a component without WASI. Every call runs in a fresh instance, and each time that memory grows costs that call a change of
-//! its address space; so the first part of the heap is there from the start, and the rest comes in long strides.
+//! Memory of a component without WASI. Every call runs in a fresh instance, and growing its memory changes an address space,
+//! which costs that call time; so the first part of the heap is there from the start, and the rest comes in long strides.
 
 /// Bytes of a page of linear memory.
 const PAGE: usize = 64 << 10;

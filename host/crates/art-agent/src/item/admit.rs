@@ -64,15 +64,15 @@ impl ItemRun {
         if let Some(fault) = attachment::fault(&call.arguments, gate.attachments) {
             return Err(fault);
         }
-        let print = fingerprint(call);
-        if self.denied.contains(&print) {
+        let same = fingerprint(call);
+        if self.denied.contains(&same) {
             let reason = format!(
                 "not called: `{}` was denied with exactly these arguments; change them, use another tool, or end the step",
                 call.tool_name
             );
             return Err((ToolErrorCode::PermissionDenied, reason));
         }
-        let times = self.made.entry(print).or_default();
+        let times = self.made.entry(same).or_default();
         if *times >= MAX_SAME_CALLS {
             let reason = format!(
                 "not called: this step called `{}` with exactly these arguments {MAX_SAME_CALLS} times before; use the \
