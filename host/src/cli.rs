@@ -125,7 +125,8 @@ Keys of `art.toml`, with their defaults or an example:
   system_prompt = \"Be brief.\"    joined to the guidance of every question; or a table with `content`
                                  or `tag` and `variables`, and `strategy` (\"append\" or \"prepend\")
   [system_prompts.TAG]
-  template = \"Use {{count}} words.\" a text that a system prompt names by its tag; also: variables, strategy
+  template = \"Use {{count}} words.\" a text that a system prompt names by its tag; also: variables, strategy,
+                                 and `default = true` where it is used unless another one is named
   [persona]
   name = \"Ada\"                   who the agent is; `[persona.prompts]` has `planning`, `execution`, `synthesis`
   [prompts]

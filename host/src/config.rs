@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use art_agent::PromptManager;
 use art_core::JsonObject;
 use art_core::agent::ExecutionConfig;
-use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptSpec};
+use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_model::ModelSettings;
 use art_sandbox::CompilerProgram;
 use art_tools::SystemConfig;
@@ -119,8 +119,8 @@ pub struct Config {
     pub models: ModelSettings,
     /// Joined to the guidance of every question; that of a thread comes after it.
     pub system_prompt: Setting<Option<SystemPromptOverride>>,
-    /// Templates that system prompts may name, by tag (C29).
-    pub system_prompts: Setting<BTreeMap<String, SystemPromptSpec>>,
+    /// Templates that system prompts may name, by tag, and the one in use where none is named (C29).
+    pub system_prompts: Setting<SystemPromptsRegistry>,
     /// Who the agent is, where a thread does not say.
     pub persona: Setting<AgentPersona>,
     /// Parameters of every model call, such as `temperature` (C42).
@@ -251,6 +251,16 @@ pub enum ConfigError {
         /// The tag.
         tag: String,
     },
+    /// Two templates claim to be the default.
+    #[error(
+        "`[system_prompts.{first}]` and `[system_prompts.{second}]` both have `default = true`; leave it in one of them"
+    )]
+    TwoDefaultPrompts {
+        /// The one that comes first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
     /// A number is too small or too large.
     #[error("`{setting}` is `{value}`; it takes {least} to {most}")]
     OutOfBounds {
@@ -314,10 +324,9 @@ impl Config {
         };
         let note = models::forget_foreign(overrides, &model, &given);
         let models = models::settings(overrides, &model.value, given, &places.config)?;
-        let templates = file.system_prompts.unwrap_or_default().into_iter();
-        let templates: BTreeMap<_, _> = templates.map(|(tag, spec)| (tag, spec.into())).collect();
+        let templates = file.system_prompts.map(registry).transpose()?;
         let system_prompt = file.system_prompt.map(SystemPromptOverride::from);
-        check_system_prompt(system_prompt.as_ref(), &templates)?;
+        check_system_prompt(system_prompt.as_ref(), templates.as_ref())?;
         let from_state = |name: &str| placed(places.state.join(name), &places);
         Ok(Self {
             file: found,
@@ -331,7 +340,7 @@ impl Config {
             api_key_env: given_only("api_key_env", overrides, overrides.api_key_env.clone()),
             models,
             system_prompt: from_file(system_prompt.map(Some), None),
-            system_prompts: from_file((!templates.is_empty()).then_some(templates), BTreeMap::new()),
+            system_prompts: from_file(templates, SystemPromptsRegistry::default()),
             persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(known_prompts).transpose()?, BTreeMap::new()),
@@ -353,17 +362,37 @@ impl Config {
 /// Refuses a system prompt that would say nothing, or not what it seems to.
 pub(crate) fn check_system_prompt(
     prompt: Option<&SystemPromptOverride>,
-    templates: &BTreeMap<String, SystemPromptSpec>,
+    templates: Option<&SystemPromptsRegistry>,
 ) -> Result<(), ConfigError> {
     let Some(SystemPromptOverride::Detailed { tag, content, .. }) = prompt else {
         return Ok(());
     };
     match (tag, content) {
-        (Some(tag), None) if templates.contains_key(tag) => Ok(()),
+        (Some(tag), None) if templates.is_some_and(|templates| templates.specs.contains_key(tag)) => Ok(()),
         (Some(tag), None) => Err(ConfigError::UnknownTag { tag: tag.clone() }),
         (None, Some(_)) => Ok(()),
         _ => Err(ConfigError::NoSystemPrompt),
     }
+}
+
+/// Builds the registry of templates. Fails with [`ConfigError::TwoDefaultPrompts`] when two claim to be the default.
+fn registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPromptsRegistry, ConfigError> {
+    let mut defaults = templates
+        .iter()
+        .filter(|(_, template)| template.default)
+        .map(|(tag, _)| tag.clone());
+    let default_tag = defaults.next();
+    if let (Some(first), Some(second)) = (&default_tag, defaults.next()) {
+        let first = first.clone();
+        return Err(ConfigError::TwoDefaultPrompts { first, second });
+    }
+    Ok(SystemPromptsRegistry {
+        default_tag,
+        specs: templates
+            .into_iter()
+            .map(|(tag, template)| (tag, template.into()))
+            .collect(),
+    })
 }
 
 /// Refuses a text that no prompt uses.

@@ -418,6 +418,22 @@ fn a_system_prompt_by_its_tag_reaches_the_model() {
 }
 
 #[test]
+fn the_default_system_prompt_reaches_the_model_unless_another_is_named() {
+    const TEMPLATES: &str = "[system_prompts.brief]\ntemplate = \"Be brief.\"\ndefault = true\n[system_prompts.long]\ntemplate = \"Be long.\"\n";
+    for (named, wanted, other) in [
+        ("", "Be brief.", "Be long."),
+        ("system_prompt = { tag = \"long\" }\n", "Be long.", "Be brief."),
+    ] {
+        let home = Home::new();
+        home.file("art.toml", &format!("{named}{TEMPLATES}"));
+        let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+        assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
+        let planning = provider.request();
+        assert!(says(&planning, wanted) && !says(&planning, other), "{}", planning.body);
+    }
+}
+
+#[test]
 fn a_budget_that_is_used_up_ends_the_run_with_what_was_done() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxModelCalls = 1\n");

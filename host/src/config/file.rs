@@ -61,6 +61,9 @@ pub(super) struct SystemPromptTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Template {
+    /// In use where no system prompt names another template.
+    #[serde(default)]
+    pub(super) default: bool,
     template: String,
     #[serde(default)]
     variables: JsonObject,

@@ -196,7 +196,7 @@ fn a_system_prompt_has_a_text_or_a_tag_that_is_there() {
         "[system_prompts.brief]\ntemplate = \"Use {{n}} words.\"\nvariables = { n = 9 }\nstrategy = \"prepend\"";
     let load = |prompt: &str| with_file(&format!("system_prompt = {prompt}\n{template}"), Overrides::default());
     let config = load("{ tag = \"brief\", variables = { n = 7 } }").unwrap();
-    let spec = &config.system_prompts.value["brief"];
+    let spec = &config.system_prompts.value.specs["brief"];
     assert_eq!(
         (spec.template.as_str(), &spec.default_variables["n"]),
         ("Use {{n}} words.", &9.into())
@@ -433,4 +433,15 @@ fn a_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn two_default_templates_are_refused_by_name() {
+    let template = |tag| format!("[system_prompts.{tag}]\ntemplate = \"x\"\ndefault = true\n");
+    let error = with_file(&(template("a") + &template("b")), Overrides::default()).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("`[system_prompts.a]`") && error.contains("`[system_prompts.b]`"),
+        "{error}"
+    );
 }

@@ -5,7 +5,6 @@ use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::id;
 use art_core::pes::PesAgentStateData;
-use art_core::prompt::SystemPromptsRegistry;
 use art_core::provider::ModelCapability;
 use art_model::ModelInfo;
 use art_store::{MessageOptions, NewThread, Thread};
@@ -68,10 +67,7 @@ pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings
         params: instance.params.value.clone(),
         persona: persona.over(instance.persona.value.clone()),
         fragments: instance.prompts.value.clone(),
-        system_prompts_registry: SystemPromptsRegistry {
-            default_tag: None,
-            specs: instance.system_prompts.value.clone(),
-        },
+        system_prompts_registry: instance.system_prompts.value.clone(),
         system_prompts: system_prompts.into_iter().flatten().collect(),
         ..start
     }

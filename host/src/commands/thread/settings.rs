@@ -27,7 +27,7 @@ pub(super) fn change(
         ThreadSetting::Execution => thread.execution_config = read(&json(value)?)?,
         ThreadSetting::SystemPrompt => {
             let prompt: Option<SystemPromptOverride> = read(&json_or_text(value))?;
-            check_system_prompt(prompt.as_ref(), &config.system_prompts.value)?;
+            check_system_prompt(prompt.as_ref(), Some(&config.system_prompts.value))?;
             thread.system_prompt = prompt;
         }
     }
