@@ -56,6 +56,7 @@ impl Run {
     fn suspend(&mut self, id: &str, calls: &[ParsedToolCall], result: &ToolResult, out: &mut Outbox) {
         let tool = &result.tool_name;
         let reason = format!("the tool `{tool}` waits for a person's decision");
+        self.state.is_paused = true;
         self.leave(id, TodoItemStatus::Waiting, &reason, out);
         let input = calls
             .iter()

@@ -28,6 +28,7 @@ fn a_suspended_call_ends_the_run_and_says_so() {
         Some(json!({"status": "suspended", "suspensionId": "s1"}))
     );
     assert_eq!(driver.statuses(), [("a", Completed), ("b", Waiting)]);
+    assert!(driver.run.state().is_paused, "a stored state says that it waits");
     let suspended = &driver.observations(Kind::AgentSuspended)[0].content;
     assert_eq!(suspended["toolInput"], json!({"expression": "ask"}));
 }
