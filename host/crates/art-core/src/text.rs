@@ -42,12 +42,6 @@ pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> Str
     }
 }
 
-/// [`safe_stringify`] for a value that may be absent: `[undefined]`.
-#[must_use]
-pub fn safe_stringify_option<T: Serialize>(value: Option<&T>, max_chars: usize) -> String {
-    value.map_or_else(|| "[undefined]".to_owned(), |value| safe_stringify(value, max_chars))
-}
-
 /// `text` with control characters, bidirectional overrides and escape sequences made visible, so that a tool cannot drive
 /// a person's terminal (D14). Newlines and tabs stay.
 #[must_use]
@@ -87,20 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_value_is_named() {
-        assert_eq!(safe_stringify_option::<i32>(None, 10), "[undefined]");
-    }
-
-    #[test]
     fn text_is_not_quoted_and_data_is_json() {
         assert_eq!(safe_stringify("plain", 10), "plain");
         assert_eq!(safe_stringify(&vec![0, 1], 10), "[0,1]");
-    }
-
-    #[test]
-    fn a_present_value_is_not_named_undefined() {
-        assert_eq!(safe_stringify_option(Some(&7), 10), "7");
-        assert_eq!(safe_stringify_option(Some(&None::<i32>), 10), "null");
     }
 
     #[test]
@@ -131,7 +114,6 @@ mod tests {
         let cell = RefCell::new(1);
         let _held = cell.borrow_mut();
         assert_eq!(safe_stringify(&cell, 100), "[stringify error]");
-        assert_eq!(safe_stringify_option(Some(&cell), 100), "[stringify error]");
     }
 
     #[test]

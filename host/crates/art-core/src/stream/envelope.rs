@@ -50,28 +50,6 @@ impl TokenType {
             (None, false) => Self::LlmResponse,
         }
     }
-
-    /// Whether it is a thought (C39).
-    #[must_use]
-    pub const fn is_thinking(self) -> bool {
-        matches!(
-            self,
-            Self::PlanningLlmThinking | Self::ExecutionLlmThinking | Self::SynthesisLlmThinking | Self::LlmThinking
-        )
-    }
-}
-
-impl Phase {
-    /// The phase that a call context of C42 names; none for any other (C40).
-    #[must_use]
-    pub fn of_call_context(context: &str) -> Option<Self> {
-        match context {
-            "PLANNING_THOUGHTS" => Some(Self::Planning),
-            "EXECUTION_THOUGHTS" => Some(Self::Execution),
-            "SYNTHESIS_THOUGHTS" => Some(Self::Synthesis),
-            _ => None,
-        }
-    }
 }
 
 /// Where the events of one model call belong.
@@ -173,14 +151,14 @@ mod tests {
 
     // A52
     #[test]
-    fn each_call_context_has_its_phase_and_its_two_token_types() {
-        let contexts = [
-            ("PLANNING_THOUGHTS", "planning", "PLANNING_LLM_"),
-            ("EXECUTION_THOUGHTS", "execution", "EXECUTION_LLM_"),
-            ("SYNTHESIS_THOUGHTS", "synthesis", "SYNTHESIS_LLM_"),
+    fn each_phase_has_its_name_and_its_two_token_types() {
+        let phases = [
+            (Phase::Planning, "planning", "PLANNING_LLM_"),
+            (Phase::Execution, "execution", "EXECUTION_LLM_"),
+            (Phase::Synthesis, "synthesis", "SYNTHESIS_LLM_"),
         ];
-        for (name, phase, prefix) in contexts {
-            let context = context(Phase::of_call_context(name));
+        for (of, phase, prefix) in phases {
+            let context = context(Some(of));
             let thought = wire(&StreamEvent::Thinking("a".to_owned()), &context);
             let word = wire(&StreamEvent::Token("a".to_owned()), &context);
             assert_eq!((&thought["phase"], &word["phase"]), (&json!(phase), &json!(phase)));
@@ -191,12 +169,9 @@ mod tests {
 
     // A52
     #[test]
-    fn an_unknown_call_context_has_no_phase_and_generic_types() {
-        for name in ["", "AGENT_THOUGHT", "planning"] {
-            let context = context(Phase::of_call_context(name));
-            let word = wire(&StreamEvent::Token("a".to_owned()), &context);
-            assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
-        }
+    fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
+        let word = wire(&StreamEvent::Token("a".to_owned()), &context(None));
+        assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }
 
     // A53
@@ -245,7 +220,7 @@ mod tests {
             for thinking in [true, false] {
                 let kind = TokenType::of(phase, thinking);
                 let name = json!(kind).to_string();
-                assert_eq!((kind.is_thinking(), name.contains("THINKING")), (thinking, thinking));
+                assert_eq!(name.contains("THINKING"), thinking);
             }
         }
     }
