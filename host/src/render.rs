@@ -71,7 +71,12 @@ fn line(out: &mut impl Write, text: &str) {
 fn escaped(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
         if c != '\n' && printable(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            let units = c
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .map(|unit| format!("\\u{unit:04x}"))
+                .collect::<String>();
+            out.push_str(&units);
         } else {
             out.push(c);
         }
@@ -86,10 +91,13 @@ mod tests {
 
     #[test]
     fn json_with_terminal_controls_stays_the_same_value() {
-        let value = json!({"a\u{9b}": "x\u{7f}\u{202e}\u{1b}[2J\n\tä"});
+        let value = json!({"a\u{9b}": "x\u{7f}\u{202e}\u{2028}\u{200b}\u{e0041}\u{1b}[2J\n\tä"});
         let text = escaped(&serde_json::to_string_pretty(&value).unwrap());
         assert_eq!(text, printable(&text));
-        assert!(text.contains(r"a\u009b") && text.contains(r"\u202e"), "{text}");
+        assert!(
+            text.contains(r"a\u009b") && text.contains(r"\u202e\u2028\u200b\udb40\udc41"),
+            "{text}"
+        );
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::harness::components;
 use crate::home::Home;
 
 #[test]
@@ -347,4 +348,25 @@ fn the_evaluation_reaches_its_goals_without_a_tool_being_run() {
     assert!(share("toolsRight", "expectedCalls") >= 0.85, "{report}");
     assert!(share("callsRight", "expectedCalls") >= 0.60, "{report}");
     assert_eq!(report["invented"], 0);
+}
+
+#[test]
+fn what_has_no_width_or_ends_a_line_does_not_reach_the_terminal() {
+    let home = Home::new();
+    home.add("echo", components::ECHO);
+    let hidden = [
+        '\u{200b}', '\u{200d}', '\u{2028}', '\u{2029}', '\u{202e}', '\u{2060}', '\u{2066}', '\u{feff}',
+    ];
+    let text: String = hidden.iter().collect();
+    let arguments = json!({ "text": text }).to_string();
+    for more in [&["tool", "call", "echo"][..], &["--json", "tool", "call", "echo"]] {
+        let ran = home.art(&[more, &[&arguments]].concat());
+        assert_eq!(ran.code(), 0, "{ran}");
+        for written in [ran.stdout(), ran.stderr()] {
+            assert!(!written.contains(hidden), "{written:?}");
+        }
+        assert!(ran.stdout().contains("2028"), "{ran}");
+    }
+    let ran = home.art(&["--json", "tool", "call", "echo", &arguments]);
+    assert_eq!(ran.json()["result"]["output"]["text"], text);
 }

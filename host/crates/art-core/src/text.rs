@@ -42,8 +42,8 @@ pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> Str
     }
 }
 
-/// `text` with control characters, bidirectional overrides and escape sequences made visible, so that a tool cannot drive
-/// a person's terminal (D14). Newlines and tabs stay.
+/// `text` with control characters, escape sequences, bidirectional overrides, other ends of lines and characters without
+/// width made visible, so that a tool can neither drive a person's terminal nor hide in it (D14). Newlines and tabs stay.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
@@ -57,8 +57,23 @@ pub fn printable(text: &str) -> String {
 }
 
 fn is_unprintable(c: char) -> bool {
-    let overrides = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    overrides || (c.is_control() && c != '\n' && c != '\t')
+    is_invisible(c) || (c.is_control() && c != '\n' && c != '\t')
+}
+
+/// Characters that nobody sees but that change what is seen: the order of a line, its end, or where a word ends.
+const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]
@@ -123,12 +138,21 @@ mod tests {
 
     #[test]
     fn each_way_to_drive_a_terminal_becomes_visible() {
-        let ways = [
-            "\0", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}",
-            "\u{2066}", "\u{2069}", "\u{feff}",
-        ];
-        for way in ways {
+        for way in ["\0", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{61c}", "\u{fffa}"] {
             assert_eq!(printable(way), way.escape_unicode().to_string());
+        }
+    }
+
+    #[test]
+    fn ends_of_lines_overrides_and_characters_without_width_become_visible() {
+        let marks = [
+            '\u{200b}'..='\u{200f}',
+            '\u{2028}'..='\u{202e}',
+            '\u{2060}'..='\u{2069}',
+        ];
+        let others = ['\u{ad}', '\u{180e}', '\u{feff}', '\u{e0001}', '\u{e0041}'];
+        for c in marks.into_iter().flatten().chain(others) {
+            assert_eq!(printable(&format!("a{c}b")), format!("a{}b", c.escape_unicode()));
         }
     }
 
