@@ -2,6 +2,7 @@
 
 pub(crate) mod compiling;
 pub(crate) mod display;
+pub(crate) mod drawing;
 pub(crate) mod events;
 pub mod plan;
 pub mod table;

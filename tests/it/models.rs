@@ -87,6 +87,61 @@ fn what_a_tool_says_of_its_work_is_only_for_a_person_who_waits() {
     }
 }
 
+/// The texts of all requests that a model was sent.
+fn prompts(provider: &Provider) -> Vec<String> {
+    let requests = provider.requests().into_iter();
+    requests.map(|request| request.body.to_string()).collect()
+}
+
+/// A home with a tool that draws, and a model that calls it and says nothing of its step.
+fn drawing() -> (Home, Provider) {
+    let home = Home::new();
+    home.add("draws", components::DRAWS);
+    let step = json!([{"id": "step_1", "description": "Draw", "stepType": "tool", "requiredTools": ["draws"],
+        "dependencies": []}]);
+    let mut called = false;
+    let provider = Provider::start(move |request| {
+        if says(request, "JSON_OUTPUT_START") {
+            Reply::Text(vec![plan(&step)])
+        } else if is_synthesis(request) {
+            Reply::Text(vec!["<mainContent>There it is.</mainContent>".to_owned()])
+        } else if std::mem::replace(&mut called, true) {
+            Reply::Text(vec![
+                json!({"content": "", "nextStepDecision": "complete_item"}).to_string(),
+            ])
+        } else {
+            Reply::Call("draws", json!({"name": "walrus"}))
+        }
+    });
+    (home, provider)
+}
+
+#[test]
+fn what_a_display_tool_gives_is_drawn_above_the_answer_and_in_no_prompt() {
+    let (home, provider) = drawing();
+    let ran = ask(&home, &provider, &["run", "Draw it"]);
+    assert_eq!(ran.code(), 0, "{ran}");
+    let drawn = "Bars of walrus\nbar        height\nwalrus-3   3\nwalrus-14  14\nThere it is.\n";
+    assert_eq!(ran.stdout(), drawn, "{ran}");
+    let prompts = prompts(&provider);
+    assert_eq!(prompts.len(), 4);
+    for prompt in &prompts {
+        assert!(!prompt.contains("walrus-3"), "{prompt}");
+    }
+    assert!(prompts[3].contains("displayed"), "{}", prompts[3]);
+}
+
+#[test]
+fn what_a_display_tool_gives_is_in_the_report_for_programs() {
+    let (home, provider) = drawing();
+    let report = ask(&home, &provider, &["--json", "run", "Draw it"]).json();
+    let displayed = &report["displayed"];
+    assert_eq!(displayed[0]["title"], "Bars of walrus", "{report}");
+    assert_eq!(displayed[0]["output"][1], json!({"bar": "walrus-14", "height": 14}));
+    assert_eq!(report["steps"][0]["result"], json!({"displayed": true}));
+    assert!(prompts(&provider).iter().all(|prompt| !prompt.contains("walrus-3")));
+}
+
 #[test]
 fn what_was_used_is_told_with_its_price() {
     let home = Home::new();

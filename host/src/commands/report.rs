@@ -13,7 +13,7 @@ use crate::config::Origin;
 use crate::drive::Answered;
 use crate::error::CommandError;
 use crate::render::display::Display;
-use crate::render::{self, plan};
+use crate::render::{self, drawing, plan};
 use crate::spent::Spent;
 
 /// What stands before the name when a key comes from the environment; see [`ProviderInfo::key`].
@@ -149,6 +149,7 @@ pub(super) fn to_json(host: &Host, answered: &Answered) -> Value {
         "threadId": answered.thread_id,
         "traceId": answered.trace_id,
         "answer": answered.report.response.response.content,
+        "displayed": drawing::for_programs(&answered.report),
         "sources": answered.report.sources,
         "uiMetadata": answered.report.ui_metadata,
         "steps": answered.report.items,

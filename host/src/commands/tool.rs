@@ -20,7 +20,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::compiling::Compiling;
 use crate::render::table::first_sentence;
-use crate::render::{self, table, units};
+use crate::render::{self, drawing, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
     let config = config(global)?;
@@ -180,6 +180,7 @@ fn tell(report: &ToolReport) {
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
         (output, Some(error)) => tell_error(output.as_ref(), error, result.code),
+        (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::text(result)),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
         (None, None) => render::note("the tool gave no output"),
     }

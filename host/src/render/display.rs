@@ -1,17 +1,21 @@
 //! A run as a person sees it: the plan and the notes on stderr, the answer on stdout.
 
-use art_agent::{AnswerStream, RunView, StepId};
+use art_agent::{AnswerStream, RunStage, RunView, StepId};
 use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::Plan;
-use super::{answer, answers_are_live, note, piece};
+use super::{answer, answers_are_live, drawing, note, piece};
 use crate::drive::{CallCost, Streamed, Watcher};
 
 /// Shows a run. On a terminal the answer appears as it is written; elsewhere it comes whole at the end.
 pub(crate) struct Display {
     plan: Plan,
+    /// What tools drew for the person, until it is on the screen.
+    drawings: Vec<String>,
+    /// The drawings are on the screen.
+    drawn: bool,
     /// None where answers come whole.
     written: Option<Written>,
 }
@@ -29,13 +33,15 @@ impl Display {
     pub(crate) fn new() -> Self {
         Self {
             plan: Plan::new(false),
+            drawings: Vec::new(),
+            drawn: false,
             written: answers_are_live().then(Written::default),
         }
     }
 
     /// Completes the answer, whose whole text is `content`, and leaves the screen to others.
     pub(crate) fn finish(mut self, content: &str) {
-        self.plan.settle();
+        self.settle();
         let shown = self.written.map(|written| written.text).unwrap_or_default();
         match missing(&shown, content) {
             Missing::All(content) => {
@@ -50,9 +56,19 @@ impl Display {
 
     /// The run ended without an answer.
     pub(crate) fn give_up(mut self) {
-        self.plan.settle();
+        self.settle();
         if self.written.is_some_and(|written| !written.text.is_empty()) {
             answer("");
+        }
+    }
+
+    /// Leaves the plan as it is and shows what tools drew, each once: it stands above the answer.
+    fn settle(&mut self) {
+        self.plan.settle();
+        self.drawn = true;
+        for drawing in self.drawings.drain(..) {
+            note("");
+            answer(&drawing);
         }
     }
 
@@ -69,17 +85,22 @@ impl Display {
         if text.is_empty() {
             return;
         }
-        if written.text.is_empty() {
-            self.plan.settle();
+        let first = written.text.is_empty();
+        written.text.push_str(&text);
+        if first {
+            self.settle();
             note("");
         }
         piece(&text);
-        written.text.push_str(&text);
     }
 }
 
 impl Watcher for Display {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+        if !self.drawn && matches!(view.stage, RunStage::Synthesis | RunStage::Finished) {
+            let drawn = view.own_items().flat_map(drawing::drawn);
+            self.drawings = drawn.map(drawing::text).collect();
+        }
         self.plan.update(view, calls);
     }
 

@@ -2,6 +2,7 @@
 
 mod admit;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::agent::ExecutionConfig;
@@ -9,7 +10,7 @@ use art_core::error::ToolErrorCode;
 use art_core::pes::{TodoItem, ToolValidationMode, ValidationStatus};
 use art_core::prompt::Message;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
-use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult, ToolStatus};
+use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::Value;
 
 use crate::call::fingerprint;
@@ -111,12 +112,7 @@ impl ItemRun {
     }
 
     /// Takes the results of the calls that were carried out, and tells the model of every call (P63).
-    pub(crate) fn returned(
-        &mut self,
-        results: &[ToolResult],
-        mode: impl Fn(&str) -> ExecutionMode,
-        config: ExecutionConfig,
-    ) -> Next {
+    pub(crate) fn returned(&mut self, results: &[ToolResult], config: ExecutionConfig) -> Next {
         let batch = std::mem::take(&mut self.batch);
         let share = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
@@ -124,8 +120,7 @@ impl ItemRun {
             let Some(result) = all().find(|result| result.call_id == call.call_id) else {
                 continue;
             };
-            self.messages
-                .push(prompt::tool_message(result, mode(&call.tool_name), share));
+            self.messages.push(prompt::tool_message(result, share));
             if result.code == Some(ToolErrorCode::PermissionDenied) {
                 self.denied.insert(fingerprint(call));
             }
@@ -214,17 +209,17 @@ impl ItemRun {
             return Next::Complete(self.last_content.clone());
         }
         match last_output(&self.results) {
-            Some(output) => Next::Complete(output.clone()),
+            Some(output) => Next::Complete(output.into_owned()),
             None => Next::Fail(self.no_result()),
         }
     }
 
     /// Smart result capture (P37): what the model says, else the last output.
     fn complete(&self, content: &Value) -> Next {
-        let said = |content: &&Value| !is_blank(content);
-        let result = Some(content).filter(said).or_else(|| last_output(&self.results));
-        match result.or_else(|| Some(&self.last_content).filter(said)) {
-            Some(result) => Next::Complete(result.clone()),
+        let said = |content: &Value| (!is_blank(content)).then(|| content.clone());
+        let result = said(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
+        match result.or_else(|| said(&self.last_content)) {
+            Some(result) => Next::Complete(result),
             None => Next::Fail(self.no_result()),
         }
     }

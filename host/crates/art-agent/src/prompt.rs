@@ -12,7 +12,7 @@ mod synthesis;
 mod system;
 mod template;
 
-pub(crate) use execution::{begin_step, complaint, enforcement, execution_mode, go_on, tool_message};
+pub(crate) use execution::{begin_step, complaint, enforcement, go_on, tool_message};
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{planning, repair};

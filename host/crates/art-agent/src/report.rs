@@ -1,12 +1,13 @@
 //! What a run ends with.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use art_core::agent::AgentFinalResponse;
 use art_core::pes::TodoItem;
 use art_core::tool::{Source, ToolResult, ToolStatus};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The answer of a run and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,16 @@ pub struct RunReport {
     pub sources: Vec<Source>,
     /// The plan as it stands at the end, with results and errors.
     pub items: Vec<TodoItem>,
+    /// Identifiers of the items that belong to earlier questions.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub earlier: BTreeSet<String>,
+}
+
+impl RunReport {
+    /// The items of this question.
+    pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
+        self.items.iter().filter(|item| !self.earlier.contains(&item.id))
+    }
 }
 
 /// The sources of all results of `items`, each once, in the order in which they came.
@@ -35,13 +46,31 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
         .collect()
 }
 
-/// The output of the last success, unwrapped (smart result capture, P37).
-pub(crate) fn last_output(results: &[ToolResult]) -> Option<&Value> {
-    let success = results
-        .iter()
-        .rev()
-        .find(|result| result.status == ToolStatus::Success)?;
-    success.output.as_ref().map(unwrap_data)
+/// The output of the last success, unwrapped (smart result capture, P37). What was drawn for a person stands back behind
+/// what a model may read.
+pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
+    let successes = || {
+        results
+            .iter()
+            .rev()
+            .filter(|result| result.status == ToolStatus::Success)
+    };
+    let success = successes().find(|result| !result.metadata.for_display);
+    Some(match readable(success.or_else(|| successes().next())?)? {
+        Cow::Borrowed(output) => Cow::Borrowed(unwrap_data(output)),
+        displayed => displayed,
+    })
+}
+
+/// The output of a result as far as a model reads it: what a display tool gives is drawn for a person (C9, P97),
+/// unless it failed.
+pub(crate) fn readable(result: &ToolResult) -> Option<Cow<'_, Value>> {
+    let output = result.output.as_ref()?;
+    match (result.metadata.for_display, &result.error) {
+        (true, None) => Some(Cow::Owned(json!({"displayed": true}))),
+        (true, Some(_)) => None,
+        (false, _) => Some(Cow::Borrowed(output)),
+    }
 }
 
 /// `output.data` of an output that has it, else the output (P43).
@@ -82,11 +111,21 @@ mod tests {
     #[test]
     fn the_data_of_an_output_is_its_result() {
         let results = [result(json!({"status": "ok", "data": [1]}), json!([]))];
-        assert_eq!(last_output(&results), Some(&json!([1])));
+        assert_eq!(last_output(&results), Some(Cow::Owned(json!([1]))));
     }
 
     #[test]
     fn a_falsy_output_is_an_output() {
-        assert_eq!(last_output(&[result(json!(0), json!([]))]), Some(&json!(0)));
+        assert_eq!(last_output(&[result(json!(0), json!([]))]), Some(Cow::Owned(json!(0))));
+    }
+
+    #[test]
+    fn what_was_drawn_is_no_result_and_stands_back_behind_one() {
+        let mut drawn = result(json!({"secret": 1}), json!([]));
+        drawn.metadata.for_display = true;
+        let displayed = Some(Cow::Owned(json!({"displayed": true})));
+        assert_eq!(last_output(&[drawn.clone()]), displayed);
+        let read = result(json!(7), json!([]));
+        assert_eq!(last_output(&[read, drawn]), Some(Cow::Owned(json!(7))));
     }
 }

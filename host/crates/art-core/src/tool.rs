@@ -210,6 +210,9 @@ pub struct ToolResultMetadata {
     /// The host answered before the tool ran, because the call was not valid or could not begin. Such a call was not made (X19).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
+    /// The output is for a person alone: a success of a display tool is drawn, and no prompt has it (C9, P97). Set by the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_display: bool,
     /// Anything else.
     #[serde(flatten)]
     pub extra: JsonObject,

@@ -39,7 +39,7 @@ pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
 pub use observe::MAX_OBSERVED_BYTES;
-pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, FOR_DISPLAY, TOOL_SUSPENSION_ID};
+pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::RegisterError;
 pub use registry::ToolRegistry;

@@ -80,6 +80,7 @@ fn kept(metadata: &ToolResultMetadata) -> ToolResultMetadata {
         suspension_id: metadata.suspension_id.clone(),
         retryable: metadata.retryable,
         not_run: metadata.not_run,
+        for_display: metadata.for_display,
         ..ToolResultMetadata::default()
     };
     let marker = format!("[truncated: {bytes} bytes of metadata]");

@@ -29,9 +29,6 @@ const MAX_SOURCES: usize = 100;
 const MAX_ATTACHMENTS: usize = 100;
 const MAX_URL: usize = 4_000;
 
-/// Set to true in the metadata of a display tool's success: the output is drawn for a person, and the model is told only
-/// that it was (C9, P97).
-pub const FOR_DISPLAY: &str = "forDisplay";
 /// In the metadata of a suspension: the form of the answer as the tool gave it, not yet validated (C19).
 pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
 /// In the metadata: the identifier that the tool itself gave to its suspension (X2).
@@ -46,7 +43,7 @@ const RESERVED: [&str; 9] = [
     "attachments",
     "retryable",
     "notRun",
-    FOR_DISPLAY,
+    "forDisplay",
     FEEDBACK_SCHEMA,
     TOOL_SUSPENSION_ID,
     ASSIST_REQUIRED,
@@ -123,12 +120,10 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Ans
     metadata.sources = sources(success.sources)?;
     metadata.attachments = attachments(&success.attachments)?;
     metadata.extra = extra(success.metadata)?;
+    metadata.for_display = tool.is_display();
     let ending = if take_back(&mut result) {
         CallEnding::Failure
     } else {
-        if tool.is_display() {
-            result.metadata.extra.insert(FOR_DISPLAY.to_owned(), true.into());
-        }
         CallEnding::Success
     };
     Ok(Answer {

@@ -3,7 +3,7 @@
 use art_core::agent::{ExecutionConfig, QueryAttachment};
 use art_core::error::ToolErrorCode;
 use art_core::prompt::Message;
-use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
+use art_core::tool::{ParsedToolCall, ToolResult};
 
 use super::{ItemRun, Next, bounded};
 use crate::call::{CallIds, RawCall, as_request, fingerprint};
@@ -46,7 +46,7 @@ impl ItemRun {
             ..Message::assistant_calls(&text, requests)
         });
         if accepted.is_empty() {
-            return self.returned(&[], |_| ExecutionMode::default(), gate.config);
+            return self.returned(&[], gate.config);
         }
         self.calls.extend_from_slice(&accepted);
         Next::Call(accepted)

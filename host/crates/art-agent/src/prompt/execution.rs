@@ -1,12 +1,10 @@
 //! The prompts of one step and the messages inside its loop (P42 to P56).
 
-use std::borrow::Cow;
-
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::stream::Phase;
 use art_core::text::truncate;
-use art_core::tool::{ExecutionMode, ToolResult, ToolSchema, ToolStatus};
+use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
 use serde_json::{Value, json};
 
 use super::fragment::Fragment;
@@ -15,24 +13,8 @@ use super::manager::PromptManager;
 use super::quote::{EARLIER_RESULTS, attachments, one_line, problem_list, quote, section};
 use crate::event::RunStart;
 use crate::plan::upstream;
-use crate::report::{last_output, unwrap_data};
+use crate::report::{last_output, readable, unwrap_data};
 use crate::taef::is_tool_step;
-
-/// How the host treats calls of the tool `name`; a tool that is not there is like any other.
-pub(crate) fn execution_mode(tools: &[ToolSchema], name: &str) -> ExecutionMode {
-    let tool = tools.iter().find(|tool| tool.name == name);
-    tool.map_or_else(ExecutionMode::default, |tool| tool.execution_mode)
-}
-
-/// The output of a result as far as a model reads it: what a display tool gives is drawn for a person (C9), unless it failed.
-fn readable(result: &ToolResult, mode: ExecutionMode) -> Option<Cow<'_, Value>> {
-    let output = result.output.as_ref()?;
-    match (mode, &result.error) {
-        (ExecutionMode::Display, None) => Some(Cow::Owned(json!({"displayed": true}))),
-        (ExecutionMode::Display, Some(_)) => None,
-        _ => Some(Cow::Borrowed(output)),
-    }
-}
 
 /// The messages that a step begins with (P44, P45, P46). `items` is the whole plan.
 pub(crate) fn begin_step(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSchema]) -> Vec<Message> {
@@ -124,17 +106,14 @@ fn earlier_results(start: &RunStart, items: &[TodoItem], item: &TodoItem) -> Vec
     };
     let parts: usize = earlier.iter().map(|item| item.tool_results.len() + 1).sum();
     let share = start.config.tool_result_max_length / parts.max(1);
-    earlier
-        .into_iter()
-        .map(|item| step_results(start, item, share))
-        .collect()
+    earlier.into_iter().map(|item| step_results(item, share)).collect()
 }
 
-fn step_results(start: &RunStart, item: &TodoItem, share: usize) -> Value {
+fn step_results(item: &TodoItem, share: usize) -> Value {
     let results: Vec<_> = item
         .tool_results
         .iter()
-        .map(|result| shown_result(start, result, share))
+        .map(|result| shown_result(result, share))
         .collect();
     let mut shown = json!({"stepId": item.id, "description": item.description, "results": results});
     if let Some(map) = shown.as_object_mut() {
@@ -142,7 +121,7 @@ fn step_results(start: &RunStart, item: &TodoItem, share: usize) -> Value {
         let own = item
             .result
             .as_ref()
-            .filter(|result| last_output(&item.tool_results) != Some(*result));
+            .filter(|result| last_output(&item.tool_results).as_deref() != Some(*result));
         map.extend(own.map(|result| ("result".to_owned(), bounded(result, share))));
         map.extend(
             item.error
@@ -153,7 +132,7 @@ fn step_results(start: &RunStart, item: &TodoItem, share: usize) -> Value {
     shown
 }
 
-fn shown_result(start: &RunStart, result: &ToolResult, share: usize) -> Value {
+fn shown_result(result: &ToolResult, share: usize) -> Value {
     let mut shown = json!({"tool": result.tool_name, "status": result.status});
     let Some(map) = shown.as_object_mut() else {
         return shown;
@@ -161,7 +140,7 @@ fn shown_result(start: &RunStart, result: &ToolResult, share: usize) -> Value {
     if let Some(error) = &result.error {
         map.insert("error".to_owned(), json!(truncate(error, share)));
     }
-    let output = readable(result, execution_mode(&start.tools, &result.tool_name));
+    let output = readable(result);
     if let Some(output) = output.as_deref().map(unwrap_data) {
         match bounded_text(output, share) {
             None => map.insert("output".to_owned(), output.clone()),
@@ -182,8 +161,8 @@ fn bounded_text(value: &Value, share: usize) -> Option<String> {
 }
 
 /// The turn that answers one call (P63). Every output is bounded, whatever the tool gave (B21).
-pub(crate) fn tool_message(result: &ToolResult, mode: ExecutionMode, share: usize) -> Message {
-    let text = match (readable(result, mode), &result.error) {
+pub(crate) fn tool_message(result: &ToolResult, share: usize) -> Message {
+    let text = match (readable(result), &result.error) {
         (output, Some(error)) => error_text(result, error, output.as_deref(), share),
         (Some(output), None) => truncate(&one_line(output.as_ref()), share),
         (None, None) if result.status == ToolStatus::Success => "null".to_owned(),

@@ -126,6 +126,7 @@ impl Run {
             ui_metadata: ending.ui_metadata,
             sources: collect_sources(&self.state.todo_list),
             items: self.state.todo_list.clone(),
+            earlier: self.earlier.clone(),
         };
         self.stage = Stage::Finished(Box::new(report));
     }

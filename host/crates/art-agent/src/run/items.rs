@@ -87,12 +87,10 @@ impl Run {
             return;
         }
         let config = self.config();
-        let tools = &self.start.tools;
-        let mode = |name: &str| prompt::execution_mode(tools, name);
         let Some(live) = self.live.get_mut(&item) else {
             return;
         };
-        let next = live.returned(results, mode, config);
+        let next = live.returned(results, config);
         self.go_on(&item, next, out);
     }
 

@@ -2,7 +2,6 @@
 
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItemStatus;
-use art_core::tool::ExecutionMode;
 use serde_json::json;
 
 use crate::harness::*;
@@ -71,11 +70,9 @@ fn the_output_of_a_failure_is_bounded() {
 
 #[test]
 fn what_a_display_tool_gives_with_an_error_is_neither_drawn_nor_read() {
-    let mut start = start("q");
-    start.tools[0].execution_mode = ExecutionMode::Display;
-    let mut driver = Driver::new(start)
+    let mut driver = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("a", [calculate("assist!"), done("not shown")])
+        .script("a", [calculate("draw!"), done("not shown")])
         .script("b", [done("x")])
         .script("answer", [says("ok")]);
     driver.drive();

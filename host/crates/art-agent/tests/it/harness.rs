@@ -154,7 +154,8 @@ pub fn breaks() -> Reply {
 }
 
 /// The calculator answers 42; the expression `fail` fails, `deny` is denied, `invalid` is refused before it runs, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters,
-/// `assist` asks the model for help, and `assist!` does so as a failure with an output.
+/// `assist` asks the model for help, and `assist!` does so as a failure with an output; `draw` draws for a person, and `draw!`
+/// fails to.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
@@ -182,6 +183,17 @@ pub fn tools(call: &ParsedToolCall) -> ToolResult {
             let output = Some(json!({"prompt": "Shorten this."}));
             let result = ToolResult::error(call, ToolErrorCode::LlmAssistRequired, "shorten this");
             ToolResult { output, ..result }
+        }
+        Some("draw") => {
+            let mut drawn = ToolResult::success(call, json!({"bars": "walrus"}));
+            drawn.metadata.for_display = true;
+            drawn
+        }
+        Some("draw!") => {
+            let mut failed = ToolResult::error(call, ToolErrorCode::Unknown, "shorten this");
+            failed.output = Some(json!({"prompt": "Shorten this."}));
+            failed.metadata.for_display = true;
+            failed
         }
         Some("big") => ToolResult::success(call, json!("x".repeat(10_000))),
         _ => result,

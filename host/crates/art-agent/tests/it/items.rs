@@ -310,17 +310,53 @@ fn an_empty_reply_is_asked_for_again() {
 
 #[test]
 fn what_a_display_tool_shows_is_not_read_by_the_model() {
-    let mut start = start("q");
-    start.tools[0].execution_mode = art_core::tool::ExecutionMode::Display;
-    let mut driver = Driver::new(start)
+    let mut driver = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("a", [calculate("1"), done("shown")])
+        .script("a", [calculate("draw"), done("shown")])
         .script("b", [done("x")])
         .script("answer", [says("ok")]);
     driver.drive();
     assert_eq!(driver.last_message("a", 1), "{\"displayed\":true}");
     let system = driver.messages("b", 0)[0].content_text().to_owned();
     assert!(system.contains("\"output\":{\"displayed\":true}"), "{system}");
+}
+
+#[test]
+fn no_prompt_has_what_was_drawn_even_where_the_step_says_nothing_of_its_own() {
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
+        .script("a", [calculate("draw"), done("")])
+        .script("b", [done("x")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].result, Some(json!({"displayed": true})));
+    assert_eq!(report.items[0].tool_results[0].output, Some(json!({"bars": "walrus"})));
+    let answer = driver.last_message("answer", 0);
+    assert!(answer.contains("{\"displayed\":true}"), "{answer}");
+    for (_, request) in &driver.asked {
+        assert!(!format!("{:?}", request.prompt).contains("walrus"), "{request:?}");
+    }
+}
+
+#[test]
+fn what_was_drawn_is_not_read_in_a_later_run_or_without_its_tool() {
+    let mut first = Driver::new(start("q"))
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calculate("draw"), done("")])
+        .script("answer", [breaks()]);
+    let answer = content(&first.drive()).to_owned();
+    assert!(!answer.contains("walrus"), "{answer}");
+    let mut start = start("q");
+    start.tools.clear();
+    start.prior = Some(first.saved().clone());
+    let mut later = Driver::new(start)
+        .script("plan", [plan(&json!([thought_item("b", &[])]))])
+        .script("b", [done("x")])
+        .script("answer", [says("ok")]);
+    later.drive();
+    for (_, request) in &later.asked {
+        assert!(!format!("{:?}", request.prompt).contains("walrus"), "{request:?}");
+    }
 }
 
 #[test]

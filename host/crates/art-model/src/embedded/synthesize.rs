@@ -69,6 +69,9 @@ fn one_line(text: &str) -> String {
 }
 
 fn completed_step(step: &Value) -> String {
+    if step.get("result") == Some(&json!({"displayed": true})) {
+        return format!("{}: see above", subject(step));
+    }
     show::labelled(&subject(step), step.get("result").unwrap_or(&Value::Null))
 }
 

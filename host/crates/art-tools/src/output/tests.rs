@@ -324,7 +324,7 @@ fn too_much_beside_the_output_is_invalid() {
 }
 
 #[test]
-fn the_output_of_a_display_tool_is_marked() {
+fn the_output_of_a_display_tool_is_marked_also_beside_an_error() {
     let mut executor = Scripted::echo("tool");
     executor.schema.execution_mode = ExecutionMode::Display;
     let tool = Tool::compile(Arc::new(executor)).unwrap();
@@ -334,10 +334,20 @@ fn the_output_of_a_display_tool_is_marked() {
             ..said("1")
         };
         let result = answered(&tool, Ending::Success(success)).result;
-        result.metadata.extra.contains_key(FOR_DISPLAY)
+        (result.status, result.metadata.for_display)
     };
-    assert!(shown(json!({})));
-    assert!(!shown(json!({"error": true})), "an error is not drawn");
+    assert_eq!(shown(json!({})), (ToolStatus::Success, true));
+    assert_eq!(shown(json!({"error": true})), (ToolStatus::Error, true));
+}
+
+#[test]
+fn a_tool_cannot_mark_its_own_output_as_drawn() {
+    let success = Success {
+        metadata: object(json!({"forDisplay": true})),
+        ..said("1")
+    };
+    let metadata = answered(&tool(None), Ending::Success(success)).result.metadata;
+    assert!(metadata.is_empty(), "{metadata:?}");
 }
 
 proptest! {

@@ -1,0 +1,186 @@
+//! What a display tool gave (C9), drawn with text: rows as a table, text as it is, anything else as JSON.
+
+use art_agent::RunReport;
+use art_core::JsonObject;
+use art_core::pes::TodoItem;
+use art_core::text::prefix;
+use art_core::tool::{ToolResult, ToolStatus};
+use serde_json::{Value, json};
+
+use super::table;
+
+/// Lines of one drawing, and characters of one line.
+const LINES: usize = 200;
+const COLUMNS: usize = 400;
+
+/// The results of a step that are for a person to see.
+pub(crate) fn drawn(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
+    item.tool_results.iter().filter(|result| is_drawn(result))
+}
+
+/// Whether a result is for a person to see and not only to be kept from models.
+pub(crate) fn is_drawn(result: &ToolResult) -> bool {
+    result.metadata.for_display && result.status == ToolStatus::Success
+}
+
+/// What was drawn for the question of a report, for programs that draw it themselves.
+pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
+    let entry = |item: &TodoItem, result: &ToolResult| {
+        json!({
+            "stepId": item.id,
+            "callId": result.call_id,
+            "toolName": result.tool_name,
+            "title": result.metadata.title,
+            "output": result.output,
+        })
+    };
+    let of_item = |item| drawn(item).map(move |result| entry(item, result));
+    report.own_items().flat_map(of_item).collect()
+}
+
+/// The drawing under its title. It is as long as a person reads; what is left out is told.
+pub(crate) fn text(result: &ToolResult) -> String {
+    let output = result.output.as_ref().unwrap_or(&Value::Null);
+    let drawn = lines(output.get("data").unwrap_or(output));
+    let left_out = drawn.len().saturating_sub(LINES);
+    let mut text = vec![
+        result
+            .metadata
+            .title
+            .clone()
+            .unwrap_or_else(|| result.tool_name.clone()),
+    ];
+    text.extend(drawn.into_iter().take(LINES).map(|line| cut(&line)));
+    if left_out > 0 {
+        text.push(format!(
+            "... {left_out} more lines; `art --json runs show` has all of them"
+        ));
+    }
+    text.join("\n")
+}
+
+fn lines(output: &Value) -> Vec<String> {
+    if let Some(rows) = rows(output) {
+        return table::lines(&rows);
+    }
+    let text = match output {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    };
+    text.lines().map(str::to_owned).collect()
+}
+
+fn cut(line: &str) -> String {
+    match prefix(line, COLUMNS) {
+        kept if kept.len() == line.len() => line.to_owned(),
+        kept => format!("{kept}..."),
+    }
+}
+
+/// The rows of a table with its heading, when the output is one: objects with simple values, lists of simple values, or
+/// either as `rows` beside `columns`.
+fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
+    match output {
+        Value::Array(entries) if !entries.is_empty() => of_objects(entries).or_else(|| of_lists(entries)),
+        Value::Object(fields) => with_heading(fields),
+        _ => None,
+    }
+}
+
+fn with_heading(fields: &JsonObject) -> Option<Vec<Vec<String>>> {
+    let entries = fields.get("rows")?.as_array()?;
+    let Some(columns) = fields.get("columns").or_else(|| fields.get("headers")) else {
+        return of_objects(entries);
+    };
+    let heading = cells(columns)?;
+    Some(std::iter::once(heading).chain(of_lists(entries)?).collect())
+}
+
+fn of_objects(entries: &[Value]) -> Option<Vec<Vec<String>>> {
+    let objects: Vec<&JsonObject> = entries.iter().map(Value::as_object).collect::<Option<_>>()?;
+    let heading: Vec<&String> = objects.first()?.keys().collect();
+    let row = |object: &&JsonObject| {
+        let all_known = object.keys().all(|name| heading.contains(&name));
+        let values = heading
+            .iter()
+            .map(|name| simple(object.get(*name).unwrap_or(&Value::Null)));
+        all_known.then(|| values.collect::<Option<Vec<_>>>())?
+    };
+    let rows: Vec<_> = objects.iter().map(row).collect::<Option<_>>()?;
+    let heading = heading.into_iter().cloned().collect();
+    Some(std::iter::once(heading).chain(rows).collect())
+}
+
+fn of_lists(entries: &[Value]) -> Option<Vec<Vec<String>>> {
+    entries.iter().map(cells).collect()
+}
+
+fn cells(list: &Value) -> Option<Vec<String>> {
+    list.as_array()?.iter().map(simple).collect()
+}
+
+/// A value that fits into a cell.
+fn simple(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(String::new()),
+        Value::String(text) => Some(prefix(text, COLUMNS).to_owned()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::tool::ParsedToolCall;
+
+    fn result(output: Value) -> ToolResult {
+        let call = ParsedToolCall {
+            call_id: "c".to_owned(),
+            tool_name: "chart".to_owned(),
+            arguments: json!({}),
+        };
+        let mut result = ToolResult::success(&call, output);
+        result.metadata.for_display = true;
+        result
+    }
+
+    #[test]
+    fn rows_are_drawn_as_a_table_in_each_of_their_forms() {
+        let table = "chart\na    b\n1    x\n250";
+        for output in [
+            json!([{"a": 1, "b": "x"}, {"a": 250, "b": null}]),
+            json!({"rows": [{"a": 1, "b": "x"}, {"a": 250}]}),
+            json!({"columns": ["a", "b"], "rows": [[1, "x"], [250, null]]}),
+            json!([["a", "b"], [1, "x"], [250, ""]]),
+            json!({"data": [{"a": 1, "b": "x"}, {"a": 250}]}),
+        ] {
+            assert_eq!(text(&result(output.clone())), table, "{output}");
+        }
+    }
+
+    #[test]
+    fn text_is_drawn_as_it_is_and_anything_else_as_json_under_its_title() {
+        let mut titled = result(json!("#\n##"));
+        titled.metadata.title = Some("Sales".to_owned());
+        assert_eq!(text(&titled), "Sales\n#\n##");
+        assert_eq!(text(&result(json!([{"a": [1]}]))).lines().count(), 8);
+        assert_eq!(text(&result(json!([]))), "chart\n[]");
+    }
+
+    #[test]
+    fn a_drawing_is_as_long_as_a_person_reads() {
+        let drawn = text(&result(json!("x\n".repeat(1_000))));
+        assert_eq!(drawn.lines().count(), LINES + 2);
+        assert!(drawn.contains("... 800 more lines"), "{drawn}");
+        assert!(text(&result(json!("x".repeat(5_000)))).len() < 500);
+    }
+
+    #[test]
+    fn what_failed_is_not_drawn() {
+        let mut failed = result(json!("x"));
+        assert!(is_drawn(&failed));
+        failed.status = ToolStatus::Error;
+        assert!(!is_drawn(&failed));
+    }
+}

@@ -1,0 +1,27 @@
+//! Draws a table for a person, and leaves it as a file as well.
+
+#![cfg(target_family = "wasm")]
+
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    /// What to call the bars.
+    name: String,
+}
+
+#[output]
+struct Bar {
+    bar: String,
+    height: u32,
+}
+
+/// Draws a chart of bars.
+#[tool(mode = "display")]
+fn draws(input: In) -> Result<Reply<Vec<Bar>>> {
+    let bar = |height: u32| Bar {
+        bar: format!("{}-{height}", input.name),
+        height,
+    };
+    Ok(Reply::new(vec![bar(3), bar(14)]).title(format!("Bars of {}", input.name)))
+}
