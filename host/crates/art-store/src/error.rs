@@ -108,6 +108,12 @@ pub enum StoreError {
         /// The run.
         trace_id: String,
     },
+    /// The blobs of a run are at [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
+    #[error("run `{trace_id}` keeps as many bytes of files and logs as it may: begin another one")]
+    BlobsFull {
+        /// The run.
+        trace_id: String,
+    },
     /// A value could not be written as JSON.
     #[error("failed to write {what} of `{id}` as JSON")]
     Encode {

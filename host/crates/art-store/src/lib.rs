@@ -6,6 +6,7 @@
 //!
 //! The store does not decide who may read what. [`Thread::user_id`] is there for the host to check (B23).
 
+mod blob;
 mod check;
 pub mod clock;
 mod error;
@@ -15,6 +16,7 @@ mod record;
 mod sqlite;
 mod store;
 
+pub use blob::digest;
 pub use clock::Clock;
 pub use error::StoreError;
 pub use memory::MemoryStore;

@@ -22,5 +22,8 @@ pub const MAX_JOURNAL_ENTRIES: u64 = 100_000;
 /// Bytes of all payloads of one run's journal together.
 pub const MAX_JOURNAL_BYTES: u64 = 256 << 20;
 
+/// Bytes of all blobs of one run together. Each counts a KiB more than it has.
+pub const MAX_RUN_BLOB_BYTES: u64 = 64 << 20;
+
 /// The last point in time that is stored, in milliseconds: what every JSON reader can represent (2^53 - 1).
 pub const MAX_TIMESTAMP: u64 = (1 << 53) - 1;

@@ -1,6 +1,6 @@
 //! A store that ends with the process.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
@@ -50,6 +50,8 @@ struct RunData {
     run: Run,
     entries: Vec<JournalEntry>,
     bytes: u64,
+    /// By digest.
+    blobs: BTreeMap<String, Vec<u8>>,
 }
 
 impl Default for MemoryStore {
@@ -165,6 +167,14 @@ impl Store for MemoryStore {
             };
             data.append_journal(trace_id, entry)
         })
+    }
+
+    fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String> {
+        self.later(move |data, _| data.put_blob(trace_id, bytes))
+    }
+
+    fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        self.later(move |data, _| Ok(data.get_blob(thread_id, digest)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, Run> {

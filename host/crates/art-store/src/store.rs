@@ -39,7 +39,7 @@ pub trait Store: Send + Sync + Debug {
     /// Threads, the most recently updated first.
     fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>>;
 
-    /// Deletes a thread with its messages, observations, state, runs and journals. False when there was none (M1).
+    /// Deletes a thread with its messages, observations, state, runs, journals and blobs. False when there was none (M1).
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool>;
 
     /// Adds messages to a thread, all or none. No messages is no work, whatever the thread (M15).
@@ -89,6 +89,16 @@ pub trait Store: Send + Sync + Debug {
         kind: &'a str,
         payload: Value,
     ) -> StoreFuture<'a, JournalEntry>;
+
+    /// Keeps bytes that the journal of a run names, and gives their [`digest`](crate::digest). Bytes that the run has already
+    /// are kept once; they are deleted with the run.
+    ///
+    /// Fails with [`StoreError::TooLarge`] and [`StoreError::BlobsFull`] when they are too many for a blob or for the run, and
+    /// with [`StoreError::RunEnded`] when the run has ended for good.
+    fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String>;
+
+    /// The bytes that a run of the thread keeps under that digest.
+    fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
 
     /// Ends a run or suspends it, and keeps `summary` for listings.
     ///

@@ -1,15 +1,16 @@
 //! Runs and their journals.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::agent::RunStatus;
 use serde_json::Value;
 
 use super::{Data, RunData};
-use crate::check;
 use crate::error::StoreError;
 use crate::record::{JournalEntry, NewRun, Run, RunFilter, RunState};
+use crate::{blob, check};
 
 impl Data {
     pub(super) fn begin_run(&mut self, new: &NewRun, now: Timestamp) -> Result<Run, StoreError> {
@@ -29,6 +30,7 @@ impl Data {
             run: run.clone(),
             entries: Vec::new(),
             bytes: 0,
+            blobs: BTreeMap::new(),
         };
         self.runs.insert(run.trace_id.clone(), data);
         Ok(run)
@@ -47,6 +49,23 @@ impl Data {
         data.bytes += added;
         data.entries.push(entry.clone());
         Ok(entry)
+    }
+
+    pub(super) fn put_blob(&mut self, trace_id: &str, bytes: Vec<u8>) -> Result<String, StoreError> {
+        let data = self.run(trace_id)?;
+        check::not_ended(&data.run)?;
+        let digest = blob::digest(&bytes);
+        if !data.blobs.contains_key(&digest) {
+            let kept = data.blobs.values().map(|blob| blob::weight(blob.len() as u64, 1)).sum();
+            blob::fits(trace_id, kept, &bytes)?;
+            data.blobs.insert(digest.clone(), bytes);
+        }
+        Ok(digest)
+    }
+
+    pub(super) fn get_blob(&self, thread_id: &str, digest: &str) -> Option<Vec<u8>> {
+        let mut of_thread = self.runs.values().filter(|data| data.run.thread_id == thread_id);
+        of_thread.find_map(|data| data.blobs.get(digest).cloned())
     }
 
     pub(super) fn end_run(

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 pub(super) const APPLICATION_ID: i32 = 0x4152_5453;
 
 /// What takes a database from each format to the next. Only ever grows: a script that was released is never changed.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// Brings the database to the newest format, one transaction for each step.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 
+mod blobs;
 mod fault;
 mod file;
 mod messages;

@@ -142,6 +142,13 @@ pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Ve
     )
 }
 
+/// The key of a run that has not ended for good.
+pub(super) fn open(connection: &Connection, trace_id: &str) -> Result<i64, Fault> {
+    let stored = known(connection, trace_id)?;
+    check::not_ended(&stored.run)?;
+    Ok(stored.seq)
+}
+
 fn known(connection: &Connection, trace_id: &str) -> Result<Stored, Fault> {
     find(connection, trace_id)?.ok_or_else(|| check::unknown_run(trace_id).into())
 }

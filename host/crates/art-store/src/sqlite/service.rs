@@ -5,7 +5,8 @@ use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use serde_json::Value;
 
-use super::{SqliteStore, messages, observations, runs, threads};
+use super::{SqliteStore, blobs, messages, observations, runs, threads};
+use crate::blob;
 use crate::check::{self, encode};
 use crate::record::{
     JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Run, RunFilter, Thread, ThreadFilter,
@@ -134,6 +135,22 @@ impl Store for SqliteStore {
             };
             self.write(append).await
         })
+    }
+
+    fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String> {
+        Box::pin(async move {
+            blob::fits(trace_id, 0, &bytes)?;
+            let (trace_id, digest) = (trace_id.to_owned(), blob::digest(&bytes));
+            let name = digest.clone();
+            self.write(move |connection, _| blobs::put(connection, &trace_id, &digest, &bytes))
+                .await?;
+            Ok(name)
+        })
+    }
+
+    fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        let (thread_id, digest) = (thread_id.to_owned(), digest.to_owned());
+        Box::pin(self.read(move |connection| blobs::get(connection, &thread_id, &digest)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, Run> {

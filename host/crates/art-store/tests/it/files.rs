@@ -127,7 +127,7 @@ fn a_newer_database_is_refused() {
     assert_eq!(
         refused(&path).to_string(),
         format!(
-            "the database `{}` has format 7, this host knows up to 1: use a newer art or another --home",
+            "the database `{}` has format 7, this host knows up to 2: use a newer art or another --home",
             path.display()
         )
     );

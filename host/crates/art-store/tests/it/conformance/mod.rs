@@ -14,6 +14,7 @@ macro_rules! suite {
     };
 }
 
+mod blobs;
 mod bounds;
 mod conversation;
 mod observations;

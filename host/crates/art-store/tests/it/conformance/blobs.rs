@@ -1,0 +1,112 @@
+use art_core::agent::RunStatus;
+use art_store::{StoreError, digest, limits};
+use serde_json::json;
+
+use crate::world::{World, run, thread};
+
+suite! {
+    bytes_come_back_under_their_digest,
+    the_same_bytes_are_kept_once,
+    bytes_of_a_run_are_found_in_its_thread_only,
+    bytes_go_with_their_thread,
+    more_than_a_run_may_keep_is_refused,
+    empty_blobs_count_as_well,
+    a_run_that_has_ended_or_is_not_there_keeps_nothing,
+}
+
+async fn begun(world: World) -> World {
+    let world = world.with_thread("t").await;
+    world.store.begin_run(run("r", "t")).await.unwrap();
+    world
+}
+
+async fn bytes_come_back_under_their_digest(world: World) {
+    let world = begun(world).await;
+    for bytes in [&b""[..], b"\0\xff", "täxt".as_bytes()] {
+        let name = world.store.put_blob("r", bytes.to_vec()).await.unwrap();
+        assert_eq!(name, digest(bytes));
+        assert_eq!(world.store.get_blob("t", &name).await.unwrap().as_deref(), Some(bytes));
+    }
+    assert_eq!(world.store.get_blob("t", &digest(b"other")).await.unwrap(), None);
+}
+
+async fn the_same_bytes_are_kept_once(world: World) {
+    let world = begun(world).await;
+    // Ten times as much as a run may keep.
+    for _ in 0..40 {
+        world
+            .store
+            .put_blob("r", vec![7; limits::MAX_VALUE_BYTES])
+            .await
+            .unwrap();
+    }
+}
+
+async fn bytes_of_a_run_are_found_in_its_thread_only(world: World) {
+    let world = begun(world).await.with_thread("other").await;
+    let name = world.store.put_blob("r", b"x".to_vec()).await.unwrap();
+    world.store.begin_run(run("later", "t")).await.unwrap();
+    assert!(world.store.get_blob("t", &name).await.unwrap().is_some());
+    assert_eq!(world.store.get_blob("other", &name).await.unwrap(), None);
+    assert_eq!(world.store.get_blob("nowhere", &name).await.unwrap(), None);
+}
+
+async fn bytes_go_with_their_thread(world: World) {
+    let world = begun(world).await;
+    let name = world.store.put_blob("r", b"x".to_vec()).await.unwrap();
+    assert!(world.store.delete_thread("t").await.unwrap());
+    world.store.create_thread(thread("t")).await.unwrap();
+    assert_eq!(world.store.get_blob("t", &name).await.unwrap(), None);
+}
+
+async fn more_than_a_run_may_keep_is_refused(world: World) {
+    let world = begun(world).await;
+    let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
+    let refused = world.store.put_blob("r", too_large).await.unwrap_err();
+    assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused}");
+    for n in 0..3 {
+        world
+            .store
+            .put_blob("r", vec![n; limits::MAX_VALUE_BYTES])
+            .await
+            .unwrap();
+    }
+    let refused = world
+        .store
+        .put_blob("r", vec![9; limits::MAX_VALUE_BYTES])
+        .await
+        .unwrap_err();
+    assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
+    // Another run has its own.
+    world.store.begin_run(run("other", "t")).await.unwrap();
+    world
+        .store
+        .put_blob("other", vec![9; limits::MAX_VALUE_BYTES])
+        .await
+        .unwrap();
+}
+
+async fn empty_blobs_count_as_well(world: World) {
+    let world = begun(world).await;
+    for n in 0..3 {
+        world
+            .store
+            .put_blob("r", vec![n; limits::MAX_VALUE_BYTES - 1_024])
+            .await
+            .unwrap();
+    }
+    let left = limits::MAX_VALUE_BYTES - 2_048;
+    world.store.put_blob("r", vec![9; left]).await.unwrap();
+    world.store.put_blob("r", Vec::new()).await.unwrap();
+    let refused = world.store.put_blob("r", b"x".to_vec()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
+}
+
+async fn a_run_that_has_ended_or_is_not_there_keeps_nothing(world: World) {
+    let world = begun(world).await;
+    world.store.end_run("r", RunStatus::Success, json!({})).await.unwrap();
+    let refused = world.store.put_blob("r", b"x".to_vec()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
+    let refused = world.store.put_blob("nowhere", b"x".to_vec()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::UnknownRun { .. }), "{refused}");
+}
