@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 /// Package, its directory, and ours that it may depend on. `None`: on all of them.
 const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
     ("art-core", "host/crates/art-core", Some(&[])),
+    ("art-files", "host/crates/art-files", Some(&[])),
     ("art-agent", "host/crates/art-agent", Some(&["art-core"])),
     ("art-tools", "host/crates/art-tools", Some(&["art-core"])),
     (
         "art-sandbox",
         "host/crates/art-sandbox",
-        Some(&["art-core", "art-tools"]),
+        Some(&["art-core", "art-files", "art-tools"]),
     ),
-    ("art-model", "host/crates/art-model", Some(&["art-core"])),
+    ("art-model", "host/crates/art-model", Some(&["art-core", "art-files"])),
     ("art-store", "host/crates/art-store", Some(&["art-core"])),
     ("art-host", "host", None),
     ("art-sdk", "sdk", Some(&["art-sdk-macros"])),

@@ -32,6 +32,7 @@ mod loading_damage;
 mod loading_schema;
 mod models;
 mod no_network;
+mod odd_files;
 mod plugins;
 mod tool_system;
 mod without_wasi;

@@ -1,11 +1,10 @@
 //! Files that come with a question.
 
-use std::fs::OpenOptions;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use art_core::agent::QueryAttachment;
+use art_files::{NotRegular, open_regular};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -80,13 +79,12 @@ pub(super) fn beyond_tools(attachment: &QueryAttachment, most: Option<u64>) -> O
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
-    // Without `NONBLOCK` a pipe would hold the host until somebody writes to it.
-    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = file.map_err(CommandError::file("open", path))?;
-    if !file.metadata().map_err(CommandError::file("read", path))?.is_file() {
-        return Err(refused(path, "is not a regular file; write it to a file first"));
-    }
+    let file = open_regular(path).map_err(|error| {
+        if NotRegular::is_cause_of(&error) {
+            return refused(path, "is not a regular file; write it to a file first");
+        }
+        CommandError::file("open", path)(error)
+    })?;
     let mut bytes = Vec::new();
     let taken = file.take(MAX_MEDIA as u64 + 1).read_to_end(&mut bytes);
     taken.map_err(CommandError::file("read", path))?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use art_core::JsonObject;
 use art_core::agent::ExecutionOverrides;
 use art_core::prompt::{AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec};
+use art_files::open_regular;
 use art_model::{EngineLimits, PriceTable, ProviderSettings};
 use serde::Deserialize;
 
@@ -134,7 +135,7 @@ impl From<Persona> for AgentPersona {
 
 /// The file; none when there is none.
 pub(super) fn read_file(path: &Path) -> Result<Option<File>, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match open_regular(path).and_then(std::io::read_to_string) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use art_files::{NotRegular, open_entry};
 use art_sandbox::{LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::Dir;
 use serde::Serialize;
 
 use crate::error::in_one_line;
@@ -167,24 +168,16 @@ fn load_file<T>(dir: &Dir, file: &str, load: impl Fn(&str, &[u8]) -> Result<T, L
 /// Reads a regular file of the folder: no link, no pipe, no device, nothing beyond the size limit.
 fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
     let io = |error: std::io::Error| format!("could not be read: {error}");
-    // Without `NONBLOCK` a pipe would hold the host until somebody writes to it.
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-    let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
-    if !dir.symlink_metadata(file).map_err(io)?.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    let opened = dir.open_with(file, &options).map_err(io)?;
-    let metadata = opened.metadata().map_err(io)?;
-    if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    if metadata.len() > MAX_COMPONENT_BYTES {
+    let opened = open_entry(dir, file).map_err(|error| {
+        if NotRegular::is_cause_of(&error) {
+            return NotRegular.to_string();
+        }
+        io(error)
+    })?;
+    let length = opened.metadata().map_err(io)?.len();
+    if length > MAX_COMPONENT_BYTES {
         return Err(format!(
-            "the file has {} bytes, more than the {MAX_COMPONENT_BYTES} allowed",
-            metadata.len()
+            "the file has {length} bytes, more than the {MAX_COMPONENT_BYTES} allowed"
         ));
     }
     let mut bytes = Vec::new();

@@ -1,11 +1,11 @@
 //! Where a key comes from. It is held as a secret and written into one header, nowhere else.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use art_core::error::ModelError;
+use art_files::{NotRegular, open_regular};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::fault::not_configured;
@@ -130,16 +130,13 @@ fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
 fn read(path: &Path) -> Result<String, ModelError> {
     let shown = path.display();
     let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{shown}`: {cause}"));
-    // Opening a pipe waits for its other end, so what it is comes first, and again for what was opened.
-    let irregular = || not_configured(format!("the key file `{shown}` is not a regular file"));
-    if !path.metadata().map_err(unreadable)?.is_file() {
-        return Err(irregular());
-    }
-    let file = File::open(path).map_err(unreadable)?;
+    let file = open_regular(path).map_err(|cause| {
+        if NotRegular::is_cause_of(&cause) {
+            return not_configured(format!("the key file `{shown}` is {NotRegular}"));
+        }
+        unreadable(cause)
+    })?;
     let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(irregular());
-    }
     if open_to_others(&metadata) {
         return Err(not_configured(format!(
             "others can read the key file `{shown}`; make it readable to its owner alone (`chmod 600`)"

@@ -11,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use art_files::{NotRegular, open_regular};
 use wasmtime::Engine;
 
 use crate::error::CacheError;
@@ -100,7 +101,7 @@ impl CodeCache {
 
     /// The file when its tag is right, and the bytes of its content.
     fn genuine(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
-        let mut file = File::open(self.path(kind, engine, digest)).ok()?;
+        let mut file = open_regular(&self.path(kind, engine, digest)).ok()?;
         let length = file.metadata().ok()?.len();
         let bytes = length.checked_sub(TAG_BYTES)?;
         if length > MAX_FILE_BYTES {
@@ -218,30 +219,54 @@ fn load_or_make_key(path: &Path) -> Result<[u8; blake3::KEY_LEN], CacheError> {
     };
     match read_key(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => make_key(path).and_then(|()| read_key(path)).map_err(io),
+        Err(error) if is_worthless(&error) => {
+            tracing::warn!(path = %path.display(), %error, "the key of the cache is replaced; tools are compiled again");
+            replace_key(path).and_then(|()| read_key(path)).map_err(io)
+        }
         key => key.map_err(io),
     }
 }
 
 fn read_key(path: &Path) -> std::io::Result<[u8; blake3::KEY_LEN]> {
+    let mut file = open_regular(path)?;
+    if file.metadata()?.len() != blake3::KEY_LEN as u64 {
+        return Err(ErrorKind::InvalidData.into());
+    }
     let mut key = [0; blake3::KEY_LEN];
-    File::open(path)?.read_exact(&mut key)?;
+    file.read_exact(&mut key)?;
     Ok(key)
+}
+
+/// Whether what is there is no key and will never be one. What it was a key to is a cache: it is made again.
+fn is_worthless(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::InvalidData || NotRegular::is_cause_of(error)
 }
 
 /// Makes the key whole or not at all; of two hosts that start at the same time, one makes it.
 fn make_key(path: &Path) -> std::io::Result<()> {
-    let mut key = [0; blake3::KEY_LEN];
-    File::open("/dev/urandom")?.read_exact(&mut key)?;
-    let aside = path.with_extension(format!("tmp-{}", art_core::id::random()));
-    let mut file = private_file(&aside)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
+    let aside = write_key(path)?;
     let linked = fs::hard_link(&aside, path);
     fs::remove_file(&aside)?;
     match linked {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         linked => linked,
     }
+}
+
+/// Puts a new key in place of what is there. Of two hosts that do so at the same time, one compiles for itself this once.
+fn replace_key(path: &Path) -> std::io::Result<()> {
+    fs::rename(write_key(path)?, path)
+}
+
+/// Writes a new key beside `path`, and gives where.
+fn write_key(path: &Path) -> std::io::Result<PathBuf> {
+    let mut key = [0; blake3::KEY_LEN];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let aside = path.with_extension(format!("tmp-{}", art_core::id::random()));
+    let mut file = private_file(&aside)?;
+    file.write_all(&key)?;
+    file.sync_all()?;
+    Ok(aside)
 }
 
 /// A new file that only this user can read.
