@@ -1,7 +1,7 @@
 //! Attacks from code that no compiler makes of Rust: before, after and around `execute`.
 
 use art_core::limits::Limits;
-use art_core::outcome::Outcome;
+use art_core::outcome::{Ending, Outcome};
 use art_sandbox::Sandbox;
 use serde_json::json;
 
@@ -93,6 +93,59 @@ async fn much_work_for_the_host_is_stopped_at_once() {
     let outcome = run(LOG_LOOP, limits).await;
     assert_eq!(outcome.ending.name(), "fuel_exhausted");
     assert!(outcome.usage.host_calls <= 102, "{:?}", outcome.usage);
+}
+
+#[tokio::test]
+async fn too_many_calls_into_the_host_are_named_and_not_the_fuel_that_is_left() {
+    let limits = Limits {
+        fuel: Limits::MAX.fuel,
+        host_calls: 100,
+        ..Limits::EXECUTE
+    };
+    let told = run(LOG_LOOP, limits).await.ending.error().unwrap().1;
+    assert_eq!(told, "used up its 100 calls into the host");
+}
+
+#[tokio::test]
+async fn calls_into_the_host_that_cost_all_the_fuel_are_not_too_many() {
+    let limits = Limits {
+        fuel: 5_000_000,
+        ..Limits::EXECUTE
+    };
+    let told = run(LOG_LOOP, limits).await.ending.error().unwrap().1;
+    assert_eq!(told, "used up its 5000000 units of fuel");
+}
+
+#[tokio::test]
+async fn the_cause_of_a_trap_comes_before_the_functions_that_were_running() {
+    let name = |n: usize| format!("$a_function_with_a_name_that_is_long_enough_to_fill_the_message_{n}");
+    for depth in [0, 15] {
+        let call = |n: usize| format!("(func {} (call {}))", name(n), name(n + 1));
+        let calls: String = (0..depth).map(call).collect();
+        let outside = "(call $log (i32.const 0) (i32.const -16) (i32.const 16))";
+        let guest = Handmade {
+            items: &format!("{calls} (func {} {outside})", name(depth)),
+            execute: &format!("(call {})", name(0)),
+            ..LOG_LOOP
+        };
+        let Ending::Trap { message } = run(guest, Limits::EXECUTE).await.ending else {
+            panic!("it is a trap");
+        };
+        let (cause, functions) = message.split_once("; ").expect("both are told");
+        assert!(cause.contains("out of bounds"), "{message}");
+        assert!(functions.contains("a_function_with_a_name"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_a_function_does_not_change_how_a_trap_is_classified() {
+    let guest = Handmade {
+        items: "(func $utf-8_discriminant (call $log (i32.const 0) (i32.const -16) (i32.const 16)))",
+        execute: "(call $utf-8_discriminant)",
+        ..LOG_LOOP
+    };
+    let ending = run(guest, Limits::EXECUTE).await.ending;
+    assert_eq!(ending.name(), "trap", "{ending:?}");
 }
 
 #[tokio::test]

@@ -30,10 +30,10 @@ pub enum Ending {
     Suspended(Suspension),
     /// The tool hands its work to a subtask.
     Continuation(SubtaskRequest),
-    /// It burnt all its fuel.
+    /// It computed, or made the host compute, for too long.
     FuelExhausted {
-        /// Units it had.
-        limit: u64,
+        /// What it used up.
+        spent: Spent,
     },
     /// It took too long.
     Timeout {
@@ -81,7 +81,7 @@ impl Ending {
         Some(match self {
             Self::Success(_) | Self::Suspended(_) | Self::Continuation(_) => return None,
             Self::Failure(failure) => (failure.code, failure.message.clone()),
-            Self::FuelExhausted { limit } => (Code::FuelExhausted, format!("used up its {limit} units of fuel")),
+            Self::FuelExhausted { spent } => (Code::FuelExhausted, format!("used up its {spent}")),
             Self::Timeout { limit_ms } => (Code::Timeout, format!("did not finish within {limit_ms} ms")),
             Self::MemoryExhausted { limit } => (
                 Code::MemoryExhausted,
@@ -118,6 +118,24 @@ impl Ending {
             Self::Cancelled => "cancelled",
             Self::Busy => "busy",
             Self::HostError { .. } => "host_error",
+        }
+    }
+}
+
+/// What a call that computed for too long has used up, with how much of it there was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// Units of fuel.
+    Fuel(u64),
+    /// Calls into the host.
+    HostCalls(u64),
+}
+
+impl std::fmt::Display for Spent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fuel(units) => write!(f, "{units} units of fuel"),
+            Self::HostCalls(calls) => write!(f, "{calls} calls into the host"),
         }
     }
 }
@@ -250,7 +268,9 @@ mod tests {
     fn endings_with_an_error() -> Vec<Ending> {
         vec![
             Ending::Failure(failure()),
-            Ending::FuelExhausted { limit: 2_000_000_000 },
+            Ending::FuelExhausted {
+                spent: Spent::Fuel(2_000_000_000),
+            },
             Ending::Timeout { limit_ms: 30_000 },
             Ending::MemoryExhausted { limit: 67_108_864 },
             Ending::StackOverflow,

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use art_core::limits::Limits;
-use art_core::outcome::{CallLog, Ending, Outcome};
+use art_core::outcome::{CallLog, Ending, Outcome, Spent};
+use art_core::text::byte_prefix;
 use art_core::tool::{ExecutionContext, ToolSchema};
 use art_core::usage::Usage;
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
-use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::absent::NotGranted;
@@ -141,9 +142,13 @@ impl Session {
     }
 
     fn fuel_exhausted(&self) -> Ending {
-        Ending::FuelExhausted {
-            limit: self.limits.fuel,
-        }
+        let Limits { fuel, host_calls, .. } = self.limits;
+        let spent = if self.store.data().meter.host_calls() > host_calls {
+            Spent::HostCalls(host_calls)
+        } else {
+            Spent::Fuel(fuel)
+        };
+        Ending::FuelExhausted { spent }
     }
 
     fn too_large(&self, bytes: u64) -> Ending {
@@ -184,23 +189,35 @@ impl Session {
                 message: denied.to_string(),
             };
         }
-        let message = art_core::text::byte_prefix(&format!("{error:#}"), MAX_TRAP_BYTES).to_owned();
+        let (cause, running) = cause_and_backtrace(error);
         // The engine has no types for these two.
-        if message.contains("fuel allocated for hostcalls") {
+        if cause.contains("fuel allocated for hostcalls") {
             let limit = self.limits.output_bytes + HOSTCALL_SLACK;
             let reason = format!("more than {limit} bytes were handed to the host at once");
             return Ending::InvalidOutput { reason };
         }
-        if message.contains("utf-8") || message.contains("discriminant") {
-            return Ending::InvalidOutput { reason: message };
+        if cause.contains("utf-8") || cause.contains("discriminant") {
+            let reason = byte_prefix(&cause, MAX_TRAP_BYTES).to_owned();
+            return Ending::InvalidOutput { reason };
         }
-        Ending::Trap { message }
+        let message = running.map_or(cause.clone(), |running| format!("{cause}; {running}"));
+        Ending::Trap {
+            message: byte_prefix(&message, MAX_TRAP_BYTES).to_owned(),
+        }
     }
 }
 
 fn trap_message(trap: &Trap) -> String {
     let text = trap.to_string();
     text.strip_prefix("wasm trap: ").unwrap_or(&text).to_owned()
+}
+
+/// What went wrong, and the functions that were running. The engine tells the functions first, and they may be many.
+fn cause_and_backtrace(error: &wasmtime::Error) -> (String, Option<String>) {
+    let running = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
+    let causes = error.chain().map(ToString::to_string);
+    let causes: Vec<_> = causes.filter(|text| Some(text) != running.as_ref()).collect();
+    (causes.join(": "), running)
 }
 
 fn in_words(ending: &Ending) -> String {
