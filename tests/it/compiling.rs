@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use art_sandbox::{CompilerProgram, LoadError, Plugin, Sandbox, SandboxConfig};
 
 use crate::handmade::Handmade;
+use crate::home::Home;
 
 /// A sandbox whose compiler is started by these lines of the shell; `$ART` is the program.
 fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
@@ -139,4 +142,41 @@ fn the_compiler_gets_nothing_of_the_environment() {
     let mut names: Vec<_> = seen.lines().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();
     assert_eq!(names, ["MALLOC_ARENA_MAX", "RAYON_NUM_THREADS"]);
+}
+
+/// Whether a process runs; one that ended and was not waited for does not.
+fn runs(process: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+/// Looks again and again until there is something, for as long as nothing takes that is not broken.
+fn soon<T>(look: impl Fn() -> Option<T>) -> T {
+    for _ in 0..3_000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it did not happen within 30 s")
+}
+
+#[test]
+fn a_compiler_ends_when_its_host_is_killed() {
+    let home = Home::empty();
+    fs::create_dir(home.dir.path().join("cache")).unwrap();
+    fs::write(home.plugins().join("bomb.wasm"), bomb()).unwrap();
+    let mut host = home.start(&["tool", "list"]);
+    let process = host.id();
+    // The compiler is a child of the thread that waits for it.
+    let compiler = soon(|| {
+        let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+        let children = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
+        let all: String = children.collect();
+        all.split_whitespace().last().map(str::to_owned)
+    });
+    host.kill().unwrap();
+    host.wait().unwrap();
+    soon(|| (!runs(&compiler)).then_some(()));
 }

@@ -33,7 +33,8 @@ impl Home {
         home
     }
 
-    fn empty() -> Self {
+    /// A home without tools.
+    pub(crate) fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
         };

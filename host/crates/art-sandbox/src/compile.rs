@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -11,7 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use art_core::text::byte_prefix;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use wasmtime::Engine;
 
 use crate::engine::compiling_engine;
 use crate::error::LoadError;
@@ -141,10 +145,32 @@ fn failure(status: ExitStatus, reason: &str) -> LoadError {
     LoadError::CompileLimit { limit }
 }
 
+/// Compiles `wasm` in the host itself, without limits of time and memory.
+///
+/// # Errors
+/// [`LoadError::Compile`] when the component is refused, [`LoadError::CompilerProcess`] when the compiler panicked over it.
+pub(crate) fn compile_in_host(engine: &Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
+    unless_it_panics(|| check_and_compile(engine, wasm))?.map_err(LoadError::Compile)
+}
+
+fn unless_it_panics<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {
+    // Nothing of a compilation that panicked is looked at again.
+    catch_unwind(AssertUnwindSafe(compile)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref().cloned()).unwrap_or_default();
+        broke(format!("it panicked: {}", byte_prefix(&text, MAX_REASON_BYTES)))
+    })
+}
+
+fn check_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    engine.precompile_component(wasm)
+}
+
 /// All that a compiling process does: reads a component from stdin and writes its compiled code to stdout. On stderr it says
-/// why a component is refused.
+/// why a component is refused. It ends at once when nobody is left to take the code.
 #[must_use]
 pub fn compile_process() -> ExitCode {
+    thread::spawn(end_with_the_host);
     match compile_stdin() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -162,9 +188,20 @@ fn compile_stdin() -> wasmtime::Result<()> {
         .lock()
         .take(MAX_COMPONENT_BYTES)
         .read_to_end(&mut wasm)?;
-    let code = compiling_engine()?.precompile_component(&wasm)?;
+    let code = check_and_compile(&compiling_engine()?, &wasm)?;
     std::io::stdout().lock().write_all(&code)?;
     Ok(())
+}
+
+/// Ends this process when the other end of its stdout is closed: a host that was killed stops no compiler.
+fn end_with_the_host() {
+    let stdout = std::io::stdout();
+    let mut taker = [PollFd::new(&stdout, PollFlags::empty())];
+    while poll(&mut taker, None) == Err(Errno::INTR) {}
+    let gone = PollFlags::ERR | PollFlags::HUP;
+    if taker.iter().any(|taker| taker.revents().intersects(gone)) {
+        std::process::exit(i32::from(REFUSED));
+    }
 }
 
 fn limit_this_process() -> std::io::Result<()> {
@@ -181,4 +218,18 @@ fn limit_this_process() -> std::io::Result<()> {
     lower(Resource::As, ADDRESS_SPACE, ADDRESS_SPACE)?;
     lower(Resource::Core, 0, 0)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_compiler_is_an_error_of_the_compiler() {
+        let number = "four";
+        let panics = || number.parse::<u8>().unwrap();
+        let error = unless_it_panics(panics).unwrap_err();
+        assert!(matches!(&error, LoadError::CompilerProcess(reason) if reason.to_string().contains("invalid digit")));
+        assert_eq!(unless_it_panics(|| 4).unwrap(), 4);
+    }
 }

@@ -114,7 +114,7 @@ pub enum LoadError {
         /// What was used up.
         limit: String,
     },
-    /// The process that compiles could not be started, or broke.
+    /// The process that compiles could not be started, or the compiler broke.
     #[error("the compiler failed")]
     CompilerProcess(#[source] std::io::Error),
     /// The component does not fit the interfaces of the host.

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
 use crate::call::Session;
-use crate::compile::CompilerProgram;
+use crate::compile::{CompilerProgram, compile_in_host};
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
 use crate::inspect::{Inspection, inspect};
@@ -224,7 +224,7 @@ impl Sandbox {
         let engine = self.first_engine()?;
         let compiled = match &self.inner.compiler {
             Some(compiler) => compiler.compile(wasm),
-            None => engine.precompile_component(wasm).map_err(LoadError::Compile),
+            None => compile_in_host(engine, wasm),
         };
         if let Some(cache) = &self.inner.cache {
             match &compiled {
