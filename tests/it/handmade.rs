@@ -78,6 +78,23 @@ impl Handmade<'_> {
             .expect("the module becomes a component")
     }
 
+    /// [`Handmade::build`] with a further component, in text, that is instantiated after the tool.
+    pub(crate) fn build_with(&self, member: &str) -> Vec<u8> {
+        const COMPONENT_SECTION: u8 = 4;
+        const INSTANCE_SECTION: u8 = 5;
+        let mut component = self.build();
+        let member = wat::parse_str(member).expect("the member is valid text");
+        let index = sections(&component).filter(|id| *id == COMPONENT_SECTION).count();
+        component.push(COMPONENT_SECTION);
+        component.extend(leb128(member.len()));
+        component.extend(member);
+        // One instance: of the component with this index, without arguments.
+        let instance = [vec![1, 0], leb128(index), vec![0]].concat();
+        component.extend([INSTANCE_SECTION, u8::try_from(instance.len()).expect("a short section")]);
+        component.extend(instance);
+        component
+    }
+
     fn text(&self) -> String {
         let Self {
             version,
@@ -117,6 +134,69 @@ impl Handmade<'_> {
             at = Self::OUTPUT_AT,
         )
     }
+}
+
+/// Two components with a memory each, of which one hands a text of this many bytes to the other again and again.
+pub(crate) fn members(bytes: u32, times: u32) -> String {
+    let pages = bytes / 65_536 + 2;
+    format!(
+        r#"(component
+            (component $taker
+                (core module $m
+                    (memory (export "memory") {pages})
+                    (func (export "take") (param i32 i32))
+                    (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 16)))
+                (core instance $i (instantiate $m))
+                (func (export "take") (param "text" string)
+                    (canon lift (core func $i "take") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
+            (component $giver
+                (import "take" (func $take (param "text" string)))
+                (core module $memory (memory (export "memory") {pages}))
+                (core instance $memory (instantiate $memory))
+                (core func $lowered (canon lower (func $take) (memory (core memory $memory "memory"))))
+                (core module $m
+                    (import "taker" "take" (func $take (param i32 i32)))
+                    (func $start (local $left i32)
+                        (local.set $left (i32.const {times}))
+                        (loop $l
+                            (call $take (i32.const 0) (i32.const {bytes}))
+                            (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+                            (br_if $l (local.get $left))))
+                    (start $start))
+                (core instance $taker (export "take" (func $lowered)))
+                (core instance (instantiate $m (with "taker" (instance $taker)))))
+            (instance $taker (instantiate $taker))
+            (instance (instantiate $giver (with "take" (func $taker "take")))))"#
+    )
+}
+
+/// The kinds of a component's sections, in order.
+fn sections(component: &[u8]) -> impl Iterator<Item = u8> {
+    let mut rest = component.get(8..).expect("a header");
+    std::iter::from_fn(move || {
+        let (id, mut after) = rest.split_first()?;
+        let mut size = 0;
+        for shift in (0..).step_by(7) {
+            let (byte, further) = after.split_first()?;
+            after = further;
+            size |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        rest = after.get(size..)?;
+        Some(*id)
+    })
+}
+
+fn leb128(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
 }
 
 /// The `tool-schema` record in memory: name, description, input schema, and nothing else.

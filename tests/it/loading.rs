@@ -3,9 +3,10 @@
 use art_core::limits::{LimitOverrides, Limits};
 use art_sandbox::{LoadError, inspect};
 use art_tools::executor::ToolExecutor;
+use serde_json::json;
 
-use crate::handmade::Handmade;
-use crate::harness::{components, guest, in_full, load, read, sandbox};
+use crate::handmade::{Handmade, members};
+use crate::harness::{call, components, guest, in_full, load, new_sandbox, read, sandbox};
 
 /// Why `bytes` are refused.
 fn refusal(bytes: &[u8]) -> String {
@@ -182,4 +183,54 @@ fn a_limit_that_does_not_exist_is_refused() {
 fn two_manifests_are_refused() {
     let twice = with_manifest(r#"(@custom "art:manifest" "{}") (@custom "art:manifest" "{}")"#);
     assert_eq!(refusal(&twice), "has more than one `art:manifest` section");
+}
+
+/// A component with this many core instances beside those of the tool.
+fn many_instances(count: usize) -> String {
+    let instances = "(core instance (instantiate $m))".repeat(count);
+    format!("(component (core module $m) {instances})")
+}
+
+#[tokio::test]
+async fn a_tool_of_as_many_core_instances_as_one_in_python_answers() {
+    let wasm = Handmade::default().build_with(&many_instances(40));
+    for pooling in [true, false] {
+        let tool = new_sandbox(pooling).load("many", &wasm).expect("it loads");
+        let ending = call(&tool, json!({}), Limits::EXECUTE).await.ending;
+        assert_eq!(ending.name(), "success", "{ending:?}");
+    }
+}
+
+#[test]
+fn a_tool_of_too_many_core_instances_is_refused() {
+    let wasm = Handmade::default().build_with(&many_instances(70));
+    for pooling in [true, false] {
+        let refused = new_sandbox(pooling).load("many", &wasm).expect_err("it is refused");
+        assert!(in_full(&refused).contains("instance"), "{}", in_full(&refused));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_whose_members_pass_texts_to_each_other_answers() {
+    let wasm = Handmade::default().build_with(&members(1_000, 100));
+    let tool = sandbox().load("members", &wasm).expect("it loads");
+    let ending = call(&tool, json!({}), Limits::EXECUTE).await.ending;
+    assert_eq!(ending.name(), "success", "{ending:?}");
+}
+
+#[test]
+fn a_module_with_several_memories_is_refused() {
+    let two = Handmade {
+        items: "(memory 1)",
+        ..Handmade::default()
+    };
+    let member = r#"(component
+        (core module $a (memory (export "memory") 1))
+        (core module $b (import "a" "memory" (memory 1)) (memory 1))
+        (core instance $a (instantiate $a))
+        (core instance (instantiate $b (with "a" (instance $a)))))"#;
+    for wasm in [two.build(), Handmade::default().build_with(member)] {
+        let refused = refusal(&wasm);
+        assert!(refused.contains("multiple memories"), "{refused}");
+    }
 }

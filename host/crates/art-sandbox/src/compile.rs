@@ -19,6 +19,7 @@ use wasmtime::Engine;
 
 use crate::engine::compiling_engine;
 use crate::error::LoadError;
+use crate::modules::check_modules;
 use crate::sandbox::MAX_COMPONENT_BYTES;
 
 /// Seconds of processor time for one component, and until the process is gone for certain.
@@ -163,6 +164,7 @@ fn unless_it_panics<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {
 }
 
 fn check_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    check_modules(wasm)?;
     engine.precompile_component(wasm)
 }
 

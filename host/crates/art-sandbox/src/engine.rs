@@ -109,7 +109,8 @@ fn config(mode: &EngineMode) -> Config {
         .concurrency_support(false);
     config
         .wasm_memory64(false)
-        .wasm_multi_memory(false)
+        // Members of a composed component copy from one memory to another. A module of a guest has one: see `modules`.
+        .wasm_multi_memory(true)
         .wasm_tail_call(false)
         .wasm_relaxed_simd(false)
         .wasm_custom_page_sizes(false)

@@ -20,6 +20,7 @@ mod limiter;
 mod linked;
 mod log;
 mod meter;
+mod modules;
 mod plugin;
 mod sandbox;
 mod state;

@@ -5,8 +5,8 @@ use wasmtime::ResourceLimiter;
 
 /// Bytes that one element of a table costs the host.
 const TABLE_ELEMENT_BYTES: usize = 16;
-/// Core instances of one component: the tool's own module and the adapters around it.
-pub(crate) const MAX_INSTANCES: u32 = 32;
+/// Core instances of one component: the tool's own modules and the adapters around them. A tool in Python has 38.
+pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
 /// Tables of one component.
