@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -75,6 +76,28 @@ impl Global {
             .filter(from_environment)
             .collect();
     }
+}
+
+/// The words of a command line, spelled so that a question may begin with a dash: a word after `run` that can be no option,
+/// such as `-5 + 3`, gets a space before it, which is not part of the question.
+pub(crate) fn spelled(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let (mut asks, mut options) = (false, true);
+    let spelled = words.map(|word| {
+        asks |= word == "run";
+        options &= word != "--";
+        match word.to_str() {
+            Some(text) if asks && options && is_no_option(text) => format!(" {text}").into(),
+            _ => word,
+        }
+    });
+    spelled.collect()
+}
+
+/// Whether a word begins with a dash and is no option all the same: the names of options have letters and dashes alone.
+fn is_no_option(word: &str) -> bool {
+    let long = word.strip_prefix("--").and_then(|long| long.split('=').next());
+    let name = long.or_else(|| word.strip_prefix('-')).unwrap_or_default();
+    name.chars().any(|c| !c.is_ascii_alphabetic() && c != '-')
 }
 
 /// The verbs.
@@ -190,6 +213,19 @@ pub struct RunArgs {
     /// Conversation to continue; without it a new one is begun
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
+}
+
+impl RunArgs {
+    /// The question; none when it says nothing.
+    pub(crate) fn query(&self) -> Option<String> {
+        let words = self
+            .query
+            .iter()
+            .map(|word| word.trim())
+            .filter(|word| !word.is_empty());
+        let query = words.collect::<Vec<_>>().join(" ");
+        (!query.is_empty()).then_some(query)
+    }
 }
 
 /// `art chat`
@@ -386,6 +422,47 @@ mod tests {
             assert!(prices.contains(&format!("\n  {key} = ")), "{key}");
         }
         assert!(prices.contains("{ over = "), "{prices}");
+    }
+
+    fn question(words: &[&str]) -> RunArgs {
+        let words = spelled(words.iter().map(OsString::from));
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Run(args) => args,
+            other => panic!("{other:?} asks nothing"),
+        }
+    }
+
+    #[test]
+    fn a_question_may_begin_with_a_dash() {
+        for text in [
+            "-5 + 3",
+            "-(2+3)*4",
+            "-.5^2",
+            "-x + 3 with x = 2",
+            "--5",
+            "--is this a question?",
+        ] {
+            assert_eq!(question(&["art", "run", text]).query().unwrap(), text);
+            let args = question(&["art", "run", "--attach", "a.csv", text, "--thread", "last"]);
+            assert_eq!(args.query().unwrap(), text);
+            assert_eq!((args.attach.len(), args.thread.as_deref()), (1, Some("last")));
+        }
+        let words = question(&["art", "run", "What", "is", "-5", "+", "3?"]);
+        assert_eq!(words.query().unwrap(), "What is -5 + 3?");
+    }
+
+    #[test]
+    fn an_option_that_there_is_not_is_no_question() {
+        for option in ["--atach", "--atach=a.csv", "-x", "-vx"] {
+            let words = spelled(["art", "run", option, "What is 2+2?"].iter().map(OsString::from));
+            assert!(Cli::try_parse_from(words).is_err(), "{option}");
+        }
+    }
+
+    #[test]
+    fn other_verbs_are_spelled_as_they_are() {
+        let words = ["art", "tool", "call", "calculator", "-5", "-"].map(OsString::from);
+        assert_eq!(spelled(words.iter().cloned()), words);
     }
 
     #[test]

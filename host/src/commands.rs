@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use art_sandbox::CompilerProgram;
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::cli::{Cli, Command, Global};
+use crate::cli::{self, Cli, Command, Global};
 use crate::compose::Host;
 use crate::config::{self, Config, Origin, Overrides};
 use crate::error::{CommandError, in_one_line};
@@ -37,7 +37,8 @@ pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([COMPILE]) {
         return art_sandbox::compile_process();
     }
-    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+    let words = cli::spelled(std::env::args_os());
+    let parsed = Cli::command().try_get_matches_from(words).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
         cli.global.note_environment(&matches);
         Ok(cli)

@@ -137,6 +137,16 @@ fn a_question_that_says_nothing_is_a_usage_error() {
 }
 
 #[test]
+fn a_question_may_begin_with_a_dash() {
+    let home = Home::new();
+    home.run("-5 + 3").answers(&["-2"]);
+    home.art(&["run", "--json", "-5 * 3"]).answers(&["-15"]);
+    let misspelt = home.art(&["run", "--atach", "a.csv", "What is 2+2?"]);
+    assert_eq!(misspelt.code(), 2, "{misspelt}");
+    assert!(misspelt.stderr().contains("'--atach'"), "{misspelt}");
+}
+
+#[test]
 fn a_plugins_folder_that_was_named_has_to_be_there() {
     let home = Home::new();
     std::fs::remove_dir_all(home.plugins()).unwrap();

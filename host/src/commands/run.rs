@@ -15,12 +15,8 @@ use crate::render::display::Display;
 use crate::render::{self, plan};
 
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
-    let query = args.query.join(" ");
-    if query.trim().is_empty() {
-        return Err(CommandError::Usage(
-            "the question is empty (hint: `art run \"What is 2+2?\"`)".to_owned(),
-        ));
-    }
+    let empty = || CommandError::Usage("the question is empty (hint: `art run \"What is 2+2?\"`)".to_owned());
+    let query = args.query().ok_or_else(empty)?;
     let question = Question {
         query,
         thread_id: args.thread.clone(),
