@@ -15,6 +15,7 @@ mod show_config;
 mod thread;
 mod tool;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use art_sandbox::CompilerProgram;
@@ -44,7 +45,7 @@ pub fn main() -> ExitCode {
         Ok(cli)
     });
     match parsed {
-        Ok(cli) => start(cli).into(),
+        Ok(cli) => unless_lost(start(cli)).into(),
         Err(error) => wrong_command_line(&error.format(&mut Cli::command())),
     }
 }
@@ -55,12 +56,29 @@ fn wrong_command_line(error: &clap::Error) -> ExitCode {
         .skip(1)
         .take_while(|word| word != "--")
         .any(|word| word == "--json");
-    if !(error.use_stderr() && for_a_program) {
+    if !error.use_stderr() {
+        render::to_stdout(|_| error.print());
+        return unless_lost(Exit::Success).into();
+    }
+    if !for_a_program {
         error.exit();
     }
     let error = CommandError::Usage(without_usage(&error.render().to_string()));
     render::json(&error.to_json());
-    error.exit().into()
+    unless_lost(error.exit()).into()
+}
+
+/// How the program ends: as it was to, unless an answer was lost on its way. A reader that went away is told nothing, as is
+/// usual.
+fn unless_lost(exit: Exit) -> Exit {
+    match render::lost() {
+        None => exit,
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Unread,
+        Some(error) => {
+            render::note(&format!("error: the answer could not be written to stdout: {error}"));
+            Exit::Unwritten
+        }
+    }
 }
 
 /// The first part of what clap says, in one line.

@@ -29,8 +29,12 @@ pub enum Exit {
     Suspended = 7,
     /// The model gave no answer: its provider refused or could not be reached.
     Model = 8,
+    /// The answer could not be written.
+    Unwritten = 9,
     /// The user gave up.
     Cancelled = 130,
+    /// Whoever read the answer went away before its end. (A shell gives the same number to what a closed pipe ends.)
+    Unread = 141,
 }
 
 /// The table that `art --help` shows.
@@ -45,7 +49,9 @@ Exit codes:
   6    the configuration or the store cannot be used
   7    the run waits for a person
   8    the model gave no answer: its provider refused or could not be reached
-  130  cancelled";
+  9    the answer could not be written
+  130  cancelled
+  141  whoever read the answer went away before its end";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
@@ -67,7 +73,9 @@ impl Exit {
             Self::Environment => "environment",
             Self::Suspended => "suspended",
             Self::Model => "model",
+            Self::Unwritten => "unwritten",
             Self::Cancelled => "cancelled",
+            Self::Unread => "unread",
         }
     }
 
@@ -89,7 +97,9 @@ impl Exit {
             Self::Failure => 6,
             Self::Model => 7,
             Self::Environment => 8,
-            Self::Cancelled => 9,
+            Self::Unwritten => 9,
+            Self::Unread => 10,
+            Self::Cancelled => 11,
         }
     }
 

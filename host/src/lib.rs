@@ -3,6 +3,7 @@
 //! The crate is both the library behind the binary `art` and a library to embed: [`compose::Host`] puts the parts together
 //! and [`drive::answer`] carries a question through them. `ARCHITECTURE.md` beside this crate has the whole picture.
 
+mod bounded;
 pub mod cli;
 pub mod commands;
 pub mod compose;

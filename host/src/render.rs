@@ -1,5 +1,6 @@
 //! What people and programs read. Nothing else writes to stdout.
 
+mod closed;
 pub(crate) mod compiling;
 pub(crate) mod display;
 pub(crate) mod drawing;
@@ -9,13 +10,37 @@ pub mod table;
 pub mod units;
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 
 use art_core::text::printable;
 use serde::Serialize;
 
-/// Writes an answer to stdout; nothing in it drives a terminal. A reader that went away is no error.
+/// The first failure to write to stdout. Nothing is written after it, so that no answer has a hole.
+static LOST: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Why an answer did not reach stdout, when one did not. Whoever ends the program asks, since an answer that is lost is none.
+#[must_use]
+pub fn lost() -> Option<&'static std::io::Error> {
+    LOST.get()
+}
+
+/// Writes an answer to stdout; nothing in it drives a terminal. What fails is kept for [`lost`].
 pub fn answer(text: &str) {
-    line(&mut std::io::stdout().lock(), text);
+    to_stdout(|out| line(out, text));
+}
+
+/// Writes to stdout with `write`, unless something was lost before.
+pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+    if lost().is_some() {
+        return;
+    }
+    let mut out = std::io::stdout().lock();
+    let written = closed::was_open()
+        .and_then(|()| write(&mut out))
+        .and_then(|()| out.flush());
+    if let Err(error) = written {
+        LOST.get_or_init(|| error);
+    }
 }
 
 /// Writes an answer to stdout as indented JSON. What could drive a terminal is written as `\uXXXX`.
@@ -32,8 +57,7 @@ pub(crate) fn json_line<T: Serialize>(value: &T) {
 
 /// Writes a piece of an answer to stdout, at once and without ending the line.
 pub(crate) fn piece(text: &str) {
-    let mut out = std::io::stdout().lock();
-    drop(out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()));
+    to_stdout(|out| out.write_all(printable(text).as_bytes()));
 }
 
 /// Takes back what an editor that does not end asked the terminal for: marks around what is pasted. Past all locks, since
@@ -49,7 +73,8 @@ pub(crate) fn end_editing() {
 
 /// Writes a note for the person to stderr; nothing in it drives a terminal.
 pub fn note(text: &str) {
-    line(&mut std::io::stderr().lock(), text);
+    // Where nobody hears a note there is nobody to tell.
+    drop(line(&mut std::io::stderr().lock(), text));
 }
 
 /// Whether notes go to a terminal, where a line can be drawn again.
@@ -63,9 +88,9 @@ pub(crate) fn answers_are_live() -> bool {
     std::io::stdout().is_terminal()
 }
 
-fn line(out: &mut impl Write, text: &str) {
-    let text = printable(text);
-    drop(out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
+fn line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
+    out.write_all(printable(text).as_bytes())?;
+    out.write_all(b"\n")
 }
 
 /// The same JSON without the control characters that `serde_json` leaves in strings; outside of strings there are none.

@@ -34,5 +34,6 @@ mod models;
 mod no_network;
 mod odd_files;
 mod plugins;
+mod streams;
 mod tool_system;
 mod without_wasi;

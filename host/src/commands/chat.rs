@@ -13,6 +13,7 @@ use super::{attachment, config, open, report, run, runtime};
 use crate::cli::{ChatArgs, Global};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::render;
 use commands::{ChatLine, ThreadChange};
 use input::{Input, Typed};
 use screen::Screen;
@@ -105,6 +106,10 @@ impl Chat {
             }
             if self.interrupts.ended() {
                 self.worst = Exit::Cancelled;
+                return Ok(());
+            }
+            // What nobody can read is not worth asking for.
+            if render::lost().is_some() {
                 return Ok(());
             }
         }

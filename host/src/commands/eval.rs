@@ -1,8 +1,11 @@
 //! `art eval`: how well a model picks tools and fills arguments.
 
+use std::fs::File;
+
 use art_model::eval::{EvalCase, EvalReport, ProposedCall, evaluate, parse_cases};
 
 use super::{config, runtime};
+use crate::bounded;
 use crate::cli::{EvalArgs, Global};
 use crate::compose::{callable, open_engine};
 use crate::error::CommandError;
@@ -10,8 +13,12 @@ use crate::exit::Exit;
 use crate::rehearse::proposed_calls;
 use crate::render::{self, table};
 
+/// Bytes of all lines together.
+const MAX_BYTES: u64 = 16 << 20;
+
 pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandError> {
-    let text = std::fs::read_to_string(&args.file).map_err(CommandError::file("read", &args.file))?;
+    let file = File::open(&args.file).map_err(CommandError::file("open", &args.file))?;
+    let text = bounded::text(file, &args.file, MAX_BYTES)?;
     let in_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
     let cases = parse_cases(&text).map_err(in_file)?;
     let config = config(global)?;

@@ -1,10 +1,10 @@
 //! `art tool`: what there is, what it takes, what it gives.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use art_core::error::{ErrorContext, ToolErrorCode};
 use art_core::id;
+use art_core::limits::Limits;
 use art_core::outcome::CallLog;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema, ToolStatus};
 use art_sandbox::Plugin;
@@ -13,6 +13,7 @@ use art_tools::{CallScope, FEEDBACK_SCHEMA, ToolExecutor, ToolReport};
 use serde_json::{Value, json};
 
 use super::{check_plugins, config, runtime};
+use crate::bounded;
 use crate::cli::{Global, ToolCommand};
 use crate::compose::{Toolbox, passing_store};
 use crate::config::Config;
@@ -234,13 +235,10 @@ fn question(result: &ToolResult) -> String {
 }
 
 fn parse(arguments: &str) -> Result<Value, CommandError> {
-    let mut text = arguments.to_owned();
-    if arguments == "-" {
-        text.clear();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(CommandError::file("read", "stdin"))?;
-    }
+    let text = match arguments {
+        "-" => bounded::text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
+        arguments => arguments.to_owned(),
+    };
     let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";
     serde_json::from_str(&text)
         .map_err(|error| CommandError::Usage(format!("the arguments are not JSON: {error} ({hint})")))

@@ -1,0 +1,111 @@
+//! What the program reads from stdin and writes to stdout, when they are not what they should be.
+
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+use crate::home::Home;
+use crate::program::Ran;
+
+/// Verbs that answer.
+const ANSWERING: [&[&str]; 7] = [
+    &["run", "What is 2+2?"],
+    &["run", "--json", "What is 2+2?"],
+    &["tool", "list"],
+    &["tool", "call", "calculator", r#"{"expression":"2+2"}"#],
+    &["config", "--json"],
+    &["completion", "bash"],
+    &["--help"],
+];
+
+fn full() -> Stdio {
+    File::options().write(true).open("/dev/full").unwrap().into()
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_told_and_is_no_success() {
+    let home = Home::new();
+    for verb in ANSWERING {
+        let ran = Ran(home.command(verb).stdout(full()).output().unwrap());
+        assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
+        let told = "error: the answer could not be written to stdout: No space left on device";
+        assert_eq!(ran.stderr().matches(told).count(), 1, "{verb:?}: {ran}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_closed_stdout_is_told_and_is_no_success() {
+    let home = Home::new();
+    for verb in ANSWERING {
+        let art = home.command(verb);
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", r#"exec "$0" "$@" >&-"#])
+            .arg(art.get_program())
+            .args(art.get_args());
+        let ran = Ran(shell.output().unwrap());
+        assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
+        let told = "error: the answer could not be written to stdout: it is closed";
+        assert_eq!(ran.stderr().matches(told).count(), 1, "{verb:?}: {ran}");
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_told_nothing_and_is_no_success() {
+    let home = Home::new();
+    for verb in ANSWERING {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = Ran(home.command(verb).stdout(writer).output().unwrap());
+        assert_eq!(ran.code(), 141, "{verb:?}: {ran}");
+        assert!(!ran.stderr().contains("error"), "{verb:?}: {ran}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_thrown_away_on_purpose_is_a_success() {
+    let home = Home::new();
+    for verb in ANSWERING {
+        let ran = Ran(home.command(verb).stdout(Stdio::null()).output().unwrap());
+        assert_eq!(ran.code(), 0, "{verb:?}: {ran}");
+    }
+}
+
+#[test]
+fn a_conversation_that_nobody_can_read_asks_nothing_more() {
+    let home = Home::new();
+    let questions = home.file("questions.txt", "What is 2+2?\nWhat is 3+3?\n");
+    let mut chat = home.command(&["chat"]);
+    let ran = Ran(chat
+        .stdin(File::open(questions).unwrap())
+        .stdout(full())
+        .output()
+        .unwrap());
+    assert_eq!(ran.code(), 9, "{ran}");
+    let runs = home.art(&["--json", "runs", "list"]).json();
+    assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
+}
+
+#[test]
+fn arguments_from_a_stdin_without_end_are_refused() {
+    let home = Home::new();
+    let mut call = home.command(&["tool", "call", "calculator", "-"]);
+    let ran = Ran(call.stdin(File::open("/dev/zero").unwrap()).output().unwrap());
+    assert_eq!(ran.code(), 2, "{ran}");
+    let told = "error: `stdin` has more than the 4194304 bytes allowed";
+    assert!(ran.stderr().contains(told), "{ran}");
+}
+
+#[test]
+fn arguments_are_read_from_stdin() {
+    let home = Home::new();
+    home.art_with_input(&["tool", "call", "calculator", "-"], r#"{"expression":"2+2"}"#)
+        .answers(&["4"]);
+}
+
+#[test]
+fn evaluation_lines_without_end_are_refused() {
+    let ran = Home::new().art(&["eval", "/dev/zero"]);
+    assert_eq!(ran.code(), 2, "{ran}");
+    let told = "error: `/dev/zero` has more than the 16777216 bytes allowed";
+    assert!(ran.stderr().contains(told), "{ran}");
+}
