@@ -210,7 +210,7 @@ pub struct RunArgs {
     /// A text file that comes with the question; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
-    /// Conversation to continue; without it a new one is begun
+    /// Conversation to continue, as for `art thread show`; without it a new one is begun
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 }
@@ -237,7 +237,7 @@ Examples:
   art chat < questions.txt             one question a line; the exit code is the worst of all
   art chat --json < questions.txt      one JSON line for each event, and one for each report")]
 pub struct ChatArgs {
-    /// Conversation to continue; without it a new one is begun
+    /// Conversation to continue, as for `art thread show`; without it a new one is begun
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 }
@@ -312,15 +312,15 @@ pub enum ThreadCommand {
         limit: usize,
     },
     /// Show what was said in a conversation
-    #[command(after_help = "Example:\n  art thread show 0192f1c2-...")]
+    #[command(after_help = "Examples:\n  art thread show last\n  art thread show 0192f1c2-4")]
     Show {
-        /// The conversation
+        /// The conversation: its identifier, a beginning that no other has, or `last`
         id: String,
     },
     /// Change a setting of a conversation; `null` takes it away
     #[command(after_help = THREAD_SET_HELP)]
     Set {
-        /// The conversation
+        /// The conversation: its identifier, a beginning that no other has, or `last`
         id: String,
         /// The setting
         setting: ThreadSetting,
@@ -330,7 +330,7 @@ pub enum ThreadCommand {
     /// Delete a conversation with its runs
     #[command(after_help = "Example:\n  art thread delete 0192f1c2-...")]
     Delete {
-        /// The conversation
+        /// The conversation: its identifier, a beginning that no other has, or `last`
         id: String,
     },
 }
@@ -368,7 +368,7 @@ pub enum RunsCommand {
     /// List the newest runs
     #[command(after_help = "Example:\n  art runs list --limit 5")]
     List {
-        /// Only those of this conversation
+        /// Only those of this conversation, as for `art thread show`
         #[arg(long, value_name = "ID")]
         thread: Option<String>,
         /// At most so many
@@ -376,9 +376,9 @@ pub enum RunsCommand {
         limit: usize,
     },
     /// Show a run with its journal
-    #[command(after_help = "Example:\n  art runs show 0192f1c2-...")]
+    #[command(after_help = "Examples:\n  art runs show last\n  art runs show 0192f1c2-4")]
     Show {
-        /// The run
+        /// The run: its identifier, a beginning that no other has, or `last`
         id: String,
     },
 }

@@ -5,6 +5,7 @@ mod chat;
 mod checkout;
 mod doctor;
 mod eval;
+mod ids;
 mod interrupt;
 mod plugin;
 mod quickstart;

@@ -24,6 +24,7 @@ mod endings;
 mod first_start;
 mod handmade_endings;
 mod host_survives;
+mod ids;
 mod isolation;
 mod layering;
 mod limited_address_space;

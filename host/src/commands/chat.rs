@@ -9,7 +9,7 @@ mod session;
 use tokio::runtime::Runtime;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, open, report, run, runtime};
+use super::{attachment, config, ids, open, report, run, runtime};
 use crate::cli::{ChatArgs, Global};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -78,7 +78,7 @@ impl Chat {
 
     fn begin(&mut self, thread: Option<String>) -> Result<(), CommandError> {
         if let Some(id) = thread {
-            self.runtime.block_on(self.session.go_on_with(id))?;
+            self.runtime.block_on(self.session.go_on_with(&id))?;
         }
         self.screen.greet(&self.session.host, self.interactive)
     }
@@ -155,7 +155,7 @@ impl Chat {
         match change {
             ThreadChange::None => {}
             ThreadChange::New => self.session.begin_thread(),
-            ThreadChange::To(id) => self.runtime.block_on(self.session.go_on_with(id))?,
+            ThreadChange::To(id) => self.runtime.block_on(self.session.go_on_with(&id))?,
         }
         let thread = self.session.thread();
         self.screen

@@ -4,7 +4,7 @@ use art_model::EmbeddedModel;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, open, report, runtime};
+use super::{attachment, config, ids, open, report, runtime};
 use crate::cli::{Global, RunArgs};
 use crate::compose::Host;
 use crate::config::Config;
@@ -32,6 +32,7 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
     let runtime = runtime()?;
     let exit = runtime.block_on(async {
         let host = open(global, config).await?;
+        let question = in_thread(&host, question).await?;
         report::warn_of_cost(&host)?;
         report::warn_of_size(&host, &question.attachments);
         let run = interrupts.begin();
@@ -50,6 +51,14 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
     // A look-up of a host that nobody waits for any more must not hold the process.
     runtime.shutdown_background();
     exit
+}
+
+/// The question with the whole identifier of its conversation.
+async fn in_thread(host: &Host, mut question: Question) -> Result<Question, CommandError> {
+    if let Some(typed) = &question.thread_id {
+        question.thread_id = Some(ids::thread(host.store.as_ref(), typed).await?);
+    }
+    Ok(question)
 }
 
 /// The exit code of a run.

@@ -3,7 +3,7 @@
 use art_store::{JournalEntry, Run, RunFilter, Store};
 use serde_json::json;
 
-use super::{config, runtime};
+use super::{config, ids, runtime};
 use crate::cli::{Global, RunsCommand};
 use crate::compose::open_store_to_read;
 use crate::error::CommandError;
@@ -15,8 +15,12 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
     runtime()?.block_on(async {
         match command {
             RunsCommand::List { thread, limit } => {
+                let thread_id = match thread {
+                    Some(typed) => Some(ids::thread(store.as_ref(), typed).await?),
+                    None => None,
+                };
                 let filter = RunFilter {
-                    thread_id: thread.clone(),
+                    thread_id,
                     limit: Some(*limit),
                     ..RunFilter::default()
                 };
@@ -60,6 +64,7 @@ fn took(run: &Run) -> String {
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    let id = &ids::run(store, id).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
     let run = store.get_run(id).await?.ok_or_else(unknown)?;
     let journal = store.read_journal(id).await?;

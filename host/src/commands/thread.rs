@@ -6,7 +6,7 @@ use art_core::agent::ThreadConfig;
 use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
-use super::{config, runtime};
+use super::{config, ids, runtime};
 use crate::cli::{Global, ThreadCommand};
 use crate::compose::{open_store, open_store_to_read};
 use crate::error::CommandError;
@@ -53,6 +53,7 @@ async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, 
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    let id = &ids::thread(store, id).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let messages = store.list_messages(id, MessageOptions::default()).await?;
     if global.json {
@@ -72,6 +73,7 @@ async fn set(
     id: &str,
     change: impl FnOnce(ThreadConfig) -> Result<ThreadConfig, CommandError>,
 ) -> Result<Exit, CommandError> {
+    let id = &ids::thread(store, id).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let thread = store.set_thread_config(id, change(thread.config)?).await?;
     render::json(&thread.config);
@@ -79,11 +81,14 @@ async fn set(
 }
 
 async fn delete(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
+    let id = &ids::thread(store, id).await?;
     if !store.delete_thread(id).await? {
         return Err(CommandError::no_thread(id));
     }
     if global.json {
         render::json(&json!({"deleted": id}));
+    } else {
+        render::note(&format!("deleted thread {id}"));
     }
     Ok(Exit::Success)
 }

@@ -40,6 +40,8 @@ pub struct Thread {
 pub struct ThreadFilter {
     /// Only those of this person.
     pub user_id: Option<String>,
+    /// Only those whose identifier begins so.
+    pub id_prefix: Option<String>,
     /// At most so many; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means that maximum.
     pub limit: Option<usize>,
 }
@@ -178,6 +180,8 @@ pub struct Run {
 pub struct RunFilter {
     /// Only those of this thread.
     pub thread_id: Option<String>,
+    /// Only those whose identifier begins so.
+    pub id_prefix: Option<String>,
     /// Only those that stand there; `Running` finds what a crash left behind.
     pub status: Option<RunState>,
     /// At most so many; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means that maximum.

@@ -7,7 +7,7 @@ use art_core::conversation::{ConversationMessage, MessageRole};
 use art_store::MessageOptions;
 use tokio_util::sync::CancellationToken;
 
-use super::attachment;
+use super::{attachment, ids};
 use crate::compose::Host;
 use crate::drive::{self, Answered, Question, Watcher};
 use crate::error::CommandError;
@@ -68,15 +68,12 @@ impl Session {
         self.thread_id = None;
     }
 
-    /// Goes on with a thread.
+    /// Goes on with the thread that `typed` means.
     ///
     /// # Errors
-    /// When there is no such thread.
-    pub(super) async fn go_on_with(&mut self, id: String) -> Result<(), CommandError> {
-        if self.host.store.get_thread(&id).await?.is_none() {
-            return Err(CommandError::no_thread(&id));
-        }
-        self.thread_id = Some(id);
+    /// When it means none or several.
+    pub(super) async fn go_on_with(&mut self, typed: &str) -> Result<(), CommandError> {
+        self.thread_id = Some(ids::thread(self.host.store.as_ref(), typed).await?);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use art_core::Timestamp;
 use art_core::agent::RunStatus;
 use serde_json::Value;
 
+use super::threads::begins;
 use super::{Data, RunData};
 use crate::error::StoreError;
 use crate::record::{JournalEntry, NewRun, Run, RunFilter, RunState};
@@ -101,6 +102,7 @@ impl Data {
             .runs
             .values()
             .filter(|data| filter.thread_id.as_ref().is_none_or(|id| *id == data.run.thread_id))
+            .filter(|data| begins(&data.run.trace_id, filter.id_prefix.as_deref()))
             .filter(|data| filter.status.is_none_or(|status| status == data.run.status))
             .collect();
         found.sort_by_key(|data| Reverse((data.run.started, data.order)));

@@ -64,6 +64,7 @@ impl Data {
             .threads
             .values()
             .filter(|data| filter.user_id.is_none() || filter.user_id == data.thread.user_id)
+            .filter(|data| begins(&data.thread.id, filter.id_prefix.as_deref()))
             .collect();
         found.sort_by_key(|data| Reverse((data.thread.updated, data.order)));
         found.truncate(check::list_limit(filter.limit));
@@ -174,6 +175,11 @@ impl Data {
         });
         Ok(version)
     }
+}
+
+/// Whether an identifier begins with `prefix`.
+pub(super) fn begins(id: &str, prefix: Option<&str>) -> bool {
+    prefix.is_none_or(|prefix| id.starts_with(prefix))
 }
 
 fn within(timestamp: Timestamp, before: Option<Timestamp>, after: Option<Timestamp>) -> bool {

@@ -1,7 +1,7 @@
 //! Between rows and values.
 
 use art_core::Timestamp;
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, Params, Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -53,6 +53,23 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
         let start = if list.is_empty() { "," } else { "" };
         format!("{list}{start}{name},")
     })
+}
+
+/// `WHERE` with the conditions whose value is set, and these values in their order.
+pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
+    let set = filters
+        .iter()
+        .filter_map(|(condition, value)| Some((*condition, (*value)?)));
+    let (conditions, values): (Vec<_>, Vec<_>) = set.unzip();
+    match conditions.as_slice() {
+        [] => (String::new(), values),
+        conditions => (format!("WHERE {}", conditions.join(" AND ")), values),
+    }
+}
+
+/// A filter that may be set.
+pub(super) fn given<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
+    value.map(|value| value as &dyn ToSql)
 }
 
 /// All rows of a query.

@@ -1,10 +1,10 @@
 //! Runs and their journals.
 
 use art_core::Timestamp;
-use rusqlite::{Connection, Row, ToSql, params};
+use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, count, from_wire, integer, one, unsigned};
+use super::row::{all, change, conditions, count, from_wire, given, integer, one, unsigned};
 use super::threads;
 use crate::check;
 use crate::error::StoreError;
@@ -110,15 +110,15 @@ pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<Run>
 pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Fault> {
     let limit = count(check::list_limit(filter.limit));
     let status = filter.status.map(RunState::name);
-    let (condition, values): (_, Vec<&dyn ToSql>) = match (&filter.thread_id, &status) {
-        (None, None) => ("", vec![&limit]),
-        (Some(thread_id), None) => ("WHERE t.id = ?2", vec![&limit, thread_id]),
-        (None, Some(status)) => ("WHERE r.status = ?2", vec![&limit, status]),
-        (Some(thread_id), Some(status)) => ("WHERE t.id = ?2 AND r.status = ?3", vec![&limit, thread_id, status]),
-    };
+    let (condition, mut values) = conditions(&[
+        ("t.id = ?", given(filter.thread_id.as_ref())),
+        ("r.status = ?", given(status.as_ref())),
+        ("instr(r.trace_id, ?) = 1", given(filter.id_prefix.as_ref())),
+    ]);
+    values.push(&limit);
     all(
         connection,
-        &format!("{SELECT} {condition} ORDER BY r.started DESC, r.seq DESC LIMIT ?1"),
+        &format!("{SELECT} {condition} ORDER BY r.started DESC, r.seq DESC LIMIT ?"),
         values.as_slice(),
         |row| read(row).map(|stored| stored.run),
     )

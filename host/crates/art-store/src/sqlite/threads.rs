@@ -5,7 +5,7 @@ use art_core::agent::AgentState;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, count, integer, one, unsigned};
+use super::row::{all, change, conditions, count, given, integer, one, unsigned};
 use crate::check;
 use crate::error::StoreError;
 use crate::record::{NewThread, Thread, ThreadFilter};
@@ -58,21 +58,20 @@ fn read(row: &Row<'_>) -> Result<Thread, Fault> {
 
 pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, Fault> {
     let limit = count(check::list_limit(filter.limit));
-    match &filter.user_id {
-        Some(user_id) => all(
-            connection,
-            "SELECT id, user_id, created, updated, config FROM threads WHERE user_id = ?1
-             ORDER BY updated DESC, seq DESC LIMIT ?2",
-            params![user_id, limit],
-            read,
+    let (condition, mut values) = conditions(&[
+        ("user_id = ?", given(filter.user_id.as_ref())),
+        ("instr(id, ?) = 1", given(filter.id_prefix.as_ref())),
+    ]);
+    values.push(&limit);
+    all(
+        connection,
+        &format!(
+            "SELECT id, user_id, created, updated, config FROM threads {condition}
+             ORDER BY updated DESC, seq DESC LIMIT ?"
         ),
-        None => all(
-            connection,
-            "SELECT id, user_id, created, updated, config FROM threads ORDER BY updated DESC, seq DESC LIMIT ?1",
-            [limit],
-            read,
-        ),
-    }
+        values.as_slice(),
+        read,
+    )
 }
 
 /// Marks a thread as written to, and gives its key.

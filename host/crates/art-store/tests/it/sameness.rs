@@ -112,6 +112,7 @@ async fn apply(world: &World, operation: Operation) -> String {
         O::Threads(user, limit) => {
             let filter = ThreadFilter {
                 user_id: name(user),
+                id_prefix: None,
                 limit,
             };
             seen(store.list_threads(filter).await)
@@ -198,6 +199,7 @@ async fn runs(store: &dyn Store, operation: Operation) -> String {
         Operation::Runs(id, running, limit) => {
             let filter = RunFilter {
                 thread_id: name(id),
+                id_prefix: None,
                 status: running.then_some(RunState::Running),
                 limit,
             };

@@ -14,6 +14,7 @@ suite! {
     a_suspended_run_is_resumed_by_exactly_one,
     a_suspended_run_can_be_cancelled,
     runs_are_listed_newest_first_by_thread_and_by_status,
+    runs_are_found_by_how_their_identifier_begins,
     a_journal_comes_back_as_it_was_written,
     an_entry_that_is_not_the_next_one_is_refused,
     of_two_drivers_of_a_run_one_stops,
@@ -134,6 +135,7 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
     let listed = async |thread_id: Option<&str>, status, limit| {
         let filter = RunFilter {
             thread_id: thread_id.map(str::to_owned),
+            id_prefix: None,
             status,
             limit,
         };
@@ -146,6 +148,27 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
     assert_eq!(listed(None, Some(RunState::Running), None).await, "421");
     assert_eq!(listed(Some("a"), Some(RunState::Running), None).await, "41");
     assert_eq!(listed(Some("none"), None, None).await, "");
+}
+
+async fn runs_are_found_by_how_their_identifier_begins(world: World) {
+    let world = world.with_thread("t").await;
+    for trace_id in ["ab1", "ab2", "b%1"] {
+        world.store.begin_run(run(trace_id, "t")).await.unwrap();
+    }
+    let listed = async |prefix: &str| {
+        let filter = RunFilter {
+            id_prefix: Some(prefix.to_owned()),
+            ..RunFilter::default()
+        };
+        let runs = world.store.list_runs(filter).await.unwrap();
+        runs.into_iter().map(|run| run.trace_id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("ab").await, ["ab2", "ab1"]);
+    assert_eq!(listed("ab1").await, ["ab1"]);
+    assert_eq!(listed("b%").await, ["b%1"]);
+    for prefix in ["1", "AB", "%", "ab12"] {
+        assert!(listed(prefix).await.is_empty(), "{prefix}");
+    }
 }
 
 async fn a_journal_comes_back_as_it_was_written(world: World) {

@@ -9,6 +9,7 @@ suite! {
     an_identifier_is_taken_only_once,
     threads_are_listed_by_their_last_write_and_then_by_their_creation,
     threads_of_a_person_are_listed_alone,
+    threads_are_found_by_how_their_identifier_begins,
     settings_are_replaced_and_the_state_stays,
     deleting_a_thread_deletes_everything_of_it_and_nothing_of_another,
     a_deleted_thread_begins_anew,
@@ -96,6 +97,23 @@ async fn threads_of_a_person_are_listed_alone(world: World) {
     };
     assert_eq!(ids(&world, of("x")).await, ["a"]);
     assert!(ids(&world, of("z")).await.is_empty());
+}
+
+async fn threads_are_found_by_how_their_identifier_begins(world: World) {
+    let world = world
+        .with_thread("ab1")
+        .await
+        .with_thread("ab2")
+        .await
+        .with_thread("b")
+        .await;
+    let begins = |prefix: &str| ThreadFilter {
+        id_prefix: Some(prefix.to_owned()),
+        ..ThreadFilter::default()
+    };
+    assert_eq!(ids(&world, begins("ab")).await, ["ab2", "ab1"]);
+    assert_eq!(ids(&world, begins("b")).await, ["b"]);
+    assert!(ids(&world, begins("2")).await.is_empty());
 }
 
 async fn settings_are_replaced_and_the_state_stays(world: World) {

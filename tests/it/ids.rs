@@ -1,0 +1,107 @@
+//! Identifiers as people type them: a beginning that only one has, or `last`.
+
+use serde_json::Value;
+
+use crate::home::Home;
+
+/// A home with two runs, each in a conversation of its own, and the identifiers of runs and conversations, newest first.
+fn two_runs() -> (Home, [String; 2], [String; 2]) {
+    let home = Home::new();
+    let [old, new] = ["What is 2+2?", "What is 3+3?"].map(|query| home.art(&["--json", "run", query]).json());
+    let id = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
+    let ids = |key| [id(&new, key), id(&old, key)];
+    let (runs, threads) = (ids("traceId"), ids("threadId"));
+    (home, runs, threads)
+}
+
+/// The shortest beginning of `id` that `other` does not have.
+fn beginning<'a>(id: &'a str, other: &str) -> &'a str {
+    let same = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    &id[..=same]
+}
+
+#[test]
+fn the_beginning_of_an_identifier_is_enough_for_every_verb() {
+    let (home, runs, threads) = two_runs();
+    let (run, thread) = (beginning(&runs[1], &runs[0]), beginning(&threads[1], &threads[0]));
+    let shown = home.art(&["--json", "runs", "show", run]).json();
+    assert_eq!(shown["run"]["traceId"], runs[1]);
+    let shown = home.art(&["--json", "thread", "show", thread]).json();
+    assert_eq!(shown["thread"]["id"], threads[1]);
+    let listed = home.art(&["--json", "runs", "list", "--thread", thread]).json();
+    assert_eq!(listed[0]["traceId"], runs[1]);
+    home.art(&["thread", "set", thread, "history-limit", "4"])
+        .answers(&["4"]);
+    home.art(&["run", "--thread", thread, "What is that times 10?"])
+        .answers(&["40"]);
+    let chat = home.art_with_input(&["chat", "--thread", thread], "/thread\n");
+    assert_eq!(chat.stdout(), format!("{}\n", threads[1]));
+    let deleted = home.art(&["--json", "thread", "delete", thread]).json();
+    assert_eq!(deleted["deleted"], threads[1]);
+}
+
+#[test]
+fn last_is_the_newest() {
+    let (home, runs, threads) = two_runs();
+    let shown = home.art(&["--json", "runs", "show", "last"]).json();
+    assert_eq!(shown["run"]["traceId"], runs[0]);
+    home.art(&["run", "--thread", "last", "What is that times 10?"])
+        .answers(&["60"]);
+    home.art(&["run", "--thread", &threads[1], "What is that times 10?"])
+        .answers(&["40"]);
+    let shown = home.art(&["--json", "thread", "show", "last"]).json();
+    assert_eq!(shown["thread"]["id"], threads[1], "the one that was written to last");
+}
+
+#[test]
+fn a_beginning_of_several_is_an_error_that_names_them() {
+    let (home, runs, threads) = two_runs();
+    for (verb, ids) in [
+        (&["runs", "show", "0"][..], runs),
+        (&["thread", "delete", "0"], threads),
+    ] {
+        let ran = home.art(verb);
+        assert_eq!(ran.code(), 2, "{ran}");
+        let several = format!("begin with `0`: `{}`, `{}`; type more", ids[0], ids[1]);
+        assert!(ran.stderr().contains(&several), "{ran}");
+    }
+    assert_eq!(
+        home.art(&["--json", "thread", "list"]).json().as_array().unwrap().len(),
+        2
+    );
+}
+
+#[test]
+fn what_no_identifier_begins_with_is_an_error() {
+    let (home, ..) = two_runs();
+    for verb in [
+        &["runs", "show", "x"][..],
+        &["runs", "list", "--thread", "x"],
+        &["thread", "show", "%"],
+        &["run", "--thread", "x", "What is 2+2?"],
+    ] {
+        let ran = home.art(verb);
+        assert_eq!(ran.code(), 1, "{verb:?}: {ran}");
+        assert!(ran.stderr().contains("there is no "), "{verb:?}: {ran}");
+    }
+}
+
+#[test]
+fn an_empty_identifier_means_none() {
+    let home = Home::new();
+    home.run("What is 2+2?");
+    for verb in [["runs", "show", ""], ["thread", "delete", ""]] {
+        let ran = home.art(&verb);
+        assert_eq!(
+            (ran.code(), ran.stderr().as_str()),
+            (2, "error: the identifier is empty\n")
+        );
+    }
+}
+
+#[test]
+fn there_is_no_last_one_in_a_fresh_home() {
+    let ran = Home::new().art(&["runs", "show", "last"]);
+    assert_eq!(ran.code(), 1, "{ran}");
+    assert!(ran.stderr().contains("there is no run yet"), "{ran}");
+}
