@@ -183,6 +183,13 @@ Keys of `art.toml`, with their defaults or an example:
   [tools]
   max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: 2 for each processor, 4 at least
   max_queue = 128                tool calls that wait for a place, 0 to 65536; the next one is refused as busy
+  fuel = 2000000000              what a call may use whose tool asks for nothing; also: timeout_ms = 30000,
+                                 memory_bytes = 67108864, output_bytes = 1048576
+  max_fuel = 2000000000          the most that a tool may ask for; default: as `fuel`; also: max_timeout_ms,
+                                 max_memory_bytes, max_output_bytes
+  [tools.NAME]
+  fuel = 5000000000              what the calls of one tool get, whatever it asks for up to that, and however low the
+                                 ceilings are; also: timeout_ms, memory_bytes, output_bytes
   [execution]
   maxIterations = 5              model calls for one step
   taefMaxRetries = 2             times that a model is told to call a required tool

@@ -46,7 +46,7 @@ impl Toolbox {
             registry,
             plugins,
             refused,
-            bounds: config.tools.value,
+            bounds: config.tools.value.bounds,
         })
     }
 
@@ -212,6 +212,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, CommandError> {
         pooling: config.pooling.value,
         cache: Some(config.cache.value.clone()),
         compiler: config.compiler.clone(),
+        limits: config.tools.value.limits.clone(),
     })?)
 }
 

@@ -3,6 +3,7 @@
 mod file;
 mod models;
 mod places;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,11 +15,11 @@ use art_core::agent::ExecutionConfig;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_model::ModelSettings;
 use art_sandbox::CompilerProgram;
-use art_tools::SystemConfig;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use file::Mistake;
 use places::{default_plugins, places};
+pub use tools::{ToolBounds, ToolSettings};
 
 /// The model when nobody says anything else: it needs no network and no key.
 pub const DEFAULT_MODEL: &str = "embedded";
@@ -138,8 +139,8 @@ pub struct Config {
     /// The program that compiles components; without one the host compiles them itself.
     #[serde(skip)]
     pub compiler: Option<CompilerProgram>,
-    /// How many calls of tools there may be at a time.
-    pub tools: Setting<ToolBounds>,
+    /// How many calls of tools there may be at a time, and what each may use.
+    pub tools: Setting<ToolSettings>,
     /// How hard a run may try.
     pub execution: Setting<ExecutionConfig>,
 }
@@ -147,54 +148,17 @@ pub struct Config {
 /// More sandbox threads than this gain nothing on any machine.
 const MAX_WORKERS: usize = 256;
 
-/// `[tools]`: how many calls of tools there may be at a time, over all runs of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ToolBounds {
-    /// Calls that run, at least 1 and at most [`MAX_PARALLEL`](Self::MAX_PARALLEL).
-    pub max_parallel: usize,
-    /// Calls that wait for one of them to end, at most [`MAX_QUEUE`](Self::MAX_QUEUE); the next one is refused.
-    pub max_queue: usize,
-}
-
-impl ToolBounds {
-    /// More calls than this gain nothing on any machine: each takes memory of its own.
-    pub const MAX_PARALLEL: usize = 1_024;
-    /// More calls than this wait for longer than anybody does.
-    pub const MAX_QUEUE: usize = 65_536;
-
-    /// The bounds, if they are within those above.
-    fn checked(self) -> Result<Self, ConfigError> {
-        within("tools.max_parallel", self.max_parallel, 1, Self::MAX_PARALLEL)?;
-        within("tools.max_queue", self.max_queue, 0, Self::MAX_QUEUE)?;
-        Ok(self)
-    }
-}
-
-impl Default for ToolBounds {
-    /// Those of [`SystemConfig`].
-    fn default() -> Self {
-        let SystemConfig {
-            max_parallel, queue, ..
-        } = SystemConfig::default();
-        Self {
-            max_parallel,
-            max_queue: queue,
-        }
-    }
-}
-
 /// Sandbox threads, each of which reserves memory of its own.
 fn checked_workers(workers: usize) -> Result<usize, ConfigError> {
-    within("sandbox.workers", workers, 1, MAX_WORKERS).map(|()| workers)
+    within("sandbox.workers", workers as u64, 1, MAX_WORKERS as u64).map(|()| workers)
 }
 
-fn within(setting: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
+fn within(setting: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
     Err(ConfigError::OutOfBounds {
-        setting,
+        setting: setting.to_owned(),
         value,
         least,
         most,
@@ -265,13 +229,31 @@ pub enum ConfigError {
     #[error("`{setting}` is `{value}`; it takes {least} to {most}")]
     OutOfBounds {
         /// The setting.
+        setting: String,
+        /// Its value.
+        value: u64,
+        /// The smallest that is taken.
+        least: u64,
+        /// The largest that is taken.
+        most: u64,
+    },
+    /// A table of `[tools]` is for no tool that there can be.
+    #[error("`[tools.{name}]` is for no tool: a name has lower-case letters, digits and `_`, and starts with a letter")]
+    NoToolName {
+        /// Its name.
+        name: String,
+    },
+    /// What a tool gets by default is more than it may ask for.
+    #[error(
+        "`tools.{setting}` is `{value}`, more than `tools.max_{setting}`, which is `{ceiling}`; raise that one or lower this one"
+    )]
+    OverCeiling {
+        /// The setting.
         setting: &'static str,
         /// Its value.
-        value: usize,
-        /// The smallest that is taken.
-        least: usize,
-        /// The largest that is taken.
-        most: usize,
+        value: u64,
+        /// The ceiling.
+        ceiling: u64,
     },
     /// There is no place for state.
     #[error("neither `--home` nor an absolute `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
@@ -349,7 +331,10 @@ impl Config {
             workers: from_file(file.sandbox.workers.map(checked_workers).transpose()?.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
             compiler: None,
-            tools: from_file(file.tools.map(ToolBounds::checked).transpose()?, ToolBounds::default()),
+            tools: from_file(
+                file.tools.map(ToolSettings::checked).transpose()?,
+                ToolSettings::default(),
+            ),
             execution: from_file(
                 file.execution
                     .map(|execution| execution.apply(ExecutionConfig::default())),

@@ -13,7 +13,7 @@ fn sandbox(cache: &Path) -> Sandbox {
         workers: 1,
         pooling: false,
         cache: Some(cache.to_owned()),
-        compiler: None,
+        ..SandboxConfig::default()
     };
     Sandbox::new(&config).expect("the sandbox starts")
 }
@@ -102,7 +102,7 @@ fn a_cache_that_others_may_write_to_stops_the_start() {
         workers: 1,
         pooling: false,
         cache: Some(dir.path().to_owned()),
-        compiler: None,
+        ..SandboxConfig::default()
     };
     let told = Sandbox::new(&config).expect_err("it must not start").to_string();
     assert!(told.contains("is not private: other users may write to it"), "{told}");

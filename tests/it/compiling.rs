@@ -18,6 +18,7 @@ fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
         pooling: false,
         cache: cache.map(Path::to_owned),
         compiler: Some(CompilerProgram::new("/bin/sh", ["-c".into(), script.into()])),
+        ..SandboxConfig::default()
     };
     Sandbox::new(&config).expect("the sandbox starts")
 }

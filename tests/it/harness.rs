@@ -36,7 +36,7 @@ pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
         workers: 2,
         pooling,
         cache: Some(cache),
-        compiler: None,
+        ..SandboxConfig::default()
     };
     Sandbox::new(&config).expect("the sandbox starts")
 }

@@ -28,6 +28,7 @@ mod ids;
 mod isolation;
 mod layering;
 mod limited_address_space;
+mod limits;
 mod loading;
 mod loading_damage;
 mod loading_schema;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use art_core::JsonObject;
 use art_core::error::{ErrorContext, ToolErrorCode};
 use art_core::id;
 use art_core::limits::Limits;
@@ -49,7 +50,11 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
 fn list(global: &Global, toolbox: &Toolbox) {
     let schemas = toolbox.registry.list();
     if global.json {
-        return render::json(&json!({"tools": schemas, "refused": toolbox.refused}));
+        let limits = toolbox.plugins.iter();
+        let limits: JsonObject = limits
+            .map(|plugin| (plugin.schema().name.clone(), json!(plugin.limits())))
+            .collect();
+        return render::json(&json!({"tools": schemas, "limits": limits, "refused": toolbox.refused}));
     }
     let mut rows = vec![vec!["tool".to_owned(), "what it does".to_owned()]];
     rows.extend(

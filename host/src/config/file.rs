@@ -10,7 +10,7 @@ use art_files::open_regular;
 use art_model::{EngineLimits, PriceTable, ProviderSettings};
 use serde::Deserialize;
 
-use super::{ConfigError, ToolBounds};
+use super::{ConfigError, ToolSettings};
 
 /// `art.toml`. An unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
@@ -27,7 +27,7 @@ pub(super) struct File {
     pub(super) models: EngineLimits,
     pub(super) params: Option<JsonObject>,
     pub(super) sandbox: Sandbox,
-    pub(super) tools: Option<ToolBounds>,
+    pub(super) tools: Option<ToolSettings>,
     pub(super) execution: Option<ExecutionOverrides>,
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use art_core::limits::LimitOverrides;
 use std::path::Path;
 
 fn load(home: &Path, overrides: Overrides) -> Result<Config, ConfigError> {
@@ -225,13 +226,14 @@ fn the_bounds_of_tool_calls_are_those_of_the_file() {
         max_parallel: 1,
         max_queue: 0,
     };
-    assert_eq!((bounds.value, bounds.origin), (smallest, Origin::File));
+    assert_eq!((bounds.value.bounds, bounds.origin), (smallest, Origin::File));
     let largest = load("[tools]\nmax_parallel = 1024\nmax_queue = 65536")
         .unwrap()
         .tools
-        .value;
+        .value
+        .bounds;
     assert_eq!((largest.max_parallel, largest.max_queue), (1_024, 65_536));
-    let one = load("[tools]\nmax_queue = 7").unwrap().tools.value;
+    let one = load("[tools]\nmax_queue = 7").unwrap().tools.value.bounds;
     assert_eq!(
         (one.max_parallel, one.max_queue),
         (ToolBounds::default().max_parallel, 7)
@@ -255,6 +257,75 @@ fn bounds_of_tool_calls_that_cannot_be_meant_are_refused() {
     for setting in ["max_parallel = -1", "max_queue = \"many\"", "max_queue = 1.5"] {
         let error = with_file(&format!("[tools]\n{setting}"), Overrides::default());
         assert!(matches!(error, Err(ConfigError::Parse { .. })), "{setting}");
+    }
+}
+
+#[test]
+fn limits_are_those_of_the_file() {
+    let text = "[tools]\nfuel = 7\nmax_memory_bytes = 9\n[tools.csv_query]\ntimeout_ms = 5\n[tools.max]\n";
+    let limits = with_file(text, Overrides::default()).unwrap().tools.value.limits;
+    let set = |set: fn(&mut LimitOverrides)| {
+        let mut limits = LimitOverrides::default();
+        set(&mut limits);
+        limits
+    };
+    assert_eq!(limits.defaults, set(|limits| limits.fuel = Some(7)));
+    assert_eq!(limits.ceilings, set(|limits| limits.memory_bytes = Some(9)));
+    assert_eq!(
+        limits.tools,
+        BTreeMap::from([
+            ("csv_query".to_owned(), set(|limits| limits.timeout_ms = Some(5))),
+            ("max".to_owned(), LimitOverrides::default())
+        ])
+    );
+}
+
+#[test]
+fn limits_that_cannot_be_meant_are_refused() {
+    for (text, told) in [
+        ("fuel = 0", "`tools.fuel` is `0`; it takes 1 to 50000000000"),
+        (
+            "max_timeout_ms = 300001",
+            "`tools.max_timeout_ms` is `300001`; it takes 1 to 300000",
+        ),
+        (
+            "a.output_bytes = 4194305",
+            "`tools.a.output_bytes` is `4194305`; it takes 1 to 4194304",
+        ),
+        (
+            "fuel = 3\nmax_fuel = 2",
+            "`tools.fuel` is `3`, more than `tools.max_fuel`, which is `2`; raise that one or lower this one",
+        ),
+        (
+            "No.fuel = 2",
+            "`[tools.No]` is for no tool: a name has lower-case letters, digits and `_`, and starts with a letter",
+        ),
+    ] {
+        let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
+        assert_eq!(error.to_string(), told);
+    }
+}
+
+#[test]
+fn a_misspelt_setting_of_tools_is_named_with_its_line() {
+    for (text, told) in [
+        (
+            "max_paralel = 3",
+            "line 2, column 15: invalid type: integer `3`, expected a table with the limits of a tool, since no setting has \
+             that name: `art config --help` lists them all",
+        ),
+        (
+            "a = { memory = 3 }",
+            "line 2, column 5: unknown field `memory`, expected one of `fuel`, `timeout_ms`, `memory_bytes`, `output_bytes`",
+        ),
+        (
+            "fuel = -1",
+            "line 2, column 8: invalid value: integer `-1`, expected u64",
+        ),
+    ] {
+        let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
+        let told_of = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(told_of, told);
     }
 }
 

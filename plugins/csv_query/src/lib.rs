@@ -44,7 +44,7 @@ use output::CsvQueryOutput;
         output = r#"{"columns":["status","count"],"rows":[{"status":"open","count":2},{"status":"closed","count":1}],"row_count":2,"matched_rows":3}"#,
         description = "How many rows are there for each status?"
     ),
-    limits(fuel = 2_000_000_000, memory = "128 MiB", timeout = "20s")
+    limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn csv_query(input: CsvQueryInput) -> Result<CsvQueryOutput> {
     query::run(&input).map_err(ToolError::validation)

@@ -24,7 +24,7 @@ pub(crate) enum CompareError {
 }
 
 /// How many parts each text may have: the time grows faster than their number.
-const LIMIT: usize = 20_000;
+const LIMIT: usize = 10_000;
 
 /// Compares the texts of `input`.
 pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareError> {

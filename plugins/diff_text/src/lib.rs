@@ -30,7 +30,7 @@ use io::{DiffTextInput, DiffTextOutput};
         output = r#"{"diff":"","identical":true,"inserted":0,"deleted":0,"equal":1,"ratio":1.0}"#,
         description = "Equal texts have an empty diff"
     ),
-    limits(fuel = 5_000_000_000, memory = "128 MiB", timeout = "20s")
+    limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn diff_text(input: DiffTextInput) -> Result<DiffTextOutput> {
     compare::compare(&input).map_err(ToolError::validation)

@@ -68,12 +68,12 @@ fn long_texts_are_refused_with_advice() {
         testing::failure(&DIFF_TEXT, json!({"before": text, "after": "", "mode": mode})).message
     };
     assert_eq!(
-        fails("x".repeat(20_001), "chars"),
-        "`before` has more than 20000 characters: compare `words` or `lines`"
+        fails("x".repeat(10_001), "chars"),
+        "`before` has more than 10000 characters: compare `words` or `lines`"
     );
-    assert!(fails("\n".repeat(20_001), "lines").contains("more than 20000 lines"));
-    assert!(fails("a ".repeat(20_001), "words").contains("more than 20000 words"));
-    assert!(fails(".".repeat(20_001), "words").contains("more than 20000 words"));
+    assert!(fails("\n".repeat(10_001), "lines").contains("more than 10000 lines"));
+    assert!(fails("a ".repeat(10_001), "words").contains("more than 10000 words"));
+    assert!(fails(".".repeat(10_001), "words").contains("more than 10000 words"));
     let context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
     assert_eq!(context.message, "`context` is 101: give a number from 0 to 100");
 }

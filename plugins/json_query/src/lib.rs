@@ -33,7 +33,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         output = r#"{"results":[["a","b"]],"count":1,"truncated":false}"#,
         description = "Which keys does the object have?"
     ),
-    limits(fuel = 2_000_000_000, memory = "128 MiB", timeout = "20s")
+    limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn json_query(input: JsonQueryInput) -> Result<JsonQueryOutput> {
     engine::run(&input.json, &input.query).map_err(ToolError::validation)

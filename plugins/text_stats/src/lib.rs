@@ -25,7 +25,7 @@ use io::{TextStatsInput, TextStatsOutput};
         output = r#"{"words":0,"unique_words":0,"characters":0,"characters_without_spaces":0,"letters":0,"sentences":0,"lines":0,"paragraphs":0,"average_word_length":0.0,"average_sentence_length":0.0,"longest_word":"","frequent_words":[],"reading_seconds":0,"reading_time":"less than a minute"}"#,
         description = "An empty text has nothing to count"
     ),
-    limits(fuel = 2_000_000_000, memory = "128 MiB", timeout = "20s")
+    limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn text_stats(input: TextStatsInput) -> Result<TextStatsOutput> {
     count::count(&input).map_err(ToolError::validation)

@@ -1,6 +1,10 @@
 //! How much one call may use.
 
+mod policy;
+
 use serde::{Deserialize, Serialize};
+
+pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 
 /// Limits of one call. A call that reaches one ends with its own kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

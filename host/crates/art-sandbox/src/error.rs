@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use art_core::limits::LimitTooHigh;
+use art_core::limits::{LimitTooHigh, LimitsNotGranted};
 
 /// A sandbox could not start.
 #[derive(Debug, thiserror::Error)]
@@ -105,6 +105,9 @@ pub enum LoadError {
     /// The manifest asks for more than the host ever gives.
     #[error("the manifest asks for too much")]
     Limits(#[from] LimitTooHigh),
+    /// The tool asks for more than its operator allows.
+    #[error(transparent)]
+    LimitsNotGranted(#[from] LimitsNotGranted),
     /// The compiler refuses the component.
     #[error("failed to compile the component")]
     Compile(#[source] wasmtime::Error),

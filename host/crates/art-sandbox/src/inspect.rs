@@ -41,7 +41,7 @@ pub struct Manifest {
     pub tool: String,
     /// Version of the tool.
     pub version: String,
-    /// Limits it asks for, up to the hard maximum.
+    /// Limits it asks for. Its operator decides.
     pub limits: LimitOverrides,
     /// Capabilities it would like to be granted.
     pub capabilities: Vec<serde_json::Value>,

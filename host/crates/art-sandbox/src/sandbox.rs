@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::limits::Limits;
+use art_core::limits::{LimitOverrides, LimitPolicy, Limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
@@ -34,6 +34,8 @@ pub struct SandboxConfig {
     pub cache: Option<PathBuf>,
     /// The program that compiles components. Default: none, so the host compiles them itself, without a limit of time.
     pub compiler: Option<CompilerProgram>,
+    /// What the operator lets calls use. Default: no tool gets more than [`Limits::EXECUTE`].
+    pub limits: LimitPolicy,
 }
 
 impl Default for SandboxConfig {
@@ -44,6 +46,7 @@ impl Default for SandboxConfig {
             pooling: true,
             cache: None,
             compiler: None,
+            limits: LimitPolicy::default(),
         }
     }
 }
@@ -60,13 +63,15 @@ struct Inner {
     workers: Workers,
     cache: Option<CodeCache>,
     compiler: Option<CompilerProgram>,
+    limits: LimitPolicy,
 }
 
 /// A component that may be compiled and linked.
 struct Checked {
     inspection: Inspection,
     digest: blake3::Hash,
-    limits: Limits,
+    /// What it asks for.
+    limits: LimitOverrides,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -94,6 +99,7 @@ impl Sandbox {
                 workers,
                 cache,
                 compiler: config.compiler.clone(),
+                limits: config.limits.clone(),
             }),
         })
     }
@@ -150,12 +156,9 @@ impl Sandbox {
         }
         let inspection = inspect(wasm)?;
         let digest = blake3::hash(wasm);
-        let limits = inspection
-            .manifest
-            .as_ref()
-            .map(|m| m.limits)
-            .unwrap_or_default()
-            .apply(Limits::EXECUTE)?;
+        let limits = inspection.manifest.as_ref().map(|m| m.limits).unwrap_or_default();
+        // What no operator can allow is refused before it costs anything.
+        limits.apply(Limits::EXECUTE)?;
         Ok(Checked {
             inspection,
             digest,
@@ -172,6 +175,8 @@ impl Sandbox {
         let home = self.least_busy_worker();
         let linked = Linked::new(&self.inner.shards, home, code)?;
         let schema = self.schema(&linked, home)?;
+        // By the name under which it is offered: the manifest may name another tool, which is allowed more.
+        let limits = self.inner.limits.grant(&schema.name, limits)?;
         Ok(Plugin::new(
             self.clone(),
             name,

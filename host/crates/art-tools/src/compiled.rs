@@ -72,8 +72,12 @@ impl Tool {
     }
 }
 
-/// `^[a-z][a-z0-9_]{0,63}$`: what every provider accepts, and no two such names look alike.
-pub(crate) fn check_name(name: &str) -> Result<(), InvalidName> {
+/// Checks that a tool can have the name: `^[a-z][a-z0-9_]{0,63}$`, which every provider accepts, and no two such names look
+/// alike.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_name(name: &str) -> Result<(), InvalidName> {
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
     let continues = name
         .chars()

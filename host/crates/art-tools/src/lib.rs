@@ -34,14 +34,14 @@ mod run;
 #[cfg(test)]
 mod testing;
 
-pub use compiled::MAX_PROMPT_BYTES;
+pub use compiled::{MAX_PROMPT_BYTES, check_name};
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
 pub use observe::MAX_OBSERVED_BYTES;
 pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
-pub use refusal::RegisterError;
+pub use refusal::{InvalidName, RegisterError};
 pub use registry::ToolRegistry;
 pub use report::{CallEnding, ToolReport};
 pub use scope::CallScope;

@@ -1,0 +1,303 @@
+//! What an operator lets the calls of tools use.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{LimitOverrides, Limits};
+
+/// The limits that an operator sets. They win over what a tool asks for.
+///
+/// The default gives every tool [`Limits::EXECUTE`] and allows none to ask for more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitPolicy {
+    /// What a call gets whose tool asks for nothing. Absent means [`Limits::EXECUTE`], or the ceiling where that is lower.
+    pub defaults: LimitOverrides,
+    /// The most that a tool may ask for. Absent means the default.
+    pub ceilings: LimitOverrides,
+    /// What the calls of single tools get, by the name of the tool. One that asks for more is refused all the same.
+    pub tools: BTreeMap<String, LimitOverrides>,
+}
+
+/// A limit that a tool may ask for and an operator may set.
+#[derive(Clone, Copy, Debug)]
+pub struct SettableLimit {
+    /// Its key in the operator's file.
+    pub setting: &'static str,
+    /// What nobody can exceed.
+    pub maximum: u64,
+    standard: u64,
+    field: fn(&mut LimitOverrides) -> &mut Option<u64>,
+}
+
+impl SettableLimit {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self {
+            setting: "fuel",
+            maximum: Limits::MAX.fuel,
+            standard: Limits::EXECUTE.fuel,
+            field: |limits| &mut limits.fuel,
+        },
+        Self {
+            setting: "timeout_ms",
+            maximum: Limits::MAX.timeout_ms,
+            standard: Limits::EXECUTE.timeout_ms,
+            field: |limits| &mut limits.timeout_ms,
+        },
+        Self {
+            setting: "memory_bytes",
+            maximum: Limits::MAX.memory_bytes,
+            standard: Limits::EXECUTE.memory_bytes,
+            field: |limits| &mut limits.memory_bytes,
+        },
+        Self {
+            setting: "output_bytes",
+            maximum: Limits::MAX.output_bytes,
+            standard: Limits::EXECUTE.output_bytes,
+            field: |limits| &mut limits.output_bytes,
+        },
+    ];
+
+    /// Its value in `limits`.
+    #[must_use]
+    pub fn of(&self, mut limits: LimitOverrides) -> Option<u64> {
+        *(self.field)(&mut limits)
+    }
+
+    /// Its place in `limits`.
+    pub fn place<'a>(&self, limits: &'a mut LimitOverrides) -> &'a mut Option<u64> {
+        (self.field)(limits)
+    }
+}
+
+impl LimitPolicy {
+    /// What a call gets whose tool asks for nothing and has no limits of its own.
+    #[must_use]
+    pub fn default_of(&self, limit: &SettableLimit) -> u64 {
+        let most = limit.of(self.ceilings).unwrap_or(u64::MAX);
+        limit
+            .of(self.defaults)
+            .unwrap_or_else(|| limit.standard.min(most))
+            .min(limit.maximum)
+    }
+
+    /// The most that a tool may ask for that has no limits of its own.
+    #[must_use]
+    pub fn ceiling_of(&self, limit: &SettableLimit) -> u64 {
+        let ceiling = limit.of(self.ceilings).unwrap_or_else(|| self.default_of(limit));
+        ceiling.min(limit.maximum)
+    }
+
+    /// What the calls of `tool` get, which asks for `asked`.
+    ///
+    /// # Errors
+    /// When it asks for more than it may have.
+    pub fn grant(&self, tool: &str, asked: LimitOverrides) -> Result<Limits, LimitsNotGranted> {
+        let own = self.tools.get(tool).copied();
+        let mut limits = LimitOverrides::default();
+        let mut exceeded = Vec::new();
+        for limit in &SettableLimit::ALL {
+            let set = limit.of(own.unwrap_or_default()).map(|set| set.min(limit.maximum));
+            let most = set.unwrap_or_else(|| self.ceiling_of(limit));
+            let asked = limit.of(asked);
+            if let Some(asked) = asked.filter(|asked| *asked > most) {
+                exceeded.push(Exceeded {
+                    setting: limit.setting,
+                    asked,
+                    most,
+                });
+            }
+            *limit.place(&mut limits) = set.or(asked).or_else(|| Some(self.default_of(limit)));
+        }
+        if exceeded.is_empty() {
+            return Ok(Limits {
+                fuel: limits.fuel.unwrap_or_default(),
+                timeout_ms: limits.timeout_ms.unwrap_or_default(),
+                memory_bytes: limits.memory_bytes.unwrap_or_default(),
+                output_bytes: limits.output_bytes.unwrap_or_default(),
+                ..Limits::EXECUTE
+            });
+        }
+        Err(LimitsNotGranted {
+            tool: tool.to_owned(),
+            exceeded,
+            has_own: own.is_some(),
+        })
+    }
+}
+
+/// A tool asks for more than its operator allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitsNotGranted {
+    tool: String,
+    exceeded: Vec<Exceeded>,
+    /// The operator's file has a table for the tool.
+    has_own: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Exceeded {
+    setting: &'static str,
+    asked: u64,
+    most: u64,
+}
+
+impl LimitsNotGranted {
+    /// The limits as lines of the operator's file.
+    fn lines(&self, value: impl Fn(&Exceeded) -> u64) -> Vec<String> {
+        let line = |exceeded: &Exceeded| format!("{} = {}", exceeded.setting, value(exceeded));
+        self.exceeded.iter().map(line).collect()
+    }
+
+    /// What the operator adds to the file, if the tool has a name that can stand there.
+    fn hint(&self) -> Option<String> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(plain) {
+            return None;
+        }
+        let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.asked));
+        Some(if self.has_own {
+            format!(
+                "set `{}` for `{tool}` under `[tools]` of `art.toml`",
+                lines.join("`, `")
+            )
+        } else {
+            format!(
+                "add `{tool} = {{ {} }}` under `[tools]` of `art.toml`",
+                lines.join(", ")
+            )
+        })
+    }
+}
+
+impl fmt::Display for LimitsNotGranted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked = self.lines(|exceeded| exceeded.asked).join(", ");
+        let most = self.lines(|exceeded| exceeded.most).join(", ");
+        write!(f, "asks for `{asked}`, more than the `{most}` that it may have")?;
+        match self.hint() {
+            Some(hint) => write!(f, " (hint: to allow it, {hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for LimitsNotGranted {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fuel(fuel: u64) -> LimitOverrides {
+        LimitOverrides {
+            fuel: Some(fuel),
+            ..LimitOverrides::default()
+        }
+    }
+
+    fn policy(defaults: LimitOverrides, ceilings: LimitOverrides) -> LimitPolicy {
+        LimitPolicy {
+            defaults,
+            ceilings,
+            ..LimitPolicy::default()
+        }
+    }
+
+    fn own(name: &str, limits: LimitOverrides) -> LimitPolicy {
+        LimitPolicy {
+            tools: BTreeMap::from([(name.to_owned(), limits)]),
+            ..LimitPolicy::default()
+        }
+    }
+
+    #[test]
+    fn without_settings_a_tool_may_ask_for_less_and_not_for_more_than_the_default() {
+        let policy = LimitPolicy::default();
+        assert_eq!(policy.grant("t", LimitOverrides::default()), Ok(Limits::EXECUTE));
+        assert_eq!(policy.grant("t", fuel(7)).unwrap().fuel, 7);
+        let standard = Limits::EXECUTE.fuel;
+        assert_eq!(policy.grant("t", fuel(standard)).unwrap().fuel, standard);
+        policy.grant("t", fuel(standard + 1)).unwrap_err();
+    }
+
+    #[test]
+    fn a_default_is_for_tools_that_ask_for_nothing() {
+        let policy = policy(fuel(100), LimitOverrides::default());
+        assert_eq!(policy.grant("t", LimitOverrides::default()).unwrap().fuel, 100);
+        assert_eq!(policy.grant("t", fuel(99)).unwrap().fuel, 99);
+        policy.grant("t", fuel(101)).unwrap_err();
+    }
+
+    #[test]
+    fn a_ceiling_lets_tools_ask_for_more_and_gives_it_to_nobody_who_does_not() {
+        let most = Limits::EXECUTE.fuel * 2;
+        let policy = policy(LimitOverrides::default(), fuel(most));
+        assert_eq!(policy.grant("t", fuel(most)).unwrap().fuel, most);
+        assert_eq!(policy.grant("t", LimitOverrides::default()), Ok(Limits::EXECUTE));
+        policy.grant("t", fuel(most + 1)).unwrap_err();
+    }
+
+    #[test]
+    fn a_ceiling_below_the_default_lowers_it() {
+        let policy = policy(LimitOverrides::default(), fuel(5));
+        assert_eq!(policy.grant("t", LimitOverrides::default()).unwrap().fuel, 5);
+    }
+
+    #[test]
+    fn the_limits_of_one_tool_are_what_its_calls_get_and_no_other_tool_has_them() {
+        let most = Limits::EXECUTE.fuel * 2;
+        let policy = own("t", fuel(most));
+        for asked in [LimitOverrides::default(), fuel(1), fuel(most)] {
+            assert_eq!(policy.grant("t", asked).unwrap().fuel, most);
+        }
+        policy.grant("t", fuel(most + 1)).unwrap_err();
+        policy.grant("other", fuel(most)).unwrap_err();
+    }
+
+    #[test]
+    fn nothing_raises_a_limit_over_its_maximum() {
+        let all = own("t", fuel(u64::MAX));
+        assert_eq!(
+            all.grant("t", LimitOverrides::default()).unwrap().fuel,
+            Limits::MAX.fuel
+        );
+        let all = policy(fuel(u64::MAX), fuel(u64::MAX));
+        assert_eq!(
+            all.grant("t", LimitOverrides::default()).unwrap().fuel,
+            Limits::MAX.fuel
+        );
+        all.grant("t", fuel(Limits::MAX.fuel + 1)).unwrap_err();
+    }
+
+    #[test]
+    fn a_refusal_has_the_line_that_allows_what_was_asked_for() {
+        let asked = LimitOverrides {
+            memory_bytes: Some(128 << 20),
+            ..fuel(5_000_000_000)
+        };
+        let told = LimitPolicy::default().grant("diff_text", asked).unwrap_err();
+        assert_eq!(
+            told.to_string(),
+            "asks for `fuel = 5000000000, memory_bytes = 134217728`, more than the `fuel = 2000000000, memory_bytes = \
+             67108864` that it may have (hint: to allow it, add `diff_text = { fuel = 5000000000, memory_bytes = 134217728 \
+             }` under `[tools]` of `art.toml`)"
+        );
+    }
+
+    #[test]
+    fn a_refusal_of_a_tool_that_has_a_table_says_what_to_set_in_it() {
+        let told = own("t", fuel(5)).grant("t", fuel(6)).unwrap_err().to_string();
+        assert!(
+            told.ends_with("set `fuel = 6` for `t` under `[tools]` of `art.toml`)"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_name_that_no_tool_can_have_is_put_into_no_line() {
+        for name in ["", "a]\nmodel = \"x\"", &"a".repeat(65)] {
+            let told = LimitPolicy::default().grant(name, fuel(u64::MAX)).unwrap_err();
+            assert!(!told.to_string().contains("hint"), "{told}");
+        }
+    }
+}

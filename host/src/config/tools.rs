@@ -1,0 +1,204 @@
+//! `[tools]`: how many calls of tools there may be at a time, and what each of them may use.
+
+use std::fmt;
+
+use art_core::limits::{LimitOverrides, LimitPolicy, SettableLimit};
+use art_tools::{SystemConfig, check_name};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{ConfigError, within};
+
+/// `[tools]`. A key that is none of its own is the name of a tool, whose table has the limits of its calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolSettings {
+    /// How many calls there may be at a time.
+    pub bounds: ToolBounds,
+    /// What each may use.
+    pub limits: LimitPolicy,
+}
+
+/// How many calls of tools there may be at a time, over all runs of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolBounds {
+    /// Calls that run, at least 1 and at most [`MAX_PARALLEL`](Self::MAX_PARALLEL).
+    pub max_parallel: usize,
+    /// Calls that wait for one of them to end, at most [`MAX_QUEUE`](Self::MAX_QUEUE); the next one is refused.
+    pub max_queue: usize,
+}
+
+impl ToolBounds {
+    /// More calls than this gain nothing on any machine: each takes memory of its own.
+    pub const MAX_PARALLEL: usize = 1_024;
+    /// More calls than this wait for longer than anybody does.
+    pub const MAX_QUEUE: usize = 65_536;
+}
+
+impl Default for ToolBounds {
+    /// Those of [`SystemConfig`].
+    fn default() -> Self {
+        let SystemConfig {
+            max_parallel, queue, ..
+        } = SystemConfig::default();
+        Self {
+            max_parallel,
+            max_queue: queue,
+        }
+    }
+}
+
+impl ToolSettings {
+    /// The settings, if every number is within its bounds and every table is for a tool.
+    pub(super) fn checked(self) -> Result<Self, ConfigError> {
+        let ToolBounds {
+            max_parallel,
+            max_queue,
+        } = self.bounds;
+        within(
+            "tools.max_parallel",
+            max_parallel as u64,
+            1,
+            ToolBounds::MAX_PARALLEL as u64,
+        )?;
+        within("tools.max_queue", max_queue as u64, 0, ToolBounds::MAX_QUEUE as u64)?;
+        check_limits("tools.", self.limits.defaults)?;
+        check_limits("tools.max_", self.limits.ceilings)?;
+        for (name, limits) in &self.limits.tools {
+            check_name(name).map_err(|_invalid| ConfigError::NoToolName { name: name.clone() })?;
+            check_limits(&format!("tools.{name}."), *limits)?;
+        }
+        self.check_ceilings()?;
+        Ok(self)
+    }
+
+    fn check_ceilings(&self) -> Result<(), ConfigError> {
+        for limit in &SettableLimit::ALL {
+            let pair = (limit.of(self.limits.defaults), limit.of(self.limits.ceilings));
+            if let (Some(value), Some(ceiling)) = pair
+                && value > ceiling
+            {
+                return Err(ConfigError::OverCeiling {
+                    setting: limit.setting,
+                    value,
+                    ceiling,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the value of `key`. Gives false for one that is none of the table's own.
+    fn read_own<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        match key {
+            "max_parallel" => self.bounds.max_parallel = map.next_value()?,
+            "max_queue" => self.bounds.max_queue = map.next_value()?,
+            _ => {
+                let (limits, key) = match key.strip_prefix("max_") {
+                    Some(key) => (&mut self.limits.ceilings, key),
+                    None => (&mut self.limits.defaults, key),
+                };
+                let Some(place) = place(limits, key) else {
+                    return Ok(false);
+                };
+                *place = Some(map.next_value()?);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The place of the limit that is set by `key`.
+fn place<'a>(limits: &'a mut LimitOverrides, key: &str) -> Option<&'a mut Option<u64>> {
+    let limit = SettableLimit::ALL.iter().find(|limit| limit.setting == key)?;
+    Some(limit.place(limits))
+}
+
+/// A limit of nothing would end every call.
+fn check_limits(prefix: &str, limits: LimitOverrides) -> Result<(), ConfigError> {
+    SettableLimit::ALL.iter().try_for_each(|limit| match limit.of(limits) {
+        Some(value) => within(&format!("{prefix}{}", limit.setting), value, 1, limit.maximum),
+        None => Ok(()),
+    })
+}
+
+impl<'de> Deserialize<'de> for ToolSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ToolsTable)
+    }
+}
+
+struct ToolsTable;
+
+impl<'de> Visitor<'de> for ToolsTable {
+    type Value = ToolSettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with settings of tools")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolSettings, A::Error> {
+        let mut settings = ToolSettings::default();
+        while let Some(key) = map.next_key::<String>()? {
+            if !settings.read_own(&key, &mut map)? {
+                let OneTool(limits) = map.next_value()?;
+                settings.limits.tools.insert(key, limits);
+            }
+        }
+        Ok(settings)
+    }
+}
+
+/// `[tools.NAME]`
+struct OneTool(LimitOverrides);
+
+impl<'de> Deserialize<'de> for OneTool {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(OneToolTable)
+    }
+}
+
+struct OneToolTable;
+
+const LIMIT_KEYS: &[&str] = &["fuel", "timeout_ms", "memory_bytes", "output_bytes"];
+
+impl<'de> Visitor<'de> for OneToolTable {
+    type Value = OneTool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a table with the limits of a tool, since no setting has that name: `art config --help` lists them all",
+        )
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OneTool, A::Error> {
+        let mut limits = LimitOverrides::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let place = place(&mut limits, &key).ok_or_else(|| A::Error::unknown_field(&key, LIMIT_KEYS))?;
+            *place = Some(map.next_value()?);
+        }
+        Ok(OneTool(limits))
+    }
+}
+
+impl Serialize for ToolSettings {
+    /// What is in effect, with the keys of the file.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("max_parallel", &self.bounds.max_parallel)?;
+        map.serialize_entry("max_queue", &self.bounds.max_queue)?;
+        for limit in &SettableLimit::ALL {
+            map.serialize_entry(limit.setting, &self.limits.default_of(limit))?;
+        }
+        for limit in &SettableLimit::ALL {
+            map.serialize_entry(&format!("max_{}", limit.setting), &self.limits.ceiling_of(limit))?;
+        }
+        for (name, limits) in &self.limits.tools {
+            let set = SettableLimit::ALL
+                .iter()
+                .filter_map(|limit| Some((limit.setting, limit.of(*limits)?)));
+            map.serialize_entry(name, &set.collect::<std::collections::BTreeMap<_, _>>())?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,156 @@
+//! The limits of tools: what a component asks for, and what its operator allows.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::handmade::Handmade;
+use crate::home::Home;
+
+const MORE_FUEL: u64 = 3_000_000_000;
+const MORE_MEMORY: u64 = 128 << 20;
+
+/// A home with the tool `handmade`, which computes without end and asks for what is in `manifest`.
+fn home(manifest: &Value) -> Home {
+    let text = manifest.to_string().replace('"', "\\\"");
+    let section = format!("(@custom \"art:manifest\" \"{text}\")");
+    let tool = Handmade {
+        items: &section,
+        execute: "(loop $on (br $on))",
+        ..Handmade::default()
+    };
+    let home = Home::empty();
+    fs::write(home.plugins().join("handmade.wasm"), tool.build()).unwrap();
+    home
+}
+
+fn greedy() -> Home {
+    home(&json!({"tool": "handmade", "limits": {"fuel": MORE_FUEL, "memoryBytes": MORE_MEMORY}}))
+}
+
+/// The limits in force, if the tool is not refused.
+fn limits(home: &Home) -> Value {
+    let shown = home.art(&["--json", "tool", "show", "handmade"]);
+    assert_eq!(shown.code(), 0, "{shown}");
+    shown.json().pointer("/limits").unwrap().clone()
+}
+
+fn refusal(home: &Home) -> String {
+    let listed = home.art(&["--json", "tool", "list"]).json();
+    assert_eq!(listed.pointer("/tools"), Some(&json!([])));
+    let reason = listed.pointer("/refused/0/reason").unwrap();
+    reason.as_str().unwrap().to_owned()
+}
+
+/// What stands in the text between the two others.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text
+        .split_once(before)
+        .unwrap_or_else(|| panic!("no `{before}`: {text}"));
+    rest.split_once(after)
+        .unwrap_or_else(|| panic!("no `{after}`: {text}"))
+        .0
+}
+
+#[test]
+fn a_tool_that_asks_for_more_than_the_default_is_refused_with_the_line_that_allows_it() {
+    let home = greedy();
+    let told = refusal(&home);
+    assert!(
+        told.starts_with("asks for `fuel = 3000000000, memory_bytes = 134217728`, more than the `fuel = 2000000000, "),
+        "{told}"
+    );
+    let line = between(&told, "add `", "` under `[tools]` of `art.toml`");
+    home.file("art.toml", &format!("[tools]\n{line}\n"));
+    let limits = limits(&home);
+    assert_eq!(
+        (&limits["fuel"], &limits["memoryBytes"]),
+        (&json!(MORE_FUEL), &json!(MORE_MEMORY))
+    );
+}
+
+#[test]
+fn a_ceiling_allows_what_a_tool_asks_for_up_to_it() {
+    let home = greedy();
+    let file = |fuel: u64| {
+        home.file(
+            "art.toml",
+            &format!("[tools]\nmax_fuel = {fuel}\nmax_memory_bytes = {MORE_MEMORY}\n"),
+        )
+    };
+    file(MORE_FUEL - 1);
+    assert!(refusal(&home).starts_with("asks for `fuel = 3000000000`, more than the `fuel = 2999999999`"));
+    file(MORE_FUEL);
+    assert_eq!(limits(&home)["fuel"], MORE_FUEL);
+}
+
+#[test]
+fn a_tool_that_asks_for_nothing_gets_the_default_whatever_the_ceiling_is() {
+    let home = home(&json!({"tool": "handmade"}));
+    home.file("art.toml", "[tools]\nfuel = 1000000\nmax_fuel = 50000000000\n");
+    assert_eq!(limits(&home)["fuel"], 1_000_000);
+    assert_eq!(limits(&home)["timeoutMs"], 30_000);
+}
+
+#[test]
+fn the_limits_that_the_operator_sets_for_a_tool_are_those_of_its_calls() {
+    let home = home(&json!({"tool": "handmade", "limits": {"fuel": 5_000}}));
+    home.file("art.toml", "[tools.handmade]\nfuel = 7000000\n");
+    let called = home.art(&["tool", "call", "handmade"]);
+    assert_eq!(called.code(), 5, "{called}");
+    assert!(
+        called.stderr().contains("used up its 7000000 units of fuel"),
+        "{called}"
+    );
+}
+
+#[test]
+fn a_tool_that_asks_for_more_than_was_set_for_it_is_refused() {
+    let home = greedy();
+    home.file(
+        "art.toml",
+        "[tools.handmade]\nfuel = 7000000\nmemory_bytes = 536870912\n",
+    );
+    let told = refusal(&home);
+    assert!(
+        told.ends_with("set `fuel = 3000000000` for `handmade` under `[tools]` of `art.toml`)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_manifest_that_names_another_tool_does_not_get_its_limits() {
+    let home = home(&json!({"tool": "trusted", "limits": {"fuel": MORE_FUEL}}));
+    home.file("art.toml", &format!("[tools.trusted]\nfuel = {MORE_FUEL}\n"));
+    assert!(refusal(&home).contains("add `handmade = { fuel = 3000000000 }`"));
+}
+
+#[test]
+fn the_first_party_tools_need_no_settings() {
+    let listed = Home::new().art(&["--json", "tool", "list"]).json();
+    assert_eq!(listed["refused"], json!([]));
+    assert_eq!(listed["limits"]["calculator"]["fuel"], 50_000_000);
+    assert_eq!(listed["limits"]["diff_text"]["memoryBytes"], 64 << 20);
+}
+
+#[test]
+fn the_configuration_shows_the_limits_in_effect() {
+    let home = Home::empty();
+    home.file("art.toml", "[tools]\nfuel = 9\n[tools.some_tool]\ntimeout_ms = 3\n");
+    let shown = home.art(&["config"]).stdout();
+    let line = |key: &str| {
+        shown
+            .lines()
+            .find(|line| line.starts_with(key))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    for (key, value) in [
+        ("tools.fuel ", "9"),
+        ("tools.max_fuel ", "9"),
+        ("tools.memory_bytes ", "67108864"),
+        ("tools.some_tool.timeout_ms ", "3"),
+    ] {
+        assert_eq!(line(key).split_whitespace().nth(1), Some(value), "{shown}");
+    }
+}
