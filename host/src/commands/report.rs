@@ -149,6 +149,7 @@ pub(super) fn to_json(host: &Host, answered: &Answered) -> Value {
         "threadId": answered.thread_id,
         "traceId": answered.trace_id,
         "answer": answered.report.response.response.content,
+        "files": answered.report.files,
         "displayed": drawing::for_programs(&answered.report),
         "sources": answered.report.sources,
         "uiMetadata": answered.report.ui_metadata,

@@ -2,6 +2,7 @@
 
 mod ask;
 mod batch;
+mod kept;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -84,9 +85,15 @@ impl<'a> Work<'a> {
                     watched.model_called(id, &request);
                     self.models.push(ask::ask(self.host, id, *request));
                 }
-                Some(Step::CallTools { id, item_id, calls }) => {
+                Some(Step::CallTools {
+                    id,
+                    item_id,
+                    calls,
+                    files,
+                }) => {
                     let scope = self.scope.clone();
-                    self.tools.push(batch::call(self.host, id, item_id, calls, scope));
+                    self.tools
+                        .push(batch::call(self.host, id, item_id, (calls, files), scope));
                 }
                 // The loop ends before it asks for the end.
                 Some(Step::Finish(_)) | None => {}

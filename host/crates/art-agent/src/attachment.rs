@@ -1,5 +1,6 @@
 //! Attachments by name: prompts show their beginnings, and calls get the whole of one in place of `attachment:NAME`, as
-//! text or, when it is none, in base64. Models that can look at files get those that are no text beside the prompt.
+//! text or, when it is none, in base64. Models that can look at files get those that are no text beside the prompt. Files of
+//! tools go by the same form of name; their bytes are in the store, so the driver puts them in.
 
 use art_core::agent::QueryAttachment;
 use art_core::error::ToolErrorCode;
@@ -7,7 +8,12 @@ use art_core::limits::Limits;
 use art_core::provider::Media;
 use serde_json::Value;
 
+use crate::file::{Files, RunFile};
+
 const PREFIX: &str = "attachment:";
+
+/// Files of tools that are named to a model, the newest first.
+pub(crate) const NAMED: usize = 50;
 
 /// `arguments` with each text that is exactly `attachment:NAME` replaced by that attachment's text.
 pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
@@ -23,6 +29,21 @@ pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Valu
         }
         other => other.clone(),
     }
+}
+
+/// Where in `arguments` files of tools are named, as JSON pointers.
+pub(crate) fn places<'a>(
+    arguments: &Value,
+    attachments: &[QueryAttachment],
+    files: &'a Files,
+) -> Vec<(String, &'a RunFile)> {
+    let mut places = Vec::new();
+    visit(arguments, &mut String::new(), &mut |pointer, name| {
+        if find(name, attachments).is_none() {
+            places.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
+        }
+    });
+    places
 }
 
 /// The attachments that are no text, when the model can look at them.
@@ -48,15 +69,22 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
 
 /// Why `arguments` cannot be expanded: they name an attachment that the question does not have, or would be larger than the
 /// input of any tool. It is asked before they are, since a short text may name a large file many times.
-pub(crate) fn fault(arguments: &Value, attachments: &[QueryAttachment]) -> Option<(ToolErrorCode, String)> {
+pub(crate) fn fault(
+    arguments: &Value,
+    attachments: &[QueryAttachment],
+    files: &Files,
+) -> Option<(ToolErrorCode, String)> {
     let mut names = Vec::new();
-    collect_names(arguments, &mut names);
+    visit(arguments, &mut String::new(), &mut |_, name| {
+        names.push(name.to_owned())
+    });
     let mut bytes = 0_u64;
     for name in names {
-        let Some(attachment) = find(name, attachments) else {
-            return Some((ToolErrorCode::NotFound, unknown(name, attachments)));
+        let attached = find(&name, attachments).map(|attachment| content(attachment).len() as u64);
+        let Some(added) = attached.or_else(|| files.find(&name).map(|file| file.bytes)) else {
+            return Some((ToolErrorCode::NotFound, unknown(&name, attachments, files)));
         };
-        bytes = bytes.saturating_add(u64::try_from(content(attachment).len()).unwrap_or(u64::MAX));
+        bytes = bytes.saturating_add(added);
     }
     let most = Limits::MAX.input_bytes;
     (bytes > most).then(|| {
@@ -68,12 +96,25 @@ pub(crate) fn fault(arguments: &Value, attachments: &[QueryAttachment]) -> Optio
     })
 }
 
-/// The names of attachments in `arguments`, as often as they stand there.
-fn collect_names<'a>(arguments: &'a Value, names: &mut Vec<&'a str>) {
+/// Visits the names of attachments in `arguments`, as often as they stand there, each with its JSON pointer.
+fn visit(arguments: &Value, pointer: &mut String, named: &mut impl FnMut(&str, &str)) {
+    let mut below = |key: &str, value: &Value| {
+        let length = pointer.len();
+        pointer.push('/');
+        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        visit(value, pointer, named);
+        pointer.truncate(length);
+    };
     match arguments {
-        Value::String(text) => names.extend(text.strip_prefix(PREFIX)),
-        Value::Array(values) => values.iter().for_each(|value| collect_names(value, names)),
-        Value::Object(map) => map.values().for_each(|value| collect_names(value, names)),
+        Value::Array(values) => (0..)
+            .zip(values)
+            .for_each(|(n, value): (usize, _)| below(&n.to_string(), value)),
+        Value::Object(map) => map.iter().for_each(|(key, value)| below(key, value)),
+        Value::String(text) => {
+            if let Some(name) = text.strip_prefix(PREFIX) {
+                named(pointer, name);
+            }
+        }
         _ => {}
     }
 }
@@ -87,11 +128,10 @@ fn find<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryA
     attachments.iter().find(|attachment| attachment.name == name)
 }
 
-fn unknown(name: &str, attachments: &[QueryAttachment]) -> String {
-    let names: Vec<_> = attachments
-        .iter()
-        .map(|attachment| format!("`{}`", attachment.name))
-        .collect();
+fn unknown(name: &str, attachments: &[QueryAttachment], files: &Files) -> String {
+    let attached = attachments.iter().map(|attachment| &attachment.name);
+    let left = files.all().iter().rev().take(NAMED).map(|file| &file.name);
+    let names: Vec<_> = attached.chain(left).map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return format!("there is no attachment `{name}`; the question has none");
     }
@@ -110,6 +150,10 @@ mod tests {
             text: "a,b\n1,2".to_owned(),
             base64: None,
         }]
+    }
+
+    fn none() -> Files {
+        Files::default()
     }
 
     fn picture() -> QueryAttachment {
@@ -155,13 +199,13 @@ mod tests {
     fn text_that_only_contains_a_name_stays() {
         let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
         assert_eq!(expand(&arguments, &sales()), arguments);
-        assert_eq!(fault(&arguments, &sales()), None);
+        assert_eq!(fault(&arguments, &sales(), &none()), None);
     }
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         assert_eq!(
-            fault(&json!(["attachment:x.csv"]), &sales()),
+            fault(&json!(["attachment:x.csv"]), &sales(), &none()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x.csv`; use one of `sales.csv`".to_owned()
@@ -172,7 +216,7 @@ mod tests {
     #[test]
     fn without_attachments_the_fault_says_so() {
         assert_eq!(
-            fault(&json!("attachment:x"), &[]),
+            fault(&json!("attachment:x"), &[], &none()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x`; the question has none".to_owned()
@@ -185,8 +229,8 @@ mod tests {
         let mut large = picture();
         large.base64 = Some("x".repeat(1 << 20));
         let times = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
-        assert_eq!(fault(&times(4), std::slice::from_ref(&large)), None);
-        let (code, reason) = fault(&times(5), &[large]).unwrap();
+        assert_eq!(fault(&times(4), std::slice::from_ref(&large), &none()), None);
+        let (code, reason) = fault(&times(5), &[large], &none()).unwrap();
         assert_eq!(code, ToolErrorCode::ValidationError);
         assert!(
             reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),

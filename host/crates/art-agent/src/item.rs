@@ -14,6 +14,7 @@ use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::Value;
 
 use crate::call::fingerprint;
+use crate::file::RunFile;
 use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
 use crate::{prompt, taef};
@@ -111,8 +112,8 @@ impl ItemRun {
         }
     }
 
-    /// Takes the results of the calls that were carried out, and tells the model of every call (P63).
-    pub(crate) fn returned(&mut self, results: &[ToolResult], config: ExecutionConfig) -> Next {
+    /// Takes the results of the calls that were carried out, with the files that they left, and tells the model of every call (P63).
+    pub(crate) fn returned(&mut self, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) -> Next {
         let batch = std::mem::take(&mut self.batch);
         let share = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
@@ -120,7 +121,7 @@ impl ItemRun {
             let Some(result) = all().find(|result| result.call_id == call.call_id) else {
                 continue;
             };
-            self.messages.push(prompt::tool_message(result, share));
+            self.messages.push(prompt::tool_message(result, files, share));
             if result.code == Some(ToolErrorCode::PermissionDenied) {
                 self.denied.insert(fingerprint(call));
             }

@@ -15,6 +15,7 @@ mod step;
 
 mod attachment;
 mod call;
+mod file;
 mod item;
 mod keep;
 mod parse;
@@ -26,8 +27,9 @@ mod taef;
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
 pub use event::{RunEvent, RunStart};
+pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
 pub use run::{Run, RunStage, RunView};
-pub use step::{Step, StepId};
+pub use step::{FilePlace, Step, StepId};

@@ -9,6 +9,8 @@ use art_core::tool::{Source, ToolResult, ToolStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::file::RunFile;
+
 /// The answer of a run and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,6 +25,9 @@ pub struct RunReport {
     pub sources: Vec<Source>,
     /// The plan as it stands at the end, with results and errors.
     pub items: Vec<TodoItem>,
+    /// What the tools left beside their outputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RunFile>,
     /// Identifiers of the items that belong to earlier questions.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub earlier: BTreeSet<String>,

@@ -24,6 +24,7 @@ use crate::call::CallIds;
 use crate::effect::{Effect, Outbox};
 use crate::error::{ApplyError, ReplayError};
 use crate::event::{RunEvent, RunStart};
+use crate::file::{Files, RunFile};
 use crate::item::ItemRun;
 use crate::report::RunReport;
 use crate::step::{Step, StepId};
@@ -50,6 +51,7 @@ pub struct Run {
     /// Items that had ended before this run and were not begun again: they belong to earlier questions.
     earlier: BTreeSet<String>,
     call_ids: CallIds,
+    files: Files,
     spent: Spent,
     limits_hit: Vec<String>,
 }
@@ -179,6 +181,12 @@ impl Run {
         &self.state
     }
 
+    /// What the tools of this run left beside their outputs.
+    #[must_use]
+    pub fn files(&self) -> &[RunFile] {
+        self.files.own()
+    }
+
     /// What the run began with.
     #[must_use]
     pub const fn started_with(&self) -> &RunStart {
@@ -190,6 +198,7 @@ impl Run {
         state.thread_id.clone_from(&start.props.thread_id);
         let earlier = state.todo_list.iter().filter(|item| has_ended(item.status));
         let earlier = earlier.map(|item| item.id.clone()).collect();
+        let files = Files::left(&state.todo_list, &start.props.attachments);
         Self {
             start: start.clone(),
             trace_id,
@@ -205,6 +214,7 @@ impl Run {
             begun: BTreeSet::new(),
             earlier,
             call_ids: CallIds::default(),
+            files,
             spent: Spent::default(),
             limits_hit: Vec::new(),
         }

@@ -248,6 +248,14 @@ pub struct CallLog {
     pub stderr: String,
 }
 
+impl CallLog {
+    /// Whether the call said nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -213,6 +213,10 @@ pub struct ToolResultMetadata {
     /// The output is for a person alone: a success of a display tool is drawn, and no prompt has it (C9, P97). Set by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_display: bool,
+    /// The name in the store of what the call logged and wrote, a [`CallLog`](crate::outcome::CallLog) as JSON; absent when it
+    /// said nothing or that was not kept. Set by the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_digest: Option<String>,
     /// Anything else.
     #[serde(flatten)]
     pub extra: JsonObject,
@@ -251,6 +255,9 @@ pub struct AttachmentInfo {
     pub filename: Option<String>,
     /// Size in bytes.
     pub bytes: u64,
+    /// The name of its bytes in the store; absent when they were not kept. Set by the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Who calls a tool, and in which run (C7, X1). The host makes every identifier.

@@ -37,13 +37,14 @@ pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// model reads the result and goes on.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Names of metadata that only the host sets.
-const RESERVED: [&str; 9] = [
+const RESERVED: [&str; 10] = [
     "title",
     "sources",
     "attachments",
     "retryable",
     "notRun",
     "forDisplay",
+    "logDigest",
     FEEDBACK_SCHEMA,
     TOOL_SUSPENSION_ID,
     ASSIST_REQUIRED,
@@ -55,6 +56,8 @@ pub(crate) struct Answer {
     pub(crate) result: ToolResult,
     pub(crate) ending: CallEnding,
     pub(crate) text: Option<String>,
+    /// The files beside the output.
+    pub(crate) attachments: Vec<Attachment>,
 }
 
 impl Answer {
@@ -65,6 +68,7 @@ impl Answer {
             result,
             ending,
             text: None,
+            attachments: Vec::new(),
         }
     }
 }
@@ -130,6 +134,7 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Ans
         result,
         ending,
         text: Some(success.output),
+        attachments: success.attachments,
     })
 }
 
@@ -181,6 +186,7 @@ fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, St
         result,
         ending: CallEnding::Suspended,
         text: None,
+        attachments: Vec::new(),
     })
 }
 
@@ -197,6 +203,7 @@ fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
         result,
         ending: CallEnding::Failure,
         text: None,
+        attachments: Vec::new(),
     })
 }
 
@@ -262,6 +269,7 @@ fn attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo>, String
         media_type: truncate(&attachment.media_type, MAX_NAME),
         filename: attachment.filename.as_ref().map(|name| truncate(name, MAX_NAME)),
         bytes: u64::try_from(attachment.data.len()).unwrap_or(u64::MAX),
+        digest: None,
     };
     Ok(attachments.iter().map(info).collect())
 }

@@ -1,8 +1,9 @@
 //! What the tool system says about a call beside its result.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::outcome::{CallLog, Ending};
+use art_core::outcome::{Attachment, CallLog, Ending};
 use art_core::tool::ToolResult;
 use art_core::usage::Usage;
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub struct ToolReport {
     pub ending: CallEnding,
     /// What it logged, bounded by its limits.
     pub log: CallLog,
+    /// The files that `result.metadata.attachments` describes, in the same order.
+    pub attachments: Arc<[Attachment]>,
     /// From the request to the ending, the wait for a place included.
     pub duration: Duration,
 }

@@ -163,6 +163,7 @@ impl ToolSystem {
             usage: done.usage,
             ending: done.answer.ending,
             log: done.log,
+            attachments: done.answer.attachments.into(),
             duration: start.elapsed(),
         };
         let observation = observation(&report, done.answer.text.as_deref(), scope);
@@ -178,6 +179,7 @@ impl ToolSystem {
         let answer = withheld(&done.call);
         report.result = answer.result;
         report.ending = answer.ending;
+        report.attachments = Arc::new([]);
         report
     }
 }

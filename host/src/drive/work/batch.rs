@@ -1,8 +1,8 @@
 //! The calls of one reply: how far each is, and in the end what the journal keeps of them.
 
-use art_agent::{RunEvent, StepId};
+use art_agent::{FilePlace, RunEvent, StepId};
 use art_core::error::ToolErrorCode;
-use art_core::tool::{ParsedToolCall, ToolResultMetadata, ToolStatus};
+use art_core::tool::{ParsedToolCall, ToolResult, ToolResultMetadata, ToolStatus};
 use art_core::usage::Usage;
 use art_tools::{CallEnding, CallProgress, CallScope, ToolReport};
 use futures_util::StreamExt;
@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::Progress;
+use super::{Progress, kept};
 use crate::compose::Host;
 use crate::drive::{CallCost, now};
 
@@ -33,7 +33,7 @@ pub(super) fn call(
     host: &Host,
     step: StepId,
     item_id: String,
-    calls: Vec<ParsedToolCall>,
+    (calls, files): (Vec<ParsedToolCall>, Vec<FilePlace>),
     scope: CallScope,
 ) -> BoxStream<'_, Progress> {
     let (sender, progress) = unbounded_channel();
@@ -43,7 +43,11 @@ pub(super) fn call(
             progress: Some(sender),
             ..scope
         };
-        returned(step, &item_id, host.tools.execute_batch(calls, &scope).await)
+        let store = host.store.as_ref();
+        let (calls, refused) = kept::put_in(store, &scope.thread_id, calls, &files).await;
+        let mut reports = host.tools.execute_batch(calls, &scope).await;
+        kept::keep(store, &scope.trace_id, &mut reports).await;
+        returned(step, &item_id, reports, refused)
     };
     let batch = Batch {
         running: running.boxed(),
@@ -68,10 +72,10 @@ impl Batch<'_> {
     }
 }
 
-fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>) -> Progress {
+fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>, refused: Vec<ToolResult>) -> Progress {
     let mut usage = Usage::default();
     let mut costs = Vec::new();
-    let mut results = Vec::new();
+    let mut results = refused;
     let mut left = MAX_RESULTS;
     for report in reports {
         let report = within(&mut left, report);
@@ -116,6 +120,7 @@ fn within(left: &mut usize, mut report: ToolReport) -> ToolReport {
     result.output = None;
     result.metadata = ToolResultMetadata {
         retryable: result.metadata.retryable,
+        log_digest: result.metadata.log_digest.take(),
         ..ToolResultMetadata::default()
     };
     report

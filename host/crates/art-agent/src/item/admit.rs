@@ -7,6 +7,7 @@ use art_core::tool::{ParsedToolCall, ToolResult};
 
 use super::{ItemRun, Next, bounded};
 use crate::call::{CallIds, RawCall, as_request, fingerprint};
+use crate::file::Files;
 use crate::parse::ExecutionReply;
 use crate::{attachment, prompt};
 
@@ -18,6 +19,7 @@ const MAX_SAME_CALLS: u32 = 2;
 pub(crate) struct Gate<'a> {
     pub(crate) trace_id: &'a str,
     pub(crate) attachments: &'a [QueryAttachment],
+    pub(crate) files: &'a Files,
     pub(crate) ids: &'a mut CallIds,
     /// Calls that the run may still make.
     pub(crate) left: u32,
@@ -46,7 +48,7 @@ impl ItemRun {
             ..Message::assistant_calls(&text, requests)
         });
         if accepted.is_empty() {
-            return self.returned(&[], gate.config);
+            return self.returned(&[], &[], gate.config);
         }
         self.calls.extend_from_slice(&accepted);
         Next::Call(accepted)
@@ -61,7 +63,7 @@ impl ItemRun {
         if let Some(problem) = &raw.problem {
             return Err((ToolErrorCode::ValidationError, problem.clone()));
         }
-        if let Some(fault) = attachment::fault(&call.arguments, gate.attachments) {
+        if let Some(fault) = attachment::fault(&call.arguments, gate.attachments, gate.files) {
             return Err(fault);
         }
         let same = fingerprint(call);

@@ -10,22 +10,35 @@ use serde_json::{Value, json};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
-use super::quote::{EARLIER_RESULTS, attachments, one_line, problem_list, quote, section};
+use super::quote::{EARLIER_RESULTS, attachments, file_entry, one_line, problem_list, quote, section};
 use crate::event::RunStart;
+use crate::file::RunFile;
 use crate::plan::upstream;
 use crate::report::{last_output, readable, unwrap_data};
 use crate::taef::is_tool_step;
 
 /// The messages that a step begins with (P44, P45, P46). `items` is the whole plan.
-pub(crate) fn begin_step(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSchema]) -> Vec<Message> {
+pub(crate) fn begin_step(
+    start: &RunStart,
+    items: &[TodoItem],
+    item: &TodoItem,
+    tools: &[ToolSchema],
+    files: &[RunFile],
+) -> Vec<Message> {
     let user = format!("Execute the task:\n{}", quote(&item.description));
     vec![
-        Message::system(instructions(start, items, item, tools)),
+        Message::system(instructions(start, items, item, tools, files)),
         Message::user(user),
     ]
 }
 
-fn instructions(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSchema]) -> String {
+fn instructions(
+    start: &RunStart,
+    items: &[TodoItem],
+    item: &TodoItem,
+    tools: &[ToolSchema],
+    files: &[RunFile],
+) -> String {
     let tool_step = is_tool_step(item);
     let fragments = PromptManager::new(&start.fragments);
     let (role, rules, format) = if tool_step {
@@ -56,7 +69,7 @@ fn instructions(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[
             .map(|text| section("Expected outcome", &quote(text))),
         Some(section("Query", &quote(&start.props.query))),
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
-        attachments(start),
+        attachments(start, files),
         Some(section(EARLIER_RESULTS, &one_line(&results))),
         tool_step.then(|| section("Tools", &one_line(&listed(start, tools)))),
     ];
@@ -161,12 +174,25 @@ fn bounded_text(value: &Value, share: usize) -> Option<String> {
 }
 
 /// The turn that answers one call (P63). Every output is bounded, whatever the tool gave (B21).
-pub(crate) fn tool_message(result: &ToolResult, share: usize) -> Message {
+pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize) -> Message {
     let text = match (readable(result), &result.error) {
         (output, Some(error)) => error_text(result, error, output.as_deref(), share),
         (Some(output), None) => truncate(&one_line(output.as_ref()), share),
         (None, None) if result.status == ToolStatus::Success => "null".to_owned(),
         (None, None) => one_line(&json!({"error": "the tool gave no reason", "code": result.code})),
+    };
+    let left: Vec<_> = files
+        .iter()
+        .filter(|file| file.call_id == result.call_id)
+        .map(file_entry)
+        .collect();
+    let text = match left.as_slice() {
+        [] => text,
+        // Behind the output, on a line of its own, since the output is one line and cannot write another.
+        left => format!(
+            "{text}\nFiles, which a call can take as `attachment:NAME`: {}",
+            one_line(left)
+        ),
     };
     Message::tool_result(result.call_id.as_str(), result.tool_name.as_str(), text)
 }

@@ -12,6 +12,7 @@ use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
 use super::quote::{attachments, defuse, one_line, problem_list, quote, section};
 use crate::event::RunStart;
+use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
 use crate::shortlist;
 
@@ -25,13 +26,13 @@ const MAX_NAME_CHARS: usize = 4_000;
 const MAX_ECHO_CHARS: usize = 8_000;
 
 /// The messages that ask for a plan. `state` is what earlier runs of the thread left.
-pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData) -> Vec<Message> {
+pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Vec<Message> {
     let follow_up = !state.todo_list.is_empty();
     let mut messages = vec![Message::system(instructions(start, follow_up))];
     messages.extend(history(&start.history, &start.props));
     let sections = [
         Some(section("Query", &quote(&start.props.query))),
-        attachments(start),
+        attachments(start, files),
         follow_up.then(|| section("Current plan", &current_plan(state))),
         Some(section("Available tools", &available_tools(start, state))),
     ];

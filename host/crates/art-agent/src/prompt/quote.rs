@@ -2,10 +2,11 @@
 
 use art_core::text::{prefix, truncate};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::attachment;
 use crate::event::RunStart;
+use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
 
 /// Heading of the section on attachments.
@@ -82,29 +83,33 @@ pub(crate) fn section(heading: &str, body: &str) -> String {
     format!("## {heading}\n{body}")
 }
 
-/// The section on attachments, when there are any.
-pub(crate) fn attachments(start: &RunStart) -> Option<String> {
-    let shown: Vec<_> = start
-        .props
-        .attachments
-        .iter()
-        .map(|attachment| {
-            let mut shown = json!({
-                "name": attachment.name,
-                "mediaType": attachment.media_type,
-                "bytes": attachment::bytes(attachment),
-            });
-            let more = match &attachment.base64 {
-                None => Some(("preview", prefix(&attachment.text, PREVIEW_CHARS))),
-                Some(_) if start.vision => None,
-                Some(_) => Some(("note", UNSEEN)),
-            };
-            if let Some(map) = shown.as_object_mut() {
-                map.extend(more.map(|(key, text)| (key.to_owned(), json!(text))));
-            }
-            shown
-        })
-        .collect();
+/// A file of a tool as models know it. Nothing of what is in it is shown: it may be for a person alone.
+pub(crate) fn file_entry(file: &RunFile) -> Value {
+    json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": file.step_id})
+}
+
+/// The section on attachments and on files that tools left, when there are any.
+pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String> {
+    let newest = files
+        .get(files.len().saturating_sub(attachment::NAMED)..)
+        .unwrap_or_default();
+    let attached = start.props.attachments.iter().map(|attachment| {
+        let mut shown = json!({
+            "name": attachment.name,
+            "mediaType": attachment.media_type,
+            "bytes": attachment::bytes(attachment),
+        });
+        let more = match &attachment.base64 {
+            None => Some(("preview", prefix(&attachment.text, PREVIEW_CHARS))),
+            Some(_) if start.vision => None,
+            Some(_) => Some(("note", UNSEEN)),
+        };
+        if let Some(map) = shown.as_object_mut() {
+            map.extend(more.map(|(key, text)| (key.to_owned(), json!(text))));
+        }
+        shown
+    });
+    let shown: Vec<_> = attached.chain(newest.iter().map(file_entry)).collect();
     (!shown.is_empty()).then(|| section(ATTACHMENTS, &one_line(&shown)))
 }
 

@@ -14,6 +14,7 @@ use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
 use super::quote::{COMPLETED_STEPS, EARLIER_QUESTIONS, attachments, one_line, quote, section};
 use crate::event::RunStart;
+use crate::file::RunFile;
 use crate::plan::unfinished_reason;
 use crate::report::collect_sources;
 
@@ -24,6 +25,7 @@ const LISTED_CHARS: usize = 2_000;
 pub(crate) fn synthesis(
     start: &RunStart,
     state: &PesAgentStateData,
+    files: &[RunFile],
     earlier: &BTreeSet<String>,
     limits_hit: &[String],
 ) -> Vec<Message> {
@@ -38,13 +40,14 @@ pub(crate) fn synthesis(
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
     )];
     messages.extend(history(&start.history, &start.props));
-    messages.push(Message::user(work_summary(start, state, earlier, limits_hit)));
+    messages.push(Message::user(work_summary(start, state, files, earlier, limits_hit)));
     messages
 }
 
 fn work_summary(
     start: &RunStart,
     state: &PesAgentStateData,
+    files: &[RunFile],
     earlier: &BTreeSet<String>,
     limits_hit: &[String],
 ) -> String {
@@ -58,7 +61,7 @@ fn work_summary(
     let json_section = |heading: &str, entries: Vec<Value>| Some(section(heading, &one_line(&entries)));
     let sections = [
         Some(section("Query", &quote(&start.props.query))),
-        attachments(start),
+        attachments(start, files),
         Some(section("Plan", &quote(&state.plan))),
         json_section(
             COMPLETED_STEPS,

@@ -46,7 +46,13 @@ impl Ending {
 
 impl Run {
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
-        let messages = prompt::synthesis(&self.start, &self.state, &self.earlier, &self.limits_hit);
+        let messages = prompt::synthesis(
+            &self.start,
+            &self.state,
+            self.files.all(),
+            &self.earlier,
+            &self.limits_hit,
+        );
         self.stage = Stage::Synthesis { messages };
         if self.state.current_step_id.take().is_some() {
             out.save();
@@ -127,6 +133,7 @@ impl Run {
             sources: collect_sources(&self.state.todo_list),
             items: self.state.todo_list.clone(),
             earlier: self.earlier.clone(),
+            files: self.files.own().to_vec(),
         };
         self.stage = Stage::Finished(Box::new(report));
     }

@@ -64,6 +64,7 @@ impl Run {
         let mut gate = Gate {
             trace_id: &self.trace_id,
             attachments: &self.start.props.attachments,
+            files: &self.files,
             ids: &mut self.call_ids,
             left: config.max_tool_calls.saturating_sub(self.spent.calls_made),
             config,
@@ -83,6 +84,7 @@ impl Run {
         };
         self.spent.usage += usage;
         self.spent.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
+        let files = self.files.add(&item, results, &self.start.props.attachments).to_vec();
         if self.stop_on(&item, &calls, results, out) {
             return;
         }
@@ -90,7 +92,7 @@ impl Run {
         let Some(live) = self.live.get_mut(&item) else {
             return;
         };
-        let next = live.returned(results, config);
+        let next = live.returned(results, &files, config);
         self.go_on(&item, next, out);
     }
 
@@ -122,7 +124,7 @@ impl Run {
 
     fn begin_item(&mut self, item: &TodoItem, out: &mut Outbox) {
         let tools = self.tools_of(item);
-        let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools);
+        let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
         self.items_begun += 1;
         self.begun.insert(item.id.clone());
         self.earlier.remove(&item.id);

@@ -24,7 +24,7 @@ impl Run {
             self.advance(out);
             return;
         }
-        let messages = prompt::planning(&self.start, &self.state);
+        let messages = prompt::planning(&self.start, &self.state, self.files.all());
         self.stage = Stage::Planning { messages, repairs: 0 };
         let message = if self.state.todo_list.is_empty() {
             "Generating plan"

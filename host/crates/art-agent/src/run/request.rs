@@ -8,7 +8,8 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenStep, Run, Stage};
 use crate::attachment;
-use crate::step::{Step, StepId};
+use crate::file::RunFile;
+use crate::step::{FilePlace, Step, StepId};
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
@@ -21,6 +22,7 @@ impl Run {
                 id,
                 item_id: item.clone(),
                 calls: calls.iter().map(|call| self.expanded(call)).collect(),
+                files: calls.iter().flat_map(|call| self.file_places(call)).collect(),
             },
             model => {
                 let (item_id, iteration, request) = self.request(model, self.budget_of(id))?;
@@ -40,6 +42,16 @@ impl Run {
             arguments: attachment::expand(&call.arguments, &self.start.props.attachments),
             ..call.clone()
         }
+    }
+
+    fn file_places(&self, call: &ParsedToolCall) -> Vec<FilePlace> {
+        let places = attachment::places(&call.arguments, &self.start.props.attachments, &self.files);
+        let place = |(pointer, file): (String, &RunFile)| FilePlace {
+            call_id: call.call_id.clone(),
+            pointer,
+            digest: file.digest.clone(),
+        };
+        places.into_iter().map(place).collect()
     }
 
     /// The full schemas a step sees: those of its required tools only; when it names none, those nearest to what it does,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use art_agent::{Effect, Run, RunEvent, RunReport, RunStart, Step, StepId};
+use art_agent::{Effect, FilePlace, Run, RunEvent, RunReport, RunStart, Step, StepId};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
@@ -25,6 +25,8 @@ pub struct Driver {
     pub asked: Vec<(String, ModelRequest)>,
     /// Every call that reached the tools.
     pub called: Vec<ParsedToolCall>,
+    /// Where files of tools belong in these calls.
+    pub places: Vec<FilePlace>,
     /// The largest number of steps that were open together.
     pub widest: usize,
     /// Replay the journal after every event; a long run does without.
@@ -184,6 +186,11 @@ pub fn tools(call: &ParsedToolCall) -> ToolResult {
             let result = ToolResult::error(call, ToolErrorCode::LlmAssistRequired, "shorten this");
             ToolResult { output, ..result }
         }
+        Some("save") => {
+            let file = json!({"mediaType": "text/csv", "filename": "out.csv", "bytes": 4, "digest": "blake3:a"});
+            result.metadata.attachments = serde_json::from_value(json!([file])).unwrap();
+            result
+        }
         Some("draw") => {
             let mut drawn = ToolResult::success(call, json!({"bars": "walrus"}));
             drawn.metadata.for_display = true;
@@ -213,6 +220,7 @@ impl Driver {
             effects: Vec::new(),
             asked: Vec::new(),
             called: Vec::new(),
+            places: Vec::new(),
             widest: 0,
             replays: true,
             script: BTreeMap::new(),
@@ -277,7 +285,8 @@ impl Driver {
                     Err(error) => RunEvent::ModelFailed { at, step: id, error },
                 }
             }
-            Step::CallTools { id, calls, .. } => {
+            Step::CallTools { id, calls, files, .. } => {
+                self.places.extend(files);
                 let results = calls.iter().rev().map(self.tools).collect();
                 self.called.extend(calls);
                 let usage = Usage {

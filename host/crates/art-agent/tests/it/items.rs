@@ -299,6 +299,95 @@ fn a_call_that_names_a_large_attachment_too_often_is_answered_and_not_made() {
     assert!(answer.contains("no tool takes more than 4194304"), "{answer}");
 }
 
+fn pass(name: &str) -> Reply {
+    calls(&[(
+        "calculator",
+        json!({"expression": "1", "more": [{"a/b": format!("attachment:{name}")}]}),
+    )])
+}
+
+#[test]
+fn a_file_that_a_tool_left_is_passed_to_a_later_step() {
+    let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+        .script("a", [calculate("save"), done("saved")])
+        .script("b", [pass("out.csv"), done("x")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    let told = driver.last_message("a", 1);
+    assert!(
+        told.starts_with("{\"result\":42}\nFiles, ") && told.contains("\"name\":\"out.csv\""),
+        "{told}"
+    );
+    for prompt in [
+        driver.messages("b", 0)[0].clone(),
+        driver.messages("answer", 0).pop().unwrap(),
+    ] {
+        let listed = r#"{"name":"out.csv","mediaType":"text/csv","bytes":4,"leftBy":"a"}"#;
+        assert!(prompt.content_text().contains(listed), "{prompt:?}");
+    }
+    let [place] = driver.places.as_slice() else {
+        panic!("{:?}", driver.places)
+    };
+    assert_eq!(
+        (place.pointer.as_str(), place.digest.as_str()),
+        ("/more/0/a~1b", "blake3:a")
+    );
+    assert_eq!(place.call_id, driver.called[1].call_id);
+    let files: Vec<_> = report
+        .files
+        .iter()
+        .map(|file| (file.name.as_str(), file.step_id.as_str()))
+        .collect();
+    assert_eq!(files, [("out.csv", "a")]);
+}
+
+#[test]
+fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
+    let mut start = start("q");
+    start.props.attachments = vec![QueryAttachment {
+        name: "out.csv".to_owned(),
+        text: "the person's".to_owned(),
+        ..QueryAttachment::default()
+    }];
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script(
+            "a",
+            [
+                calculate("save"),
+                pass("out.csv"),
+                pass("out-2.csv"),
+                pass("none"),
+                done("x"),
+            ],
+        )
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.called[1].arguments["more"][0]["a/b"], "the person's");
+    assert_eq!(driver.places.len(), 1);
+    assert_eq!(driver.places[0].call_id, driver.called[2].call_id);
+    let refused = driver.last_message("a", 4);
+    assert!(refused.contains("use one of `out.csv`, `out-2.csv`"), "{refused}");
+}
+
+#[test]
+fn a_later_question_can_take_a_file_of_an_earlier_one() {
+    let mut first = with_plan(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("save"), done("saved")])
+        .script("answer", [says("ok")]);
+    first.drive();
+    let mut start = start("and now?");
+    start.prior = Some(first.saved().clone());
+    let mut later = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("b", &[])]))])
+        .script("b", [pass("out.csv"), done("x")])
+        .script("answer", [says("ok")]);
+    let report = later.drive();
+    assert!(later.last_message("plan", 0).contains("out.csv"));
+    assert_eq!(later.places.len(), 1);
+    assert_eq!(report.files, [], "it is not of this run");
+}
+
 #[test]
 fn an_empty_reply_is_asked_for_again() {
     let mut driver = with_plan(&json!([thought_item("a", &[])]))

@@ -1,0 +1,197 @@
+//! Files that tools left beside their outputs, by names of which a run has each once.
+
+use art_core::agent::QueryAttachment;
+use art_core::pes::TodoItem;
+use art_core::text::{prefix, printable};
+use art_core::tool::ToolResult;
+use serde::{Deserialize, Serialize};
+
+/// Characters of a name.
+const MAX_NAME: usize = 100;
+
+/// The name of a file that has no usable one.
+const NAMELESS: &str = "file";
+
+/// A file that a tool left beside its output. A later call may take it as `attachment:NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunFile {
+    /// What it is called in this run: a plain file name that nothing else in the run has.
+    pub name: String,
+    /// For example `text/csv`.
+    pub media_type: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The name of its bytes in the store.
+    pub digest: String,
+    /// The step whose call left it.
+    pub step_id: String,
+    /// The call that left it.
+    pub call_id: String,
+}
+
+/// The files of a run, those that earlier runs of the thread left before its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Files {
+    all: Vec<RunFile>,
+    /// How many are of earlier runs.
+    earlier: usize,
+}
+
+impl Files {
+    /// What earlier runs left, as `items` tell of it.
+    pub(crate) fn left(items: &[TodoItem], attachments: &[QueryAttachment]) -> Self {
+        let mut files = Self::default();
+        for item in items {
+            files.add(&item.id, &item.tool_results, attachments);
+        }
+        files.earlier = files.all.len();
+        files
+    }
+
+    /// Adds what `results` left; gives it. A file that the question has keeps its name.
+    pub(crate) fn add(&mut self, step: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
+        let before = self.all.len();
+        for result in results {
+            for info in &result.metadata.attachments {
+                let Some(digest) = info.digest.clone() else { continue };
+                let wanted = usable(info.filename.as_deref().unwrap_or_default());
+                let taken = |name: &str| {
+                    attachments.iter().any(|attachment| attachment.name == name) || self.find(name).is_some()
+                };
+                self.all.push(RunFile {
+                    name: free(&wanted, taken),
+                    media_type: info.media_type.clone(),
+                    bytes: info.bytes,
+                    digest,
+                    step_id: step.to_owned(),
+                    call_id: result.call_id.clone(),
+                });
+            }
+        }
+        self.all.get(before..).unwrap_or_default()
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&RunFile> {
+        self.all.iter().find(|file| file.name == name)
+    }
+
+    pub(crate) fn all(&self) -> &[RunFile] {
+        &self.all
+    }
+
+    /// Those of this run.
+    pub(crate) fn own(&self) -> &[RunFile] {
+        self.all.get(self.earlier..).unwrap_or_default()
+    }
+}
+
+/// The last part of what a tool calls its file, without anything that a shell, a terminal or a folder takes for more.
+fn usable(wanted: &str) -> String {
+    let last = wanted.rsplit(['/', '\\']).next().unwrap_or_default();
+    let visible = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
+    let kept: String = last.chars().filter(visible).collect();
+    let kept = kept
+        .trim_start_matches(['.', '-', ' ', '~'])
+        .trim_end_matches(['.', ' ']);
+    match prefix(kept, MAX_NAME) {
+        "" => NAMELESS.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// `name`, or the first of `name-2`, `name-3` and so on that is not taken.
+fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    if !taken(name) {
+        return name.to_owned();
+    }
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => (stem, format!(".{ending}")),
+        _ => (name, String::new()),
+    };
+    let mut numbered = (2_u64..).map(|n| format!("{stem}-{n}{ending}"));
+    numbered.find(|name| !taken(name)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::tool::{AttachmentInfo, ParsedToolCall};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn leaving(names: &[Option<&str>]) -> ToolResult {
+        let call = ParsedToolCall {
+            call_id: "c".to_owned(),
+            tool_name: "t".to_owned(),
+            arguments: json!({}),
+        };
+        let mut result = ToolResult::success(&call, json!(1));
+        result.metadata.attachments = names
+            .iter()
+            .map(|name| AttachmentInfo {
+                media_type: "text/csv".to_owned(),
+                filename: name.map(str::to_owned),
+                bytes: 3,
+                digest: Some("blake3:x".to_owned()),
+            })
+            .collect();
+        result
+    }
+
+    fn names(of: &[Option<&str>]) -> Vec<String> {
+        let question = QueryAttachment {
+            name: "sales.csv".to_owned(),
+            ..QueryAttachment::default()
+        };
+        let mut files = Files::default();
+        let added = files.add("a", &[leaving(of)], &[question]);
+        added.iter().map(|file| file.name.clone()).collect()
+    }
+
+    #[test]
+    fn each_name_is_given_once_and_none_that_the_question_has() {
+        let given = names(&[
+            Some("out.csv"),
+            Some("out.csv"),
+            Some("sales.csv"),
+            Some("out.csv"),
+            None,
+            None,
+        ]);
+        assert_eq!(
+            given,
+            ["out.csv", "out-2.csv", "sales-2.csv", "out-3.csv", "file", "file-2"]
+        );
+    }
+
+    #[test]
+    fn a_name_is_no_path_no_option_and_nothing_hidden() {
+        let given = names(&[
+            Some("../../etc/passwd"),
+            Some("C:\\x\\a.txt"),
+            Some("-rf"),
+            Some(".bashrc"),
+            Some(".."),
+        ]);
+        assert_eq!(given, ["passwd", "a.txt", "rf", "bashrc", "file"]);
+        assert_eq!(names(&[Some("a\u{202e}\nb\u{200b}.csv")]), ["ab.csv"]);
+    }
+
+    #[test]
+    fn what_the_store_does_not_have_is_no_file() {
+        let mut result = leaving(&[Some("a")]);
+        result.metadata.attachments[0].digest = None;
+        assert_eq!(Files::default().add("a", &[result], &[]), []);
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_one_plain_part_of_a_path(wanted in any::<String>()) {
+            let name = usable(&wanted);
+            prop_assert_eq!(std::path::Path::new(&name).file_name().unwrap(), name.as_str());
+            prop_assert!(!name.starts_with(['-', '.']) && name.chars().count() <= MAX_NAME);
+            prop_assert_eq!(printable(&name), name);
+        }
+    }
+}

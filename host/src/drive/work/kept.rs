@@ -1,0 +1,83 @@
+//! What calls said beside their outputs: the store keeps the bytes, and the journal their digests.
+
+use art_agent::FilePlace;
+use art_core::error::ToolErrorCode;
+use art_core::tool::{ParsedToolCall, ToolResult};
+use art_store::{Store, StoreError};
+use art_tools::ToolReport;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+/// Stores logs and files, and writes into each result where they are. What cannot be stored is not part of the run, so
+/// nothing names it.
+pub(super) async fn keep(store: &dyn Store, trace_id: &str, reports: &mut [ToolReport]) {
+    for report in reports {
+        let metadata = &mut report.result.metadata;
+        if !report.log.is_empty() {
+            let log = serde_json::to_vec(&report.log).unwrap_or_default();
+            metadata.log_digest = put(store, trace_id, log).await;
+        }
+        for (info, file) in metadata.attachments.iter_mut().zip(report.attachments.iter()) {
+            info.digest = put(store, trace_id, file.data.clone()).await;
+        }
+    }
+}
+
+async fn put(store: &dyn Store, trace_id: &str, bytes: Vec<u8>) -> Option<String> {
+    match store.put_blob(trace_id, bytes).await {
+        Ok(digest) => Some(digest),
+        Err(error @ StoreError::BlobsFull { .. }) => {
+            tracing::warn!(%error, "what a tool left is not kept");
+            None
+        }
+        Err(error) => {
+            tracing::error!(%error, "what a tool left cannot be kept");
+            None
+        }
+    }
+}
+
+/// The calls with the files of earlier calls in their places, and the results of those whose files are not there.
+pub(super) async fn put_in(
+    store: &dyn Store,
+    thread_id: &str,
+    calls: Vec<ParsedToolCall>,
+    files: &[FilePlace],
+) -> (Vec<ParsedToolCall>, Vec<ToolResult>) {
+    let (mut whole, mut refused) = (Vec::with_capacity(calls.len()), Vec::new());
+    for mut call in calls {
+        let places = files.iter().filter(|place| place.call_id == call.call_id);
+        match fill_in(store, thread_id, &mut call.arguments, places).await {
+            Ok(()) => whole.push(call),
+            Err(reason) => {
+                let mut result = ToolResult::error(&call, ToolErrorCode::IoError, reason);
+                result.metadata.not_run = true;
+                refused.push(result);
+            }
+        }
+    }
+    (whole, refused)
+}
+
+async fn fill_in(
+    store: &dyn Store,
+    thread_id: &str,
+    arguments: &mut Value,
+    places: impl Iterator<Item = &FilePlace>,
+) -> Result<(), String> {
+    for place in places {
+        let bytes = store.get_blob(thread_id, &place.digest).await;
+        let bytes = bytes.map_err(|error| format!("not called: a file cannot be read: {error}"))?;
+        let bytes = bytes.ok_or("not called: a file that it names is not kept any more; leave it out")?;
+        if let Some(argument) = arguments.pointer_mut(&place.pointer) {
+            *argument = Value::from(content(bytes));
+        }
+    }
+    Ok(())
+}
+
+/// A file as a call takes it.
+fn content(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| STANDARD.encode(error.as_bytes()))
+}
