@@ -121,7 +121,7 @@ pub enum Command {
     /// List, show and delete conversations
     #[command(subcommand)]
     Thread(ThreadCommand),
-    /// List and show runs
+    /// List and show runs, and save the files that they left
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Check that this machine can build and run tools
@@ -382,11 +382,29 @@ pub enum RunsCommand {
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
         limit: usize,
     },
-    /// Show a run with its journal
-    #[command(after_help = "Examples:\n  art runs show last\n  art runs show 0192f1c2-4")]
+    /// Show a run with its journal and the files that its tools left
+    #[command(after_help = "Examples:\n  art runs show last --logs\n  art runs show 0192f1c2-4")]
     Show {
         /// The run: its identifier, a beginning that no other has, or `last`
         id: String,
+        /// Also show what its tools logged and wrote
+        #[arg(long)]
+        logs: bool,
+    },
+    /// Save a file that a tool of a run left
+    #[command(after_help = "Examples:\n  art runs save last chart.svg\n  \
+                            art runs save 0192f1c2-4 table.csv --to results/june.csv")]
+    Save {
+        /// The run, as for `art runs show`
+        id: String,
+        /// The file, as `art runs show` names it
+        name: String,
+        /// Where to: a folder, or the name of the new file; without it, this folder
+        #[arg(long, value_name = "PATH")]
+        to: Option<PathBuf>,
+        /// Write over a file that is there
+        #[arg(long)]
+        force: bool,
     },
 }
 

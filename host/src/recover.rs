@@ -45,12 +45,7 @@ async fn end_leftover(store: &dyn Store, run: &art_store::Run) -> Result<(), Com
 /// The run's report if its journal has its end. What the last event leads to is published again: the host may have stopped
 /// between the two.
 async fn replayed(store: &dyn Store, run: &art_store::Run) -> Result<Option<RunReport>, CommandError> {
-    let entries = store.read_journal(&run.trace_id).await?;
-    let events: Result<Vec<RunEvent>, _> = entries
-        .into_iter()
-        .map(|entry| serde_json::from_value(entry.payload))
-        .collect();
-    let events = events.map_err(|error| CommandError::Failed(error.to_string()))?;
+    let events = journal::events(store, &run.trace_id).await?;
     let Some((last, before)) = events.split_last() else {
         return Ok(None);
     };

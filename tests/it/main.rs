@@ -27,6 +27,7 @@ mod host_survives;
 mod ids;
 mod isolation;
 mod layering;
+mod left;
 mod limited_address_space;
 mod limits;
 mod loading;

@@ -8,12 +8,13 @@ use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::attachment::beyond_tools;
+use super::tool::quoted;
 use crate::compose::Host;
 use crate::config::Origin;
 use crate::drive::Answered;
 use crate::error::CommandError;
 use crate::render::display::Display;
-use crate::render::{self, drawing, plan};
+use crate::render::{self, drawing, plan, units};
 use crate::spent::Spent;
 
 /// What stands before the name when a key comes from the environment; see [`ProviderInfo::key`].
@@ -117,8 +118,38 @@ fn show_sources(answered: &Answered) {
     }
 }
 
+/// What tools left beside their outputs, and how to get it.
+fn show_files(answered: &Answered) {
+    for file in &answered.report.files {
+        let (kind, bytes) = (&file.media_type, units::bytes(file.bytes));
+        let (run, name) = (&answered.trace_id, in_a_shell(&file.name));
+        render::note(&format!(
+            "file: {name} ({kind}, {bytes}); `art runs save {run} {name}` saves it"
+        ));
+    }
+    let results = answered.report.own_items().flat_map(|item| &item.tool_results);
+    let lost = results
+        .flat_map(|result| &result.metadata.attachments)
+        .filter(|info| info.digest.is_none());
+    match lost.count() {
+        0 => {}
+        lost => render::note(&format!("{lost} files of tools were not kept")),
+    }
+}
+
+/// A name as it stands, or quoted where a shell would take it for more.
+fn in_a_shell(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if name.chars().all(plain) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}
+
 /// What is left to say of how the run ended.
 pub(super) fn show_ending(answered: &Answered) {
+    show_files(answered);
     let metadata = &answered.report.response.metadata;
     for limit in &metadata.limits_hit {
         render::note(&format!("limit hit: {limit}"));

@@ -1,5 +1,8 @@
 //! `art runs`: what was asked, how it ended, what happened on the way.
 
+mod left;
+mod save;
+
 use art_store::{JournalEntry, Run, RunFilter, Store};
 use serde_json::json;
 
@@ -26,7 +29,14 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
                 };
                 list(global, store.as_ref(), filter).await
             }
-            RunsCommand::Show { id } => show(global, store.as_ref(), id).await,
+            RunsCommand::Show { id, logs } => show(global, store.as_ref(), id, *logs).await,
+            RunsCommand::Save { id, name, to, force } => {
+                let target = save::Target {
+                    path: to.as_deref(),
+                    force: *force,
+                };
+                save::save(global, store.as_ref(), id, name, &target).await
+            }
         }
     })
 }
@@ -63,22 +73,42 @@ fn took(run: &Run) -> String {
     )
 }
 
-async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::run(store, id).await?;
+/// The run that a person means by `typed`.
+async fn find(store: &dyn Store, typed: &str) -> Result<Run, CommandError> {
+    let id = ids::run(store, typed).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
-    let run = store.get_run(id).await?.ok_or_else(unknown)?;
-    let journal = store.read_journal(id).await?;
+    store.get_run(&id).await?.ok_or_else(unknown)
+}
+
+async fn show(global: &Global, store: &dyn Store, id: &str, logs: bool) -> Result<Exit, CommandError> {
+    let run = find(store, id).await?;
+    let journal = store.read_journal(&run.trace_id).await?;
+    let files = left::files(&journal);
+    let said = if logs {
+        left::logs(store, &run, &journal).await?
+    } else {
+        Vec::new()
+    };
     if global.json {
-        render::json(&json!({"run": run, "journal": journal}));
+        let mut shown = json!({"run": run, "journal": journal, "files": files});
+        if let (Some(map), true) = (shown.as_object_mut(), logs) {
+            map.insert("logs".to_owned(), json!(said));
+        }
+        render::json(&shown);
         return Ok(Exit::Success);
     }
+    show_journal(&run, &journal);
+    left::show(&files, &said);
+    Ok(Exit::Success)
+}
+
+fn show_journal(run: &Run, journal: &[JournalEntry]) {
     render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", run.status.name()));
-    render::answer(&format!("took      {}\n", took(&run)));
+    render::answer(&format!("took      {}\n", took(run)));
     let mut rows = vec![["no", "after", "event", "what"].map(str::to_owned).to_vec()];
-    rows.extend(journal.iter().map(|entry| row(&run, entry)));
+    rows.extend(journal.iter().map(|entry| row(run, entry)));
     render::answer(&table::lines(&rows).join("\n"));
-    Ok(Exit::Success)
 }
 
 fn row(run: &Run, entry: &JournalEntry) -> Vec<String> {

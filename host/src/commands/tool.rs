@@ -136,7 +136,7 @@ fn in_words(plugin: &Plugin) -> String {
 }
 
 /// One word for a shell, whatever is in it: a tool wrote it, and a person copies it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -181,7 +181,7 @@ fn show_report(global: &Global, report: &ToolReport) -> Exit {
 
 /// The output goes to stdout; an error, a question and all that is said beside go to stderr.
 fn tell(report: &ToolReport) {
-    tell_log(&report.log);
+    log_lines(&report.log).iter().for_each(|line| render::note(line));
     let result = &report.result;
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
@@ -209,18 +209,20 @@ fn tell_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) 
     }
 }
 
-fn tell_log(log: &CallLog) {
-    for record in &log.records {
-        render::note(&format!("log: {}", record.message));
-    }
+/// What a call logged and wrote.
+pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
+    let mut lines: Vec<_> = log
+        .records
+        .iter()
+        .map(|record| format!("log: {}", record.message))
+        .collect();
     if log.dropped > 0 {
-        render::note(&format!("{} log lines dropped", log.dropped));
+        lines.push(format!("{} log lines dropped", log.dropped));
     }
-    for (name, text) in [("stdout", &log.stdout), ("stderr", &log.stderr)] {
-        if !text.is_empty() {
-            render::note(&format!("{name}: {}", text.trim_end()));
-        }
-    }
+    let written = [("stdout", &log.stdout), ("stderr", &log.stderr)];
+    let written = written.into_iter().filter(|(_, text)| !text.is_empty());
+    lines.extend(written.map(|(name, text)| format!("{name}: {}", text.trim_end())));
+    lines
 }
 
 /// What a tool asks a person before it acts.

@@ -22,6 +22,14 @@ pub(super) async fn append(
     Ok(())
 }
 
+/// The events of a run, oldest first.
+pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunEvent>, CommandError> {
+    let entries = store.read_journal(trace_id).await?;
+    let events = entries.into_iter().map(|entry| serde_json::from_value(entry.payload));
+    let events: Result<_, _> = events.collect();
+    events.map_err(|error| CommandError::Failed(format!("the journal of run `{trace_id}` cannot be read: {error}")))
+}
+
 /// Stores what an event in the journal leads to. Done twice it does no harm: at most an observation is there twice.
 pub(crate) async fn publish(
     store: &dyn Store,

@@ -120,6 +120,9 @@ fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
         TodoItemStatus::Waiting => "wait",
     };
     let mut text = format!("{mark:<5} {}  {}", one_line(&item.id), description(item));
+    if let Some(titles) = titles(item) {
+        text.push_str(&format!(": {titles}"));
+    }
     if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::Failed) {
         text.push_str(&cost(&item.id, took, calls));
     }
@@ -128,6 +131,19 @@ fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
         text.push_str(&one_line(&truncate(error, 200)));
     }
     text
+}
+
+/// What the tools of a step call their results, as far as it is drawn.
+fn titles(item: &TodoItem) -> Option<String> {
+    let ended = item.status == TodoItemStatus::Completed;
+    let results = item
+        .tool_results
+        .iter()
+        .filter(|result| ended && result.error.is_none());
+    let titles = results.filter_map(|result| result.metadata.title.as_deref());
+    let titles: Vec<_> = titles.map(str::trim).filter(|title| !title.is_empty()).collect();
+    let titles = one_line(&titles.join("; "));
+    (!titles.is_empty()).then(|| prefix(&titles, DESCRIPTION).to_owned())
 }
 
 fn description(item: &TodoItem) -> String {

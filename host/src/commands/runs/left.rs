@@ -1,0 +1,75 @@
+//! What the tools of a run left beside their outputs: files, and what they logged and wrote.
+
+use art_agent::{RunEvent, RunFile};
+use art_core::outcome::CallLog;
+use art_core::tool::ToolResult;
+use art_store::{JournalEntry, Run, Store};
+use serde::Serialize;
+
+use crate::commands::tool::log_lines;
+use crate::error::CommandError;
+use crate::render::{self, table, units};
+
+/// What one call said.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Said {
+    call_id: String,
+    tool_name: String,
+    log: CallLog,
+}
+
+/// The files of a run, by the names that the run itself gave them; none when its journal tells of no run.
+pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
+    let events = journal
+        .iter()
+        .map(|entry| serde_json::from_value(entry.payload.clone()));
+    let events: Result<Vec<RunEvent>, _> = events.collect();
+    let run = events.ok().and_then(|events| art_agent::Run::replay(&events).ok());
+    run.map(|run| run.files().to_vec()).unwrap_or_default()
+}
+
+/// What the calls of a run said, in the order in which they are in the journal.
+pub(super) async fn logs(store: &dyn Store, run: &Run, journal: &[JournalEntry]) -> Result<Vec<Said>, CommandError> {
+    let mut said = Vec::new();
+    for result in journal.iter().flat_map(results) {
+        let Some(digest) = &result.metadata.log_digest else {
+            continue;
+        };
+        let Some(bytes) = store.get_blob(&run.thread_id, digest).await? else {
+            continue;
+        };
+        let log = serde_json::from_slice(&bytes);
+        let log =
+            log.map_err(|error| CommandError::Failed(format!("the log of `{}` is damaged: {error}", result.call_id)))?;
+        said.push(Said {
+            call_id: result.call_id,
+            tool_name: result.tool_name,
+            log,
+        });
+    }
+    Ok(said)
+}
+
+fn results(entry: &JournalEntry) -> Vec<ToolResult> {
+    let results = entry.payload.get("results").cloned();
+    results
+        .and_then(|results| serde_json::from_value(results).ok())
+        .unwrap_or_default()
+}
+
+/// Writes both for a person.
+pub(super) fn show(files: &[RunFile], said: &[Said]) {
+    if !files.is_empty() {
+        let mut rows = vec![["file", "type", "size", "step"].map(str::to_owned).to_vec()];
+        rows.extend(files.iter().map(|file| {
+            let bytes = units::bytes(file.bytes);
+            vec![file.name.clone(), file.media_type.clone(), bytes, file.step_id.clone()]
+        }));
+        render::answer(&format!("\n{}", table::lines(&rows).join("\n")));
+    }
+    for call in said {
+        render::answer(&format!("\n{} ({})", call.tool_name, call.call_id));
+        log_lines(&call.log).iter().for_each(|line| render::answer(line));
+    }
+}

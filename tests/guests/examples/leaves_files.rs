@@ -1,0 +1,23 @@
+//! Logs, writes, and leaves files beside its output.
+
+#![cfg(target_family = "wasm")]
+
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    /// What to call the table.
+    name: String,
+}
+
+/// Leaves a table and a picture.
+#[tool]
+fn leaves_files(input: In, ctx: &Context) -> Result<Reply<u32>> {
+    ctx.warn("the walrus logs");
+    println!("the walrus writes");
+    eprintln!("the walrus complains");
+    Ok(Reply::new(2)
+        .title("a table and\u{2028}a picture")
+        .attachment(Attachment::new("text/csv", "a,b\n1,2\n").filename(input.name))
+        .attachment(Attachment::new("image/png", b"\x89PNG\r\n\x1a\n\xff".to_vec())))
+}

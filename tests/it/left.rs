@@ -1,0 +1,198 @@
+//! What tools leave beside their outputs, as a person gets it: titles, logs, files.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::Ran;
+use crate::provider::{Provider, Reply, is_synthesis, plan, says};
+
+/// A run whose first step leaves a table called `name` and a picture, and whose second takes the file `taken`.
+fn run(home: &Home, name: &str, taken: &'static str, more: &[&str]) -> (Ran, Provider) {
+    home.add("leaves_files", components::LEAVES_FILES);
+    home.add("echo", components::ECHO);
+    let step = |id: &str, tool: &str, dependencies: &[&str]| {
+        json!({"id": id, "description": format!("Step {id}"), "stepType": "tool", "requiredTools": [tool],
+            "dependencies": dependencies})
+    };
+    let steps = json!([step("one", "leaves_files", &[]), step("two", "echo", &["one"])]);
+    let table = json!({ "name": name });
+    let mut calls = vec![
+        Reply::Text(vec!["done".to_owned()]),
+        Reply::Call("echo", json!({"text": format!("attachment:{taken}")})),
+        Reply::Text(vec!["done".to_owned()]),
+        Reply::Call("leaves_files", table),
+    ];
+    let provider = Provider::start(move |request| {
+        if says(request, "JSON_OUTPUT_START") {
+            Reply::Text(vec![plan(&steps)])
+        } else if is_synthesis(request) {
+            Reply::Text(vec!["<mainContent>There.</mainContent>".to_owned()])
+        } else {
+            calls.pop().unwrap()
+        }
+    });
+    let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
+    args.extend(more);
+    let ran = home.art(&args);
+    (ran, provider)
+}
+
+fn report(home: &Home, name: &str, taken: &'static str) -> Value {
+    let (ran, _provider) = run(home, name, taken, &["--json", "run", "Go"]);
+    assert_eq!(ran.code(), 0, "{ran}");
+    ran.json()
+}
+
+fn trace_id(report: &Value) -> &str {
+    report["traceId"].as_str().unwrap()
+}
+
+#[test]
+fn a_later_step_takes_a_file_as_text_or_in_base64() {
+    let home = Home::new();
+    for (taken, content) in [("out.csv", "a,b\n1,2\n"), ("file", "iVBORw0KGgr/")] {
+        let report = report(&home, "out.csv", taken);
+        assert_eq!(
+            report["steps"][1]["toolResults"][0]["output"]["text"], content,
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn titles_and_files_are_in_the_plan_as_printed_and_in_the_report() {
+    let home = Home::new();
+    let (ran, provider) = run(&home, "out.csv", "out.csv", &["run", "Go"]);
+    let told = ran.stderr();
+    assert!(
+        told.contains("done  one  Step one: a table and\\u{2028}a picture  ("),
+        "{told}"
+    );
+    assert!(
+        told.contains("file: out.csv (text/csv, 8 B); `art runs save "),
+        "{told}"
+    );
+    let prompts: Vec<_> = provider
+        .requests()
+        .into_iter()
+        .map(|request| request.body.to_string())
+        .collect();
+    assert!(prompts.iter().any(|prompt| prompt.contains("out.csv")));
+    assert!(
+        !prompts.iter().any(|prompt| prompt.contains("the walrus")),
+        "{prompts:?}"
+    );
+    let report = report(&home, "out.csv", "out.csv");
+    assert_eq!(report["files"][0]["name"], "out.csv", "{report}");
+    assert_eq!(report["files"][1]["bytes"], 9);
+    assert_eq!(
+        report["steps"][0]["toolResults"][0]["metadata"]["title"],
+        "a table and\u{2028}a picture"
+    );
+}
+
+#[test]
+fn what_tools_logged_and_wrote_is_shown_with_the_run() {
+    let home = Home::new();
+    let report = report(&home, "out.csv", "out.csv");
+    let shown = home.art(&["runs", "show", trace_id(&report), "--logs"]);
+    for line in [
+        "log: the walrus logs\n",
+        "stdout: the walrus writes\n",
+        "stderr: the walrus complains\n",
+        "log: echoing\n",
+        "out.csv  text/csv",
+    ] {
+        assert!(shown.stdout().contains(line), "`{line}` is missing: {shown}");
+    }
+    let without = home.art(&["runs", "show", trace_id(&report)]);
+    assert!(!without.stdout().contains("the walrus"), "{without}");
+    let shown = home
+        .art(&["--json", "runs", "show", trace_id(&report), "--logs"])
+        .json();
+    assert_eq!(shown["logs"][0]["toolName"], "leaves_files", "{shown}");
+    assert_eq!(shown["logs"][0]["log"]["records"][0]["message"], "the walrus logs");
+    assert!(
+        !shown["journal"].to_string().contains("the walrus"),
+        "the journal has digests only"
+    );
+}
+
+#[test]
+fn a_file_is_saved_where_it_is_told_and_over_nothing_unless_told() {
+    let home = Home::new();
+    let report = report(&home, "../../out.csv", "out.csv");
+    let folder = home.dir.path().join("results");
+    fs::create_dir(&folder).unwrap();
+    let save = |name: &str, more: &[&str]| {
+        let to = [
+            "runs",
+            "save",
+            trace_id(&report),
+            name,
+            "--to",
+            folder.to_str().unwrap(),
+        ];
+        home.art(&[&to[..], more].concat())
+    };
+    let saved = save("out.csv", &[]);
+    assert_eq!(saved.code(), 0, "{saved}");
+    let path = folder.join("out.csv");
+    assert_eq!(saved.stdout(), format!("{}\n", path.display()));
+    assert_eq!(fs::read(&path).unwrap(), b"a,b\n1,2\n");
+    fs::write(&path, "mine").unwrap();
+    let refused = save("out.csv", &[]);
+    assert_eq!(refused.code(), 1, "{refused}");
+    assert!(refused.stderr().contains("is there already"), "{refused}");
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+    assert_eq!(save("out.csv", &["--force"]).code(), 0);
+    assert_eq!(fs::read(&path).unwrap(), b"a,b\n1,2\n");
+    let unknown = save("../../out.csv", &[]);
+    assert!(unknown.stderr().contains("it left `out.csv`, `file`"), "{unknown}");
+}
+
+#[test]
+fn a_link_is_not_written_through_even_when_told_to_write_over_it() {
+    let home = Home::new();
+    let report = report(&home, "out.csv", "out.csv");
+    let (mine, link) = (home.file("mine.txt", "mine"), home.dir.path().join("link"));
+    std::os::unix::fs::symlink(&mine, &link).unwrap();
+    for more in [&[][..], &["--force"]] {
+        let to = [
+            "runs",
+            "save",
+            trace_id(&report),
+            "out.csv",
+            "--to",
+            link.to_str().unwrap(),
+        ];
+        let ran = home.art(&[&to[..], more].concat());
+        assert_eq!(ran.code(), 1, "{ran}");
+        assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    }
+}
+
+#[test]
+fn what_tools_left_goes_with_the_conversation() {
+    let home = Home::new();
+    let report = report(&home, "out.csv", "out.csv");
+    let deleted = home.art(&["thread", "delete", report["threadId"].as_str().unwrap()]);
+    assert_eq!(deleted.code(), 0, "{deleted}");
+    let ran = home.art(&["runs", "save", trace_id(&report), "out.csv"]);
+    assert!(ran.stderr().contains("there is no run"), "{ran}");
+    for entry in fs::read_dir(home.dir.path().join("state"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let bytes = fs::read(entry.path()).unwrap_or_default();
+        assert!(
+            !String::from_utf8_lossy(&bytes).contains("the walrus complains"),
+            "{:?}",
+            entry.path()
+        );
+    }
+}
