@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::harness::components;
 use crate::home::Home;
+use crate::program::Ran;
 
 #[test]
 fn a_second_part_uses_the_result_of_the_first() {
@@ -61,6 +62,44 @@ fn a_question_about_an_attached_table_is_answered() {
     let query = "Which region has the highest total in this CSV?";
     home.art(&["run", query, "--attach", csv.to_str().unwrap()])
         .answers(&["South", "400"]);
+}
+
+/// The questions of the README that come with a file: the words of each.
+fn attached_questions() -> Vec<Vec<String>> {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let lines = readme.lines().filter_map(|line| line.strip_prefix("cargo art run \""));
+    let questions = lines.filter_map(|line| line.split_once("\" --attach "));
+    let words = questions.map(|(query, file)| ["run", query, "--attach", file].map(str::to_owned).to_vec());
+    words.collect()
+}
+
+#[test]
+fn the_question_of_the_readme_about_a_table_is_answered() {
+    let home = Home::new();
+    let questions = attached_questions();
+    assert_eq!(questions.len(), 1, "{questions:?}");
+    for words in questions {
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let mut art = home.command(&words);
+        art.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        Ran(art.output().unwrap()).answers(&["South", "5389"]);
+    }
+}
+
+#[test]
+fn a_table_with_two_columns_of_numbers_is_asked_for_the_one_that_is_meant() {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sales.csv");
+    let home = Home::new();
+    let query = "Which product has the highest total units in this CSV?";
+    home.art(&["run", query, "--attach", table]).answers(&["Valve", "225"]);
+    let unnamed = home.art(&[
+        "run",
+        "Which region has the highest total in this CSV?",
+        "--attach",
+        table,
+    ]);
+    assert_eq!(unnamed.code(), 3, "{unnamed}");
+    assert!(unnamed.stdout().contains("`units`, `revenue`"), "{unnamed}");
 }
 
 #[test]
