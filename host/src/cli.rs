@@ -208,13 +208,17 @@ Keys of `art.toml`, with their defaults or an example:
 #[command(after_help = "\
 Examples:
   art run \"What is 17.5% of 2340, and what is that divided by 7?\"
-  art run \"Which region has the highest total in this CSV?\" --attach sales.csv
-  art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"")]
+  art run \"Which region has the highest total revenue?\" --attach sales.csv
+  art run \"How many words are in this text?\" < story.txt
+  art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"
+
+What a file or a pipe at stdin holds comes with the question. A terminal and /dev/null are not read, nor a pipe that gives
+nothing for 3 s, nor a file that somebody has begun to read. `< /dev/null` keeps stdin for others, as in a loop over lines.")]
 pub struct RunArgs {
     /// The question
     #[arg(required = true)]
     pub query: Vec<String>,
-    /// A text file that comes with the question; may be given several times
+    /// A file that comes with the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
     /// Conversation to continue, as for `art thread show`; without it a new one is begun

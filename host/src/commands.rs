@@ -7,6 +7,7 @@ mod doctor;
 mod eval;
 mod ids;
 mod interrupt;
+mod piped;
 mod plugin;
 mod quickstart;
 mod report;

@@ -36,6 +36,7 @@ mod loading_schema;
 mod models;
 mod no_network;
 mod odd_files;
+mod piped;
 mod plugins;
 mod streams;
 mod tool_system;

@@ -15,6 +15,8 @@ use crate::render::units;
 const MAX_TEXT: usize = 1 << 20;
 /// Largest picture or document, in bytes: what providers take. In base64 the largest are more than any tool may read.
 const MAX_MEDIA: usize = 5 << 20;
+/// Largest of all.
+pub(super) const MAX_BYTES: usize = MAX_MEDIA;
 /// All files of a question together, in bytes of JSON. They are in the first entry of its journal, beside the end of the
 /// conversation and the at most 4 MiB that earlier runs left, and a store takes 16 MiB.
 const MAX_TOTAL: usize = 11 << 20;
@@ -35,17 +37,24 @@ const MEDIA: [(&str, &[u8]); 5] = [
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let mut attachments: Vec<QueryAttachment> = Vec::new();
     for path in paths {
-        let attachment = attachment(path, read(path)?)?;
-        let name = &attachment.name;
-        if attachments.iter().any(|other| other.name == *name) {
-            return Err(CommandError::Usage(format!(
-                "two attachments have the name `{name}`; rename one of the files"
-            )));
-        }
-        attachments.push(attachment);
-        check_together(&attachments)?;
+        add(&mut attachments, of_bytes(path, read(path)?)?)?;
     }
     Ok(attachments)
+}
+
+/// Adds an attachment to others.
+///
+/// # Errors
+/// When one of them has its name, or they are too large together.
+pub(super) fn add(attachments: &mut Vec<QueryAttachment>, attachment: QueryAttachment) -> Result<(), CommandError> {
+    let name = &attachment.name;
+    if attachments.iter().any(|other| other.name == *name) {
+        return Err(CommandError::Usage(format!(
+            "two attachments have the name `{name}`; rename one of the files"
+        )));
+    }
+    attachments.push(attachment);
+    check_together(attachments)
 }
 
 /// Refuses attachments that are too large together.
@@ -92,7 +101,10 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
 }
 
 /// What a file is, by how it begins and not by its name.
-fn attachment(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
+///
+/// # Errors
+/// When it is no UTF-8 text, no picture and no PDF, or too large.
+pub(super) fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
     let media = media_of(&bytes);
     let most = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
     if bytes.len() > most {

@@ -1,10 +1,13 @@
 //! `art run`: a question in, an answer out.
 
+use std::path::Path;
+
+use art_core::agent::QueryAttachment;
 use art_model::EmbeddedModel;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, ids, open, report, runtime};
+use super::{attachment, config, ids, open, piped, report, runtime};
 use crate::cli::{Global, RunArgs};
 use crate::compose::Host;
 use crate::config::Config;
@@ -20,10 +23,24 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError>
     let question = Question {
         query,
         thread_id: args.thread.clone(),
-        attachments: attachment::read_all(&args.attach)?,
+        attachments: attachments(args)?,
         ..Question::default()
     };
     open_and_ask(global, config(global)?, question)
+}
+
+/// The files of the question, and what was piped to it; `-` asks for that.
+fn attachments(args: &RunArgs) -> Result<Vec<QueryAttachment>, CommandError> {
+    let (stdin, files): (Vec<_>, Vec<_>) = args.attach.iter().cloned().partition(|path| path == Path::new("-"));
+    let mut attachments = attachment::read_all(&files)?;
+    let piped = match stdin.as_slice() {
+        [] => piped::what_is_there()?,
+        _ => Some(piped::all()?),
+    };
+    if let Some(piped) = piped {
+        attachment::add(&mut attachments, piped)?;
+    }
+    Ok(attachments)
 }
 
 /// Opens the host, asks, and shows the plan, the answer and the cost.
