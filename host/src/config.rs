@@ -109,6 +109,9 @@ pub struct Config {
     pub notes: Vec<String>,
     /// Folder with the components.
     pub plugins: Setting<PathBuf>,
+    /// Where the components of this person lie: the folder above, unless another one is named or near.
+    #[serde(skip)]
+    pub own_plugins: PathBuf,
     /// Model as `PROVIDER[:MODEL]`.
     pub model: Setting<String>,
     /// Address of the model's provider, when it is not the usual one.
@@ -317,6 +320,7 @@ impl Config {
             plugins: pick("plugins", overrides, overrides.plugins.clone(), plugins, || {
                 default_plugins(&places)
             }),
+            own_plugins: places.own_plugins(),
             model,
             base_url: given_only("base_url", overrides, overrides.base_url.clone()),
             api_key_env: given_only("api_key_env", overrides, overrides.api_key_env.clone()),

@@ -38,6 +38,7 @@ mod no_network;
 mod odd_files;
 mod piped;
 mod plugins;
+mod quickstart;
 mod streams;
 mod tool_system;
 mod without_wasi;

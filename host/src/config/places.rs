@@ -22,7 +22,14 @@ pub(super) fn default_plugins(places: &Places) -> PathBuf {
     if here.is_dir() {
         here.to_owned()
     } else {
-        places.data.join("plugins")
+        places.own_plugins()
+    }
+}
+
+impl Places {
+    /// The plugins folder of the user.
+    pub(super) fn own_plugins(&self) -> PathBuf {
+        self.data.join("plugins")
     }
 }
 

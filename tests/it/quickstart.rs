@@ -1,0 +1,75 @@
+//! `art quickstart` in a checkout, with a cargo that has built everything before.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::Ran;
+
+/// Says that the component of the crate is built, and where.
+const CARGO: &str = r#"#!/bin/sh
+while [ "$1" != --manifest-path ]; do shift; done
+name=$(basename "$(dirname "$2")")
+printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$2" "$COMPONENTS" "$name"
+"#;
+
+/// A folder with what quickstart looks for in a checkout.
+fn checkout() -> TempDir {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let checkout = TempDir::new().unwrap();
+    let manifests = components::PLUGINS
+        .iter()
+        .map(|(name, _)| format!("plugins/{name}/Cargo.toml"));
+    for file in manifests.chain(["sdk/Cargo.toml", "wit/tool.wit"].map(str::to_owned)) {
+        let to = checkout.path().join(&file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(root.join(&file), to).unwrap();
+    }
+    let cargo = checkout.path().join("cargo");
+    fs::write(&cargo, CARGO).unwrap();
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o700)).unwrap();
+    checkout
+}
+
+/// `art` with `home` and without a plugins folder that is named, in `folder`.
+fn art_in(folder: &Path, home: &Home, arguments: &[&str]) -> Command {
+    let mut art = Command::new(home.command(&[]).get_program());
+    art.arg("--home")
+        .arg(home.dir.path())
+        .args(arguments)
+        .current_dir(folder);
+    art.env_remove("ART_PLUGINS")
+        .env_remove("ART_MODEL")
+        .env_remove("ART_LOG");
+    art
+}
+
+#[test]
+fn quickstart_installs_the_tools_where_art_finds_them_from_anywhere() {
+    let (home, checkout, elsewhere) = (Home::new(), checkout(), TempDir::new().unwrap());
+    let built = TempDir::new().unwrap();
+    fs::rename(home.plugins(), built.path().join("built")).unwrap();
+    let before = Ran(art_in(elsewhere.path(), &home, &["tool", "list"]).output().unwrap());
+    assert!(!before.stdout().contains("calculator"), "{before}");
+
+    let mut quickstart = art_in(checkout.path(), &home, &["quickstart"]);
+    quickstart.env("CARGO", checkout.path().join("cargo"));
+    quickstart.env("COMPONENTS", built.path().join("built"));
+    let ran = Ran(quickstart.output().unwrap());
+    ran.answers(&["409.5", "58.5"]);
+    for told in ["calculator (1 of 8)", "unit_convert (8 of 8)"] {
+        assert!(ran.stderr().contains(told), "{ran}");
+    }
+    assert!(!ran.stderr().contains("minute"), "no time is promised: {ran}");
+    assert!(checkout.path().join("plugins/calculator.wasm").is_file());
+
+    Ran(art_in(elsewhere.path(), &home, &["run", "What is 2+2?"])
+        .output()
+        .unwrap())
+    .answers(&["4"]);
+}
