@@ -1,7 +1,7 @@
 //! Model calls: whether one more may be made (M12), whether its request fits (M09), and what it used (B20).
 
 use art_core::agent::RunStatus;
-use art_core::error::{ModelError, ModelErrorCode};
+use art_core::error::{ArtError, ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::{LlmMetadata, ModelReply};
@@ -19,6 +19,8 @@ use crate::step::StepId;
 pub(super) enum Refusal {
     /// A budget of the run is used up.
     Spent,
+    /// The prompt breaks the rules of its form: a mistake of the host.
+    Invalid(ArtError),
     /// The request does not fit the context of the model, for this reason.
     TooLong(String),
 }
@@ -29,17 +31,25 @@ impl Run {
         if self.is_spent() {
             return Err(Refusal::Spent);
         }
-        if let Some(budget) = self.budget() {
-            let tokens = self.tokens_of(&step, Some(budget));
-            if tokens > budget {
-                return Err(Refusal::TooLong(format!(
-                    "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room \
-                     for {budget}; ask for less at a time, or use a model with a larger context"
-                )));
-            }
-        }
+        self.check_request(&step, self.budget())?;
         self.open_call(step, out);
         Ok(())
+    }
+
+    /// Refuses a request that must not be sent: its prompt is not valid (M36), or it has more tokens than `budget`.
+    fn check_request(&self, step: &OpenStep, budget: Option<u64>) -> Result<(), Refusal> {
+        let Some((_, _, request)) = self.request(step, budget) else {
+            return Ok(());
+        };
+        prompt::PromptManager::validate_prompt(&request.prompt).map_err(Refusal::Invalid)?;
+        let tokens = || prompt::request_tokens(&request);
+        match budget.map(|budget| (budget, tokens())) {
+            Some((budget, tokens)) if tokens > budget => Err(Refusal::TooLong(format!(
+                "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room for \
+                 {budget}; ask for less at a time, or use a model with a larger context"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Asks once more what was too long for the provider, in half of the tokens or as near to that as it goes. Whether it
@@ -48,7 +58,12 @@ impl Run {
         let before = self.tokens_of(step, self.budget_of(id));
         let second_time = self.shortened.remove(&id).is_some();
         let half = before / 2;
-        if second_time || self.tokens_of(step, Some(half)) >= before || self.is_spent() {
+        let invalid = |refusal| matches!(refusal, Refusal::Invalid(_));
+        if second_time
+            || self.tokens_of(step, Some(half)) >= before
+            || self.check_request(step, Some(half)).is_err_and(invalid)
+            || self.is_spent()
+        {
             return false;
         }
         let id = self.open_call(step.clone(), out);
@@ -166,3 +181,6 @@ const fn may_have_read(code: ModelErrorCode) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
     matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)
 }
+
+#[cfg(test)]
+mod tests;

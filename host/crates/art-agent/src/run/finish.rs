@@ -61,6 +61,7 @@ impl Run {
         match self.ask(OpenStep::Answer, out) {
             Ok(()) => {}
             Err(Refusal::TooLong(reason)) => self.answer_failed(&reason, out),
+            Err(Refusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
             Err(Refusal::Spent) => self.finish_spent(out),
         }
     }
@@ -89,9 +90,14 @@ impl Run {
         self.finish(ending, out);
     }
 
+    /// The model could not write an answer, for this reason.
+    pub(super) fn answer_failed(&mut self, reason: &str, out: &mut Outbox) {
+        self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
+    }
+
     /// No answer from the model: what was done is listed, so that it is not lost, and the status says what happened (P79).
     /// It is `partial` when the listing holds a result, and `error` when there is nothing but the failure.
-    pub(super) fn answer_failed(&mut self, reason: &str, out: &mut Outbox) {
+    fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
         let done = self
             .state
@@ -100,7 +106,7 @@ impl Run {
             .any(|item| item.status == TodoItemStatus::Completed);
         let status = if done { RunStatus::Partial } else { RunStatus::Error };
         let text = self.with_listing(&format!("The model could not write an answer: {reason}."));
-        let error = self.art_error(ErrorCode::SynthesisFailed, &message);
+        let error = self.art_error(code, &message);
         self.finish(Ending::new(status, text).with_error(error), out);
     }
 

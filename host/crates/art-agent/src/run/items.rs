@@ -136,10 +136,11 @@ impl Run {
         }
     }
 
-    /// An item cannot ask: it fails when its request is too long, and waits for another run when the budget is used up.
+    /// An item cannot ask: it fails when its request cannot be sent, and waits for another run when the budget is used up.
     fn item_refused(&mut self, id: &str, refusal: Refusal, out: &mut Outbox) {
         match refusal {
             Refusal::TooLong(reason) => self.end_item(id, Err(reason), out),
+            Refusal::Invalid(error) => self.end_item(id, Err(error.message), out),
             Refusal::Spent => self.put_back(id, out),
         }
     }

@@ -39,6 +39,7 @@ impl Run {
         match self.ask(OpenStep::Plan, out) {
             Ok(()) => {}
             Err(Refusal::TooLong(reason)) => self.plan_failed(&reason, out),
+            Err(Refusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),
             Err(Refusal::Spent) => self.finish_spent(out),
         }
     }

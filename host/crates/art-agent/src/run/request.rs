@@ -80,7 +80,6 @@ impl Run {
         if let Some(budget) = budget {
             prompt::fit(&mut request, self.task_place(step), budget);
         }
-        debug_assert_eq!(prompt::PromptManager::validate_prompt(&request.prompt), Ok(()));
         Some((item_id, iteration, request))
     }
 

@@ -1,0 +1,68 @@
+use art_core::agent::AgentProps;
+use art_core::error::ErrorCode;
+use art_core::pes::TodoItemStatus;
+use art_core::prompt::Message;
+use art_core::provider::RuntimeProviderConfig;
+use art_core::stream::ModelReply;
+
+use crate::event::{RunEvent, RunStart};
+use crate::run::{Run, Stage};
+
+/// A result that answers no call: no prompt of the agent has one.
+fn stray() -> Message {
+    Message::tool_result("nobody", "clock", "noon")
+}
+
+fn started() -> Run {
+    let props = AgentProps {
+        query: "q".to_owned(),
+        ..AgentProps::default()
+    };
+    let start = Box::new(RunStart::new(props, RuntimeProviderConfig::new("p", "m")));
+    Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
+}
+
+/// The model replies `text` to the step that is open.
+fn replied(run: &mut Run, text: &str) {
+    let step = run.open_steps().next().unwrap();
+    let reply = ModelReply {
+        text: text.to_owned(),
+        ..ModelReply::default()
+    };
+    run.apply(&RunEvent::ModelReplied { at: 2, step, reply }).unwrap();
+}
+
+const FAULT: &str =
+    "the prompt is not valid: message 2: the result answers the call `nobody`, which no earlier turn left open";
+
+#[test]
+fn a_plan_whose_prompt_is_not_valid_is_not_asked_for_and_ends_the_run_with_that_error() {
+    let mut run = started();
+    let Stage::Planning { messages, .. } = &mut run.stage else {
+        panic!("{:?}", run.stage)
+    };
+    messages.push(stray());
+    replied(&mut run, "no plan");
+    assert_eq!(run.open_steps().count(), 0);
+    let error = run.finished().unwrap().response.metadata.error.clone().unwrap();
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (ErrorCode::PromptValidationFailed, FAULT)
+    );
+}
+
+#[test]
+fn a_step_whose_prompt_is_not_valid_is_not_asked_again_and_fails_with_that_error() {
+    let mut run = started();
+    replied(
+        &mut run,
+        r#"{"intent":"i","plan":"p","todoList":[{"id":"a","description":"think","stepType":"reasoning"}]}"#,
+    );
+    run.live.get_mut("a").unwrap().messages.push(stray());
+    replied(&mut run, r#"{"toolCalls": 1}"#);
+    let item = run.item("a").unwrap();
+    assert_eq!(
+        (item.status, item.error.as_deref()),
+        (TodoItemStatus::Failed, Some(FAULT))
+    );
+}
