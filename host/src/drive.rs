@@ -9,14 +9,13 @@ mod work;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use art_agent::{Effect, Run, RunEvent, RunReport, RunStart};
+use art_core::Timestamp;
 use art_core::agent::{ExecutionOverrides, QueryAttachment, RunStatus};
-use art_core::conversation::{ConversationMessage, MessageRole};
-use art_core::error::{ArtError, ErrorCode, ModelError};
+use art_core::error::{ArtError, ErrorCode};
 use art_core::prompt::{AgentPersona, SystemPromptOverride};
 use art_core::usage::Usage;
-use art_core::{JsonObject, Timestamp, id};
 use art_store::NewRun;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::Host;
@@ -25,9 +24,6 @@ use watched::Watched;
 use work::{Progress, Work};
 
 pub use watcher::{Streamed, Watcher};
-
-/// Where a model names the parts of the question that it did not answer, in the metadata of the answer.
-const UNANSWERED: &str = "unanswered";
 
 /// A question and where it belongs.
 #[derive(Clone, Debug, Default)]
@@ -79,19 +75,8 @@ pub struct Answered {
     pub report: RunReport,
     /// The tool calls in the order in which they ended.
     pub calls: Vec<CallCost>,
-    /// The failure of the model, after all retries, that no reply came after; the run may have had an answer all the same.
-    pub model_error: Option<ModelError>,
     /// How often the watcher panicked (X10). It hears nothing after the first time, so this is 0 or 1.
     pub watcher_panics: u32,
-}
-
-impl Answered {
-    /// Why there is no answer, when that is the model's failure.
-    #[must_use]
-    pub fn unanswered(&self) -> Option<&ModelError> {
-        let failed = self.report.response.metadata.status == RunStatus::Error;
-        self.model_error.as_ref().filter(|_| failed)
-    }
 }
 
 /// Answers a question. The run stops early when `cancel` is cancelled.
@@ -122,20 +107,6 @@ pub async fn answer(
     }
 }
 
-/// Decides, once for the store, the answer and the exit code, how a run ended: an answer to some parts of a question is
-/// not the whole answer, even if all that was planned was done.
-pub(crate) fn settled(mut report: RunReport) -> RunReport {
-    let unanswered = report.ui_metadata.as_ref().and_then(|more| more.get(UNANSWERED));
-    let unanswered = unanswered
-        .and_then(Value::as_array)
-        .is_some_and(|parts| !parts.is_empty());
-    let metadata = &mut report.response.metadata;
-    if unanswered && metadata.tool_calls > 0 && metadata.status == RunStatus::Success {
-        metadata.status = RunStatus::Partial;
-    }
-    report
-}
-
 struct Driver<'a> {
     host: &'a Host,
     watched: Watched<'a>,
@@ -147,7 +118,6 @@ struct Driver<'a> {
     journal_length: u64,
     state_version: Option<u64>,
     calls: Vec<CallCost>,
-    model_error: Option<ModelError>,
 }
 
 impl<'a> Driver<'a> {
@@ -173,16 +143,14 @@ impl<'a> Driver<'a> {
             journal_length: 0,
             state_version: None,
             calls: Vec::new(),
-            model_error: None,
         };
         Ok((driver, effects))
     }
 
     async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, CommandError> {
         self.watched.run_started();
-        self.journal(started).await?;
         // A question that the store refuses is no part of the conversation.
-        self.say_question().await?;
+        self.journal(started).await?;
         self.publish(effects).await?;
         while self.run.finished().is_none() {
             self.work.begin(&self.run, &mut self.watched);
@@ -236,20 +204,8 @@ impl<'a> Driver<'a> {
     /// Journals the event, and only then acts on it.
     async fn take_in(&mut self, event: &RunEvent) -> Result<(), CommandError> {
         self.journal(event).await?;
-        match event {
-            RunEvent::ModelFailed { error, .. } => self.model_error = Some(error.clone()),
-            // The run got over the failure: what ends it later has another reason.
-            RunEvent::ModelReplied { .. } => self.model_error = None,
-            _ => {}
-        }
         let effects = self.run.apply(event).map_err(unexpected)?;
         self.publish(effects).await
-    }
-
-    async fn say_question(&self) -> Result<(), CommandError> {
-        let query = self.run.started_with().props.query.clone();
-        let message = user_message(&self.thread_id, &self.trace_id, query);
-        Ok(self.host.store.append_messages(&self.thread_id, vec![message]).await?)
     }
 
     async fn journal(&mut self, event: &RunEvent) -> Result<(), CommandError> {
@@ -267,7 +223,7 @@ impl<'a> Driver<'a> {
         self.calls.extend(drained.into_iter().flat_map(|(_, costs)| costs));
         self.watched.update(&self.run.view(), &self.calls);
         let report = self.run.finished().cloned();
-        let report = settled(report.ok_or_else(|| unexpected("the run has no answer"))?);
+        let report = report.ok_or_else(|| unexpected("the run has no answer"))?;
         journal::end(self.host.store.as_ref(), &self.trace_id, &report).await?;
         let response = &report.response;
         let failed = response.metadata.status == RunStatus::Error;
@@ -294,7 +250,6 @@ impl<'a> Driver<'a> {
             trace_id: self.trace_id,
             report,
             calls: self.calls,
-            model_error: self.model_error,
             watcher_panics: self.watched.panics(),
         }
     }
@@ -306,19 +261,6 @@ fn new_run(start: &RunStart) -> NewRun {
         thread_id: start.props.thread_id.clone(),
         query: start.props.query.clone(),
         model: Some(format!("{}:{}", start.model.provider_name, start.model.model_id)),
-    }
-}
-
-fn user_message(thread_id: &str, trace_id: &str, content: String) -> ConversationMessage {
-    let mut metadata = JsonObject::new();
-    metadata.insert("traceId".to_owned(), trace_id.into());
-    ConversationMessage {
-        message_id: id::ordered(),
-        thread_id: thread_id.to_owned(),
-        role: MessageRole::User,
-        content,
-        timestamp: now(),
-        metadata,
     }
 }
 

@@ -106,7 +106,7 @@ impl Exit {
     /// The code of a question. `tools_only`: its model answers from what tools give and from nothing else.
     #[must_use]
     pub fn of(answered: &Answered, tools_only: bool) -> Self {
-        match answered.unanswered() {
+        match answered.report.model_failure() {
             Some(_) => Self::Model,
             None => Self::of_run(&answered.report, tools_only),
         }

@@ -5,7 +5,7 @@ use art_core::agent::RunStatus;
 use art_store::{RunFilter, RunState, Store, StoreError};
 use serde_json::json;
 
-use crate::drive::{journal, settled};
+use crate::drive::journal;
 use crate::error::CommandError;
 
 /// Ends every run that is still called running. Only for the one process that may write to the store, before it begins a
@@ -57,7 +57,7 @@ async fn replayed(store: &dyn Store, run: &art_store::Run) -> Result<Option<RunR
     let state = store.load_state(&run.thread_id).await?;
     let mut version = state.map(|state| state.version);
     journal::publish(store, &run.thread_id, &mut version, effects).await?;
-    Ok(replayed.finished().cloned().map(settled))
+    Ok(replayed.finished().cloned())
 }
 
 fn apply_last(before: &[RunEvent], last: &RunEvent) -> Result<(Run, Vec<Effect>), String> {
@@ -120,32 +120,34 @@ mod tests {
         vec![RunEvent::Started { at: 1, start }, RunEvent::CancelRequested { at: 2 }]
     }
 
-    async fn ended(events: &[RunEvent]) -> art_store::Run {
+    /// The run, and what its thread says then.
+    async fn ended(events: &[RunEvent]) -> (art_store::Run, Vec<String>) {
         let store = store_with(events).await;
         end_leftovers(&store).await.unwrap();
-        assert!(
-            store
-                .list_messages("t", MessageOptions::default())
-                .await
-                .unwrap()
-                .is_empty()
-        );
-        store.get_run("r").await.unwrap().unwrap()
+        let messages = store.list_messages("t", MessageOptions::default()).await.unwrap();
+        let said = messages.into_iter().map(|message| message.content).collect();
+        (store.get_run("r").await.unwrap().unwrap(), said)
     }
 
     #[tokio::test]
     async fn a_run_whose_journal_has_its_end_gets_that_end() {
-        let run = ended(&events()).await;
-        assert_eq!(run.status, RunState::Cancelled);
+        let (run, said) = ended(&events()).await;
+        assert_eq!((run.status, said.len()), (RunState::Cancelled, 0));
         assert_eq!(run.summary.pointer("/metadata/traceId"), Some(&Value::from("r")));
     }
 
     #[tokio::test]
     async fn a_run_that_was_broken_off_is_an_error() {
         for events in [&events()[..1], &[]] {
-            let run = ended(events).await;
+            let (run, _) = ended(events).await;
             assert_eq!(run.status, RunState::Error);
             assert!(run.summary["error"].as_str().unwrap().contains("the host stopped"));
         }
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_in_a_journal_is_part_of_the_conversation() {
+        assert_eq!(ended(&events()[..1]).await.1, ["q"]);
+        assert!(ended(&[]).await.1.is_empty());
     }
 }

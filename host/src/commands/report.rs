@@ -96,7 +96,7 @@ pub(super) fn show_answer(display: Display, asked: &Result<Answered, CommandErro
         display.give_up();
         return None;
     };
-    if let Some(error) = answered.unanswered() {
+    if let Some(error) = answered.report.model_failure() {
         display.give_up();
         render::note(&format!("error: {error}"));
         return None;
@@ -184,6 +184,7 @@ pub(super) fn to_json(host: &Host, answered: &Answered) -> Value {
         "displayed": drawing::for_programs(&answered.report),
         "sources": answered.report.sources,
         "uiMetadata": answered.report.ui_metadata,
+        "unanswered": answered.report.unanswered,
         "steps": answered.report.items,
         "calls": calls.collect::<Vec<_>>(),
         "metadata": answered.report.response.metadata,

@@ -6,7 +6,10 @@ mod streaming;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use art_core::JsonObject;
 use art_core::agent::{AgentProps, ExecutionOverrides, ThreadConfig};
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::error::ModelError;
 use art_core::observation::ObservationType;
 use art_core::outcome::Ending;
 use art_core::prompt::{AgentPersona, SystemPromptOverride};
@@ -14,6 +17,7 @@ use art_core::tool::{ExecutionMode, ToolSchema};
 use art_store::{MemoryStore, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store};
 use art_tools::DirectTool;
 use art_tools::direct::success;
+use serde_json::Value;
 
 use super::*;
 use crate::config::{Config, Overrides, ToolBounds};
@@ -197,7 +201,14 @@ async fn of_a_long_conversation_a_run_begins_with_the_end() {
     // Twice as long in JSON, so that two of them are too much.
     for begins in ["a", "b", "c"] {
         let text = format!("{begins}{}", "\"".repeat(150_000));
-        let message = user_message("t", "r", text);
+        let message = ConversationMessage {
+            message_id: begins.to_owned(),
+            thread_id: "t".to_owned(),
+            role: MessageRole::User,
+            content: text,
+            timestamp: 1,
+            metadata: JsonObject::new(),
+        };
         host.store.append_messages("t", vec![message]).await.unwrap();
     }
     let question = Question {
@@ -250,12 +261,23 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
 }
 
 #[tokio::test]
-async fn an_answer_to_some_parts_is_partial() {
+async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
     let (_home, host) = counted();
-    let mut report = ask(&host, question(), CancellationToken::new()).await.unwrap().report;
+    let report = ask(&host, question(), CancellationToken::new()).await.unwrap().report;
     assert_eq!(Exit::of_run(&report, true), Exit::Success);
-    report.ui_metadata = Some(json!({"unanswered": ["who won"]}));
-    assert_eq!(Exit::of_run(&settled(report), true), Exit::Partial);
+    let question = Question {
+        query: "What is the population of Paris? Who won the world cup in 2018?".to_owned(),
+        ..Question::default()
+    };
+    let answered = ask(&host, question, CancellationToken::new()).await.unwrap();
+    assert_eq!(Exit::of_run(&answered.report, true), Exit::Partial);
+    assert_eq!(answered.report.unanswered.len(), 1, "{:?}", answered.report);
+    let run = host.store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Partial);
+    let store = stopped(&host, &answered).await;
+    end_leftovers(&store).await.unwrap();
+    let recovered = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!((recovered.status, recovered.summary), (run.status, run.summary));
 }
 
 #[tokio::test]

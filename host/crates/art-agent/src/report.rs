@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use art_core::agent::AgentFinalResponse;
+use art_core::agent::{AgentFinalResponse, RunStatus};
+use art_core::error::ModelError;
 use art_core::pes::TodoItem;
 use art_core::tool::{Source, ToolResult, ToolStatus};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,12 @@ pub struct RunReport {
     /// What a user interface may add to the answer (P80).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ui_metadata: Option<Value>,
+    /// Parts of the question that the answer says nothing to, as far as the model knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<String>,
+    /// The failure of the model, after all retries, that no reply came after; there may be an answer all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_error: Option<ModelError>,
     /// Where the results came from, each source once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
@@ -37,6 +44,15 @@ impl RunReport {
     /// The items of this question.
     pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
+    }
+}
+
+impl RunReport {
+    /// Why there is no answer, when that is the model's failure.
+    #[must_use]
+    pub fn model_failure(&self) -> Option<&ModelError> {
+        let failed = self.response.metadata.status == RunStatus::Error;
+        self.model_error.as_ref().filter(|_| failed)
     }
 }
 

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
+use art_core::error::ModelError;
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::stream::LlmMetadata;
@@ -54,6 +55,8 @@ pub struct Run {
     files: Files,
     spent: Spent,
     limits_hit: Vec<String>,
+    /// The last failure of the model, until it replies.
+    model_error: Option<ModelError>,
 }
 
 /// Where a run stands, with what only that stage needs.
@@ -111,6 +114,7 @@ impl Run {
         let trace_id = start.props.trace_id.clone().ok_or(ReplayError::NoTraceId)?;
         let mut run = Self::new(start, trace_id, *at);
         let mut out = run.outbox();
+        run.say_question(&mut out);
         run.begin(&mut out);
         let effects = out.into_effects(&run.state);
         Ok((run, effects))
@@ -217,6 +221,7 @@ impl Run {
             files,
             spent: Spent::default(),
             limits_hit: Vec::new(),
+            model_error: None,
         }
     }
 

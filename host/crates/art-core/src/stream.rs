@@ -33,6 +33,8 @@ pub enum StreamEvent {
     ToolCall(ToolCallRequest),
     /// What the provider wants back with this turn.
     State(ProviderState),
+    /// Parts of the question that the answer says nothing to.
+    Unanswered(Vec<String>),
     /// The call failed before its first token and is made again.
     Retry(RetryContext),
     /// Counts and timings.
@@ -182,6 +184,9 @@ pub struct ModelReply {
     /// What the provider wants back with this turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ProviderState>,
+    /// Parts of the question that the answer says nothing to, as far as the model knows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<String>,
     /// Counts and timings.
     pub metadata: LlmMetadata,
 }
@@ -197,6 +202,7 @@ impl ModelReply {
             StreamEvent::Thinking(text) => self.thinking.push_str(&text),
             StreamEvent::ToolCall(call) => self.tool_calls.push(call),
             StreamEvent::State(state) => self.state = Some(state),
+            StreamEvent::Unanswered(parts) => self.unanswered.extend(parts),
             StreamEvent::Metadata(metadata) => self.metadata = metadata,
             StreamEvent::Error(error) => return Err(error),
             StreamEvent::Retry(_) | StreamEvent::End => {}
@@ -238,6 +244,7 @@ mod tests {
             StreamEvent::Thinking("m".to_owned()),
             StreamEvent::Token("2".to_owned()),
             StreamEvent::ToolCall(call("b")),
+            StreamEvent::Unanswered(vec!["who won".to_owned()]),
             StreamEvent::Metadata(stopped_by("tool_use")),
             StreamEvent::End,
         ];
@@ -250,6 +257,7 @@ mod tests {
             thinking: "hmm".to_owned(),
             tool_calls: vec![call("a"), call("b")],
             state: None,
+            unanswered: vec!["who won".to_owned()],
             metadata: stopped_by("tool_use"),
         };
         assert_eq!(reply, expected);

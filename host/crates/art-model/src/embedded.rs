@@ -70,16 +70,18 @@ impl Model for EmbeddedModel {
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
-        let text = match request.phase {
-            Phase::Planning => plan::reply(&request),
-            Phase::Execution => execute::reply(&request),
+        let (text, unanswered) = match request.phase {
+            Phase::Planning => (plan::reply(&request), Vec::new()),
+            Phase::Execution => (execute::reply(&request), Vec::new()),
             Phase::Synthesis => synthesize::reply(&request),
         };
         let metadata = StreamEvent::Metadata(metadata(&request, &text));
         let lines = text
             .split_inclusive('\n')
             .map(|line| StreamEvent::Token(line.to_owned()));
-        let events: Vec<StreamEvent> = lines.chain([metadata, StreamEvent::End]).collect();
+        let unanswered = (!unanswered.is_empty()).then_some(StreamEvent::Unanswered(unanswered));
+        let end = unanswered.into_iter().chain([metadata, StreamEvent::End]);
+        let events: Vec<StreamEvent> = lines.chain(end).collect();
         stream::iter(events).boxed()
     }
 }

@@ -69,9 +69,9 @@ async fn a_failure_that_the_run_got_over_is_not_its_ending() {
             .iter()
             .any(|item| item.status == TodoItemStatus::Failed)
     );
-    assert_eq!(recovered.model_error, None);
+    assert_eq!(recovered.report.model_error, None);
     let failed = answered(&[Phase::Execution, Phase::Synthesis]).await;
-    assert!(failed.model_error.is_some());
+    assert!(failed.report.model_error.is_some());
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ pub(super) struct Ending {
     pub(super) text: String,
     pub(super) ui_metadata: Option<Value>,
     pub(super) error: Option<ArtError>,
+    pub(super) unanswered: Vec<String>,
 }
 
 impl Ending {
@@ -31,6 +32,7 @@ impl Ending {
             text,
             ui_metadata: None,
             error: None,
+            unanswered: Vec::new(),
         }
     }
 
@@ -81,12 +83,17 @@ impl Run {
         if parse::is_cut(reply) {
             self.note_limit("the answer was cut off before its end".to_owned());
         }
-        let status = if self.is_complete() {
+        // Where no tool was called nothing was answered in part.
+        let in_part = !reply.unanswered.is_empty() && self.spent.tool_calls > 0;
+        let status = if self.is_complete() && !in_part {
             RunStatus::Success
         } else {
             RunStatus::Partial
         };
-        let ending = Ending::new(status, answer.content).with_ui_metadata(answer.ui_metadata);
+        let ending = Ending {
+            unanswered: reply.unanswered.clone(),
+            ..Ending::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
+        };
         self.finish(ending, out);
     }
 
@@ -136,6 +143,8 @@ impl Run {
                 metadata: self.metadata(&ending),
             },
             ui_metadata: ending.ui_metadata,
+            unanswered: ending.unanswered,
+            model_error: self.model_error.clone(),
             sources: collect_sources(&self.state.todo_list),
             items: self.state.todo_list.clone(),
             earlier: self.earlier.clone(),
@@ -158,17 +167,31 @@ impl Run {
         }
     }
 
+    /// The question becomes part of the conversation; there is none when a run goes on with what is pending.
+    pub(super) fn say_question(&self, out: &mut Outbox) {
+        let query = &self.start.props.query;
+        if !query.trim().is_empty() {
+            out.say(self.said("question", MessageRole::User, query));
+        }
+    }
+
     fn message(&self, ending: &Ending) -> ConversationMessage {
+        let mut message = self.said("answer", MessageRole::Ai, &ending.text);
+        if ending.status == RunStatus::Error {
+            message.metadata.insert("error".to_owned(), json!(true));
+        }
+        message
+    }
+
+    /// A message of the run, which has the same identifier however often it is published.
+    fn said(&self, what: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));
-        if ending.status == RunStatus::Error {
-            metadata.insert("error".to_owned(), json!(true));
-        }
         ConversationMessage {
-            message_id: format!("{}:answer", self.trace_id),
+            message_id: format!("{}:{what}", self.trace_id),
             thread_id: self.start.props.thread_id.clone(),
-            role: MessageRole::Ai,
-            content: ending.text.clone(),
+            role,
+            content: content.to_owned(),
             timestamp: self.now,
             metadata,
         }

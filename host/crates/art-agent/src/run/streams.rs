@@ -16,6 +16,8 @@ impl Run {
             return;
         };
         self.count(step, &open, reply);
+        // The run got over an earlier failure: what ends it later has another reason.
+        self.model_error = None;
         self.shortened.remove(&step);
         let (phase, parent) = (self.stream_phase(&open), parent(&open));
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
@@ -33,6 +35,7 @@ impl Run {
             return;
         };
         self.count_failed(step, &open, error);
+        self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent(&open), content);
         if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(step, &open, out) {

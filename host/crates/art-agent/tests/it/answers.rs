@@ -157,3 +157,68 @@ fn every_model_call_has_a_beginning_and_an_end() {
     assert_eq!(phases(Kind::LlmStreamStart), expected);
     assert_eq!(phases(Kind::LlmStreamEnd), expected);
 }
+
+/// The answer, with what it says nothing to.
+fn in_part() -> Reply {
+    says("42").map(|mut reply| {
+        reply.unanswered = vec!["who won".to_owned()];
+        reply
+    })
+}
+
+#[test]
+fn an_answer_that_leaves_a_part_of_the_question_open_is_partial() {
+    let mut driver = one_result().script("answer", [in_part()]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Partial);
+    assert_eq!(report.unanswered, ["who won"]);
+}
+
+#[test]
+fn a_question_of_which_nothing_was_answered_is_not_answered_in_part() {
+    let mut driver = with_plan(&json!([])).script("answer", [in_part()]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+}
+
+#[test]
+fn what_the_metadata_of_an_answer_says_is_not_its_status() {
+    let text = "<mainContent>42</mainContent><uiMetadata>{\"unanswered\":[\"who won\"]}</uiMetadata>";
+    let mut driver = one_result().script("answer", [says(text)]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+}
+
+#[test]
+fn the_question_is_said_first() {
+    let mut driver = with_plan(&json!([])).script("answer", [says("42")]);
+    driver.drive();
+    let said: Vec<_> = driver
+        .effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Say(message) => Some((message.message_id.as_str(), message.content.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, [("trace:question", "What is 6 times 7?"), ("trace:answer", "42")]);
+}
+
+#[test]
+fn a_run_that_goes_on_without_a_question_says_none() {
+    let mut driver = Driver::new(start(" "))
+        .script("plan", [plan(&json!([]))])
+        .script("answer", [says("42")]);
+    driver.drive();
+    let said = driver.effects.iter().filter(|effect| matches!(effect, Effect::Say(_)));
+    assert_eq!(said.count(), 1);
+}
+
+#[test]
+fn a_failure_of_the_model_is_told_of_until_it_replies() {
+    let items = json!([tool_item("a", &[])]);
+    let error = |answer| {
+        let mut driver = with_plan(&items).script("a", [breaks()]).script("answer", [answer]);
+        driver.drive().model_error
+    };
+    assert_eq!(error(says("nothing came of it")), None);
+    assert_eq!(error(breaks()), breaks().err());
+}

@@ -101,13 +101,14 @@ pub struct StreamEnvelope {
 }
 
 impl StreamEnvelope {
-    /// `event` with where it belongs. What a provider wants back with its turn is nobody else's: a state has no envelope.
+    /// `event` with where it belongs. What a provider wants back with its turn is nobody else's, and what is left unanswered
+    /// is told by the run that ends: neither has an envelope.
     #[must_use]
     pub fn new(event: &StreamEvent, context: &StreamContext, at: Option<Timestamp>) -> Option<Self> {
         let (kind, data) = match event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => (StreamEventType::Token, json!(text)),
             StreamEvent::ToolCall(call) => (StreamEventType::ToolCall, json!(call)),
-            StreamEvent::State(_) => return None,
+            StreamEvent::State(_) | StreamEvent::Unanswered(_) => return None,
             StreamEvent::Retry(retry) => (StreamEventType::Retry, json!(retry)),
             StreamEvent::Metadata(metadata) => (StreamEventType::Metadata, json!(metadata)),
             StreamEvent::Error(error) => (StreamEventType::Error, json!(error)),

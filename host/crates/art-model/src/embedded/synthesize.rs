@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::plan::CANNOT;
 use super::prompt::Sections;
 
-/// The reply to a synthesis prompt.
-pub(super) fn reply(request: &ModelRequest) -> String {
+/// The reply to a synthesis prompt, and the parts of the question that it says nothing to.
+pub(super) fn reply(request: &ModelRequest) -> (String, Vec<String>) {
     let sections = Sections::of_user(request);
     let completed: Vec<Value> = sections.list("completed steps");
     let mut blocks: Vec<String> = completed.iter().map(completed_step).collect();
@@ -27,11 +27,12 @@ pub(super) fn reply(request: &ModelRequest) -> String {
             sources.iter().map(source_text).collect::<Vec<_>>().join(", ")
         ));
     }
-    let metadata = json!({"sources": sources, "unanswered": unanswered});
-    format!(
+    let metadata = json!({ "sources": sources });
+    let text = format!(
         "<mainContent>\n{}\n</mainContent>\n<uiMetadata>{metadata}</uiMetadata>",
         blocks.join("\n\n")
-    )
+    );
+    (text, unanswered)
 }
 
 fn text<'a>(step: &'a Value, key: &str) -> &'a str {

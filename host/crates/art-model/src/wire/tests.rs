@@ -109,6 +109,7 @@ pub(super) fn shown(events: &[StreamEvent]) -> String {
                 format!("{} {} {}", call.id, call.function.name, call.function.arguments),
             ),
             StreamEvent::State(state) => ("state", format!("{} {}", state.wire, state.content)),
+            StreamEvent::Unanswered(parts) => ("unanswered", parts.join("; ")),
             StreamEvent::Metadata(metadata) => {
                 let mut metadata = metadata.clone();
                 metadata.provider_raw_usage = None;
