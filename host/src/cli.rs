@@ -335,8 +335,8 @@ pub enum ThreadCommand {
         id: String,
         /// The setting
         setting: ThreadSetting,
-        /// JSON; a system prompt may be plain text
-        value: String,
+        /// JSON; a system prompt may be plain text, and tools are names
+        value: Vec<String>,
     },
     /// Delete a conversation with its runs
     #[command(after_help = "Example:\n  art thread delete 0192f1c2-...")]
@@ -350,7 +350,9 @@ const THREAD_SET_HELP: &str = r#"Examples:
   art thread set 0192f1c2-... system-prompt "Answer in one sentence."
   art thread set 0192f1c2-... persona '{"name": "Ada", "prompts": {"synthesis": "Answer in verse."}}'
   art thread set 0192f1c2-... execution '{"maxTokens": 20000, "maxToolCalls": 5}'
-  art thread set 0192f1c2-... history-limit 4"#;
+  art thread set 0192f1c2-... history-limit 4
+  art thread set 0192f1c2-... tools calculator datetime
+  art thread set 0192f1c2-... tools '*'         every tool; without a name none"#;
 
 /// What a conversation has its own of; the rest is the host's.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -363,6 +365,8 @@ pub enum ThreadSetting {
     Persona,
     /// How hard a run may try, and what it may spend
     Execution,
+    /// The tools that may be used
+    Tools,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

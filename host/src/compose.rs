@@ -149,12 +149,6 @@ impl Host {
     pub async fn close(self) {
         self.engine.shutdown().await;
     }
-
-    /// Names of all tools.
-    #[must_use]
-    pub fn tool_names(&self) -> Vec<String> {
-        self.toolbox.names()
-    }
 }
 
 /// The engine that the configuration describes. Reads keys; sends nothing.

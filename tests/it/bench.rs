@@ -8,7 +8,8 @@ use art_core::outcome::Outcome;
 use art_core::tool::{ParsedToolCall, ToolSchema};
 use art_sandbox::Plugin;
 use art_tools::{
-    Admitted, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem,
+    Admitted, CallScope, EnabledTools, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
+    ToolReport, ToolSystem,
 };
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -68,11 +69,13 @@ impl Bench {
             trace_id: "trace".to_owned(),
             ..CallScope::default()
         };
+        let mut names = Vec::new();
         for path in [components::ECHO, components::HOSTILE, components::INVALID_OUTPUT] {
             let tool = Limited(guest(path));
-            scope.enabled_tools.push(tool.schema().name.clone());
+            names.push(tool.schema().name.clone());
             registry.register(Arc::new(tool)).expect("the tool is admitted");
         }
+        scope.enabled_tools = EnabledTools::Named(names);
         let kept = Arc::new(Kept::default());
         let system = ToolSystem::new(registry, Arc::<Kept>::clone(&kept), SystemConfig::default());
         Self { system, kept, scope }

@@ -40,5 +40,6 @@ mod piped;
 mod plugins;
 mod quickstart;
 mod streams;
+mod thread_tools;
 mod tool_system;
 mod without_wasi;

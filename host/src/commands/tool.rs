@@ -10,7 +10,7 @@ use art_core::outcome::CallLog;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema, ToolStatus};
 use art_sandbox::Plugin;
 use art_store::NewThread;
-use art_tools::{CallScope, FEEDBACK_SCHEMA, ToolExecutor, ToolReport};
+use art_tools::{CallScope, EnabledTools, FEEDBACK_SCHEMA, ToolExecutor, ToolReport};
 use serde_json::{Value, json};
 
 use super::{check_plugins, config, runtime};
@@ -157,7 +157,7 @@ fn call(toolbox: &Toolbox, name: String, arguments: Value) -> Result<ToolReport,
         let scope = CallScope {
             thread_id: store.create_thread(thread).await?.id,
             trace_id: id::ordered(),
-            enabled_tools: vec![name],
+            enabled_tools: EnabledTools::named([name]),
             ..CallScope::default()
         };
         let report = system.execute_batch(vec![call], &scope).await.pop();

@@ -33,7 +33,7 @@ pub(super) async fn prepare(host: &Host, question: Question) -> Result<(RunStart
         ..AgentProps::default()
     };
     let start = RunStart {
-        tools: host.tools.registry().available(&thread.config.enabled_tools),
+        tools: host.tools.registry().available(|name| thread.config.enables(name)),
         history,
         prior,
         ..of_model(&host.model_info()?, props)
@@ -73,12 +73,16 @@ pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings
     }
 }
 
-/// The thread of that identifier, which must exist, or a new one. Its model and its tools are those of the host now; the
-/// rest of its settings stays.
+/// The thread of that identifier, which must exist, or a new one that may use every tool. Its model is that of the host now;
+/// the rest of its settings stays.
 async fn open_thread(host: &Host, thread_id: Option<String>) -> Result<Thread, CommandError> {
     let Some(id) = thread_id else {
         let id = id::ordered();
-        let config = with_host(host, ThreadConfig::default());
+        let config = ThreadConfig {
+            provider_config: Some(host.model.clone()),
+            enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
+            ..ThreadConfig::default()
+        };
         let new = NewThread {
             id,
             user_id: None,
@@ -88,16 +92,14 @@ async fn open_thread(host: &Host, thread_id: Option<String>) -> Result<Thread, C
     };
     let thread = host.store.get_thread(&id).await?;
     let thread = thread.ok_or_else(|| CommandError::no_thread(&id))?;
-    let config = with_host(host, thread.config);
-    Ok(host.store.set_thread_config(&id, config).await?)
-}
-
-fn with_host(host: &Host, config: ThreadConfig) -> ThreadConfig {
-    ThreadConfig {
-        provider_config: Some(host.model.clone()),
-        enabled_tools: host.tool_names(),
-        ..config
+    if thread.config.provider_config.as_ref() == Some(&host.model) {
+        return Ok(thread);
     }
+    let config = ThreadConfig {
+        provider_config: Some(host.model.clone()),
+        ..thread.config
+    };
+    Ok(host.store.set_thread_config(&id, config).await?)
 }
 
 async fn history(host: &Host, thread: &Thread) -> Result<Vec<ConversationMessage>, CommandError> {

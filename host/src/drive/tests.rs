@@ -233,6 +233,7 @@ async fn a_run_that_the_store_refuses_is_ended() {
 async fn a_thread_that_goes_on_keeps_its_settings() {
     let (_home, host) = counted();
     let config = ThreadConfig {
+        enabled_tools: vec!["city_population".to_owned(), "gone".to_owned()],
         history_limit: 3,
         execution_config: Some(ExecutionOverrides {
             max_items: Some(7),
@@ -254,10 +255,85 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
     let kept = host.store.get_thread("t").await.unwrap().unwrap().config;
     let expected = ThreadConfig {
         provider_config: Some(host.model.clone()),
-        enabled_tools: vec!["city_population".to_owned()],
         ..config
     };
     assert_eq!(kept, expected);
+}
+
+/// Asks in a new thread that may use the tools of these names.
+async fn ask_with(host: &Host, tools: &[&str]) -> Answered {
+    let config = ThreadConfig {
+        enabled_tools: tools.iter().map(|name| (*name).to_owned()).collect(),
+        ..ThreadConfig::default()
+    };
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: None,
+        config,
+    };
+    host.store.create_thread(new).await.unwrap();
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        ..question()
+    };
+    ask(host, question, CancellationToken::new()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_new_thread_says_in_so_many_words_that_it_may_use_every_tool() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let thread = host.store.get_thread(&answered.thread_id).await.unwrap().unwrap();
+    assert_eq!(thread.config.enabled_tools, ["*"]);
+}
+
+// X4, T4
+#[tokio::test]
+async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
+    for (tools, exit) in [
+        (&["city_population"][..], Exit::Success),
+        (&["*"], Exit::Success),
+        (&["other"], Exit::NoTool),
+        (&[], Exit::NoTool),
+    ] {
+        let (_home, host) = counted();
+        let answered = ask_with(&host, tools).await;
+        assert_eq!(Exit::of_run(&answered.report, true), exit, "{tools:?}");
+        assert_eq!(answered.calls.len(), usize::from(exit == Exit::Success), "{tools:?}");
+        let kept = host.store.get_thread("t").await.unwrap().unwrap().config.enabled_tools;
+        assert_eq!(kept, tools);
+    }
+}
+
+/// How the calls of a run ended whose first one sets the tools of its thread to `left`.
+async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
+    let (_home, host) = scripted::scripted([
+        scripted::one_step(),
+        scripted::calls(&["sets_tools"]),
+        scripted::calls(&["one"]),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    let store = Arc::clone(&host.store);
+    let sets_tools = scripted::tool("sets_tools", move || {
+        let store = Arc::clone(&store);
+        async move {
+            let mut config = store.get_thread("t").await.unwrap().unwrap().config;
+            config.enabled_tools = left.iter().map(|name| (*name).to_owned()).collect();
+            store.set_thread_config("t", config).await.unwrap();
+            success(&json!(1))
+        }
+    });
+    host.tools.registry().register(sets_tools).unwrap();
+    let answered = ask_with(&host, &["one", "sets_tools"]).await;
+    answered.calls.iter().map(|call| call.ending).collect()
+}
+
+// S004
+#[tokio::test]
+async fn a_tool_that_is_taken_away_while_a_run_goes_is_refused_at_its_next_call() {
+    assert_eq!(endings_with(&["one"]).await, ["success", "success"]);
+    assert_eq!(endings_with(&["sets_tools"]).await, ["success", "disabled"]);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod ask;
 mod batch;
+mod enabled;
 mod kept;
 
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use art_agent::{Run, RunEvent, RunStart, Step, StepId};
 use art_core::provider::StepContext;
 use art_core::stream::{Phase, StreamEvent};
-use art_tools::{CallProgress, CallScope};
+use art_tools::{CallProgress, CallScope, EnabledTools};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::CallCost;
 use super::watched::Watched;
 use crate::compose::Host;
+use enabled::ToolsOfThread;
 
 /// How long calls that were cancelled may take until they have ended.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -61,7 +63,7 @@ impl<'a> Work<'a> {
         let scope = CallScope {
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
-            enabled_tools: start.tools.iter().map(|tool| tool.name.clone()).collect(),
+            enabled_tools: EnabledTools::Asked(Arc::new(ToolsOfThread::new(host, start))),
             cancel: cancel.child_token(),
             ..CallScope::default()
         };

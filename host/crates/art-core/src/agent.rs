@@ -2,7 +2,8 @@
 
 mod execution;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::Timestamp;
 use crate::conversation::ConversationMessage;
@@ -60,7 +61,9 @@ pub struct ThreadConfig {
     /// Model in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RuntimeProviderConfig>,
-    /// Tools that may be used; a tool that is not named is refused (X4).
+    /// Tools that may be used, or [`ThreadConfig::ALL_TOOLS`]; a tool that is not named is refused (X4). A list that is
+    /// missing, empty or cannot be read names none.
+    #[serde(deserialize_with = "readable_names")]
     pub enabled_tools: Vec<String>,
     /// Messages of history shown to the model.
     pub history_limit: u32,
@@ -73,6 +76,24 @@ pub struct ThreadConfig {
     /// How hard a run may try, where the thread says so; `execution` is an older name (X5).
     #[serde(alias = "execution", skip_serializing_if = "Option::is_none")]
     pub execution_config: Option<ExecutionOverrides>,
+}
+
+impl ThreadConfig {
+    /// Stands for every tool that there is in `enabled_tools`.
+    pub const ALL_TOOLS: &'static str = "*";
+
+    /// Whether the thread may use the tool of that name.
+    #[must_use]
+    pub fn enables(&self, tool: &str) -> bool {
+        let mut names = self.enabled_tools.iter();
+        names.any(|name| name == tool || name == Self::ALL_TOOLS)
+    }
+}
+
+/// A list of texts; anything else is an empty one, because what cannot be read allows nothing.
+fn readable_names<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
+    let names = Value::deserialize(names)?;
+    Ok(serde_json::from_value(names).unwrap_or_default())
 }
 
 /// What an agent keeps of a thread, with the version that compare-and-set checks (C50).
@@ -148,4 +169,37 @@ pub struct AgentFinalResponse {
     pub response: ConversationMessage,
     /// Cost and ending.
     pub metadata: ExecutionMetadata,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // X4, T4
+    #[test]
+    fn a_list_of_tools_that_is_missing_empty_or_unreadable_enables_none() {
+        for config in [
+            json!({}),
+            json!({"enabledTools": []}),
+            json!({"enabledTools": null}),
+            json!({"enabledTools": "*"}),
+            json!({"enabledTools": {"*": true}}),
+            json!({"enabledTools": ["a", 1]}),
+        ] {
+            let config: ThreadConfig = serde_json::from_value(config).unwrap();
+            assert!(!config.enables("a"), "{config:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_tools_enables_those_that_it_names_and_a_star_enables_all() {
+        let config = |names: &[&str]| ThreadConfig {
+            enabled_tools: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..ThreadConfig::default()
+        };
+        assert!(config(&["a", "b"]).enables("b"));
+        assert!(!config(&["a", "b"]).enables("c"));
+        assert!(config(&["*"]).enables("c"));
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Refused {
 }
 
 /// Admits a call, or refuses it with the answer it gets. The only maker of an [`Admitted`].
-pub(crate) fn check(
+pub(crate) async fn check(
     registry: &ToolRegistry,
     mut call: ParsedToolCall,
     scope: &CallScope,
@@ -32,7 +32,7 @@ pub(crate) fn check(
         let answer = Answer::error(&call, ending, code, text);
         Box::new(Refused { call, answer })
     };
-    if !scope.is_enabled(&call.tool_name) {
+    if !scope.enabled_tools.allow(&call.tool_name).await {
         let text = about(&call, &format!("is not enabled for thread \"{}\".", scope.thread_id));
         return Err(refuse(call, CallEnding::Disabled, Code::ToolDisabled, text));
     }

@@ -44,6 +44,6 @@ pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, RegisterError};
 pub use registry::ToolRegistry;
 pub use report::{CallEnding, ToolReport};
-pub use scope::CallScope;
+pub use scope::{AskEnabled, CallScope, EnabledTools};
 pub use sink::{ObservationSink, SinkError};
 pub use system::ToolSystem;

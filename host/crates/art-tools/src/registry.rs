@@ -79,11 +79,9 @@ impl ToolRegistry {
         self.read().values().map(|tool| tool.schema.clone()).collect()
     }
 
-    /// Copies of the schemas of the tools that are both registered and named in `enabled`, by name (A5). Nothing enabled is
-    /// nothing available (X4): what could not be looked up must not become everything.
+    /// Copies of the schemas of the tools that are both registered and enabled, by name (A5).
     #[must_use]
-    pub fn available<S: AsRef<str>>(&self, enabled: &[S]) -> Vec<ToolSchema> {
-        let is_enabled = |name: &str| enabled.iter().any(|enabled| enabled.as_ref() == name);
+    pub fn available(&self, is_enabled: impl Fn(&str) -> bool) -> Vec<ToolSchema> {
         let tools = self.read();
         let available = tools.values().filter(|tool| is_enabled(&tool.schema.name));
         available.map(|tool| tool.schema.clone()).collect()

@@ -1,11 +1,50 @@
 //! On whose behalf and in which run calls are made.
 
+use std::fmt;
+use std::sync::Arc;
+
 use art_core::hitl::HitlContext;
 use art_core::tool::ExecutionContext;
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::progress::CallProgress;
+
+/// Which tools may be called. Without anything said there are none.
+#[derive(Clone, Debug)]
+pub enum EnabledTools {
+    /// Those of these names.
+    Named(Vec<String>),
+    /// Those that whoever knows says, asked at each call (S004).
+    Asked(Arc<dyn AskEnabled>),
+}
+
+/// Knows which tools a thread may use now.
+pub trait AskEnabled: Send + Sync + fmt::Debug {
+    /// Whether the tool of that name may be called. What cannot be found out is refused.
+    fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool>;
+}
+
+impl EnabledTools {
+    /// The tools of those names.
+    pub fn named<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::Named(names.into_iter().map(Into::into).collect())
+    }
+
+    pub(crate) async fn allow(&self, tool: &str) -> bool {
+        match self {
+            Self::Named(names) => names.iter().any(|name| name == tool),
+            Self::Asked(knows) => knows.is_enabled(tool).await,
+        }
+    }
+}
+
+impl Default for EnabledTools {
+    fn default() -> Self {
+        Self::Named(Vec::new())
+    }
+}
 
 /// What the calls of one batch have in common. The host makes every identifier (X1).
 #[derive(Clone, Debug, Default)]
@@ -18,8 +57,8 @@ pub struct CallScope {
     pub user_id: Option<String>,
     /// Session of that person.
     pub session_id: Option<String>,
-    /// Tools of the thread; every other one is refused (X4).
-    pub enabled_tools: Vec<String>,
+    /// Tools that may be called; every other one is refused (X4).
+    pub enabled_tools: EnabledTools,
     /// What the observations belong to: the todo item.
     pub parent_id: Option<String>,
     /// Set when a suspended call is run again after its decision (C18); such a batch has that one call.
@@ -38,10 +77,6 @@ impl CallScope {
             // Who does not listen any more misses nothing that is not stored.
             drop(listener.send(progress()));
         }
-    }
-
-    pub(crate) fn is_enabled(&self, tool: &str) -> bool {
-        self.enabled_tools.iter().any(|enabled| enabled == tool)
     }
 
     pub(crate) fn context(&self, call_id: &str) -> ExecutionContext {

@@ -113,7 +113,7 @@ impl ToolSystem {
 
     async fn execute(&self, call: ParsedToolCall, scope: &CallScope) -> ToolReport {
         let start = Instant::now();
-        let done = match check(&self.registry, call, scope) {
+        let done = match check(&self.registry, call, scope).await {
             Ok((tool, admitted)) => self.run(&tool, admitted, scope).await,
             Err(refused) => Done::without_running(refused.call, refused.answer),
         };

@@ -12,7 +12,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::{
-    Admitted, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem,
+    Admitted, CallScope, EnabledTools, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
+    ToolReport, ToolSystem,
 };
 
 pub(crate) fn schema(name: &str) -> ToolSchema {
@@ -160,10 +161,12 @@ impl Bench {
             parent_id: Some("item".to_owned()),
             ..CallScope::default()
         };
+        let mut names = Vec::new();
         for tool in tools {
-            scope.enabled_tools.push(tool.schema.name.clone());
+            names.push(tool.schema.name.clone());
             registry.register(tool).unwrap();
         }
+        scope.enabled_tools = EnabledTools::Named(names);
         Self {
             system: ToolSystem::new(registry, Arc::<Memory>::clone(&sink), config),
             sink,

@@ -2,6 +2,7 @@
 
 use art_core::agent::ThreadConfig;
 use art_core::prompt::SystemPromptOverride;
+use art_tools::check_name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,15 +14,26 @@ use crate::error::CommandError;
 /// The settings with one of them changed.
 ///
 /// # Errors
-/// When the value is not one of that setting, or names what there is not.
+/// When the values are not those of that setting, or name what there is not.
 pub(super) fn change(
     thread: ThreadConfig,
     setting: ThreadSetting,
-    value: &str,
+    values: &[String],
     config: &Config,
 ) -> Result<ThreadConfig, CommandError> {
     let mut thread = thread;
+    if matches!(setting, ThreadSetting::Tools) {
+        thread.enabled_tools = tools(values)?;
+        return Ok(thread);
+    }
+    let [value] = values else {
+        let given = values.len();
+        return Err(CommandError::Usage(format!(
+            "the setting takes one value, and {given} are given"
+        )));
+    };
     match setting {
+        ThreadSetting::Tools => {}
         ThreadSetting::HistoryLimit => thread.history_limit = read::<Option<u32>>(&json(value)?)?.unwrap_or_default(),
         ThreadSetting::Persona => thread.persona = read(&json(value)?)?,
         ThreadSetting::Execution => thread.execution_config = read(&json(value)?)?,
@@ -32,6 +44,23 @@ pub(super) fn change(
         }
     }
     Ok(thread)
+}
+
+/// The names of tools; `null` and no name at all are none.
+fn tools(names: &[String]) -> Result<Vec<String>, CommandError> {
+    if let [null] = names
+        && null == "null"
+    {
+        return Ok(Vec::new());
+    }
+    let could_be = |name: &str| name == ThreadConfig::ALL_TOOLS || check_name(name).is_ok();
+    match names.iter().find(|name| !could_be(name)) {
+        Some(name) => Err(CommandError::Usage(format!(
+            "`{}` cannot be the name of a tool; give names as `art tool list` shows them, or '*' in quotes for all",
+            art_core::text::truncate(name, 64)
+        ))),
+        None => Ok(names.to_vec()),
+    }
 }
 
 fn json(value: &str) -> Result<Value, CommandError> {

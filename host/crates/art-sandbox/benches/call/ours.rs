@@ -9,7 +9,9 @@ use art_core::outcome::Ending;
 use art_core::tool::ParsedToolCall;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_tools::ToolRegistry;
-use art_tools::{Admitted, CallScope, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolSystem};
+use art_tools::{
+    Admitted, CallScope, EnabledTools, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolSystem,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -51,7 +53,7 @@ fn scope() -> CallScope {
     CallScope {
         thread_id: "thread".to_owned(),
         trace_id: "trace".to_owned(),
-        enabled_tools: vec!["bench".to_owned()],
+        enabled_tools: EnabledTools::named(["bench"]),
         ..CallScope::default()
     }
 }

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 
 use super::*;
 use crate::direct::{self, DirectTool};
+use crate::scope::{AskEnabled, EnabledTools};
 use crate::testing::{Bench, Memory, Scripted, answer, call, schema};
 
 fn echo(name: &str) -> Arc<Scripted> {
@@ -132,7 +133,7 @@ async fn what_one_thread_may_use_is_refused_to_another() {
     let bench = Bench::new([Arc::clone(&tool)]);
     let other = CallScope {
         thread_id: "U".to_owned(),
-        enabled_tools: Vec::new(),
+        enabled_tools: EnabledTools::default(),
         ..bench.scope.clone()
     };
     let calls = || vec![call("tool", json!({}))];
@@ -153,7 +154,7 @@ async fn a_call_has_one_observation() {
 async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
     let tool = echo("tool");
     let mut bench = Bench::new([Arc::clone(&tool)]);
-    bench.scope.enabled_tools.clear();
+    bench.scope.enabled_tools = EnabledTools::default();
     let reports = bench
         .run(vec![call("tool", json!({})), call("nowhere", json!({}))])
         .await;
@@ -169,10 +170,32 @@ async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
     assert_eq!(bench.stored().len(), 2);
 }
 
+/// Allows one call, and no other.
+#[derive(Debug, Default)]
+struct Once(std::sync::atomic::AtomicBool);
+
+impl AskEnabled for Once {
+    fn is_enabled<'a>(&'a self, _tool: &'a str) -> futures_util::future::BoxFuture<'a, bool> {
+        let first = !self.0.swap(true, std::sync::atomic::Ordering::SeqCst);
+        Box::pin(std::future::ready(first))
+    }
+}
+
+// S004
+#[tokio::test]
+async fn whether_a_tool_is_enabled_is_asked_at_each_call() {
+    let tool = echo("tool");
+    let mut bench = Bench::new([Arc::clone(&tool)]);
+    bench.scope.enabled_tools = EnabledTools::Asked(Arc::new(Once::default()));
+    let reports = bench.run(vec![call("tool", json!({})); 2]).await;
+    assert_eq!(endings(&reports), [CallEnding::Success, CallEnding::Disabled]);
+    assert_eq!(tool.times(), 1);
+}
+
 #[tokio::test]
 async fn an_unknown_tool_is_refused() {
     let mut bench = Bench::new([]);
-    bench.scope.enabled_tools.push("tool".to_owned());
+    bench.scope.enabled_tools = EnabledTools::named(["tool"]);
     let reports = bench.run(vec![call("tool", json!({}))]).await;
     assert_eq!(errors(&reports), ["Tool \"tool\" not found in registry."]);
     assert_eq!(reports[0].result.code, Some(Code::ToolNotFound));
@@ -186,7 +209,7 @@ async fn only_a_call_that_was_refused_says_that_its_tool_did_not_run() {
         std::future::ready(direct::failure(Code::ValidationError, "`a` is no date"))
     }));
     let mut bench = Bench::new([objects, echo("off"), strict()]);
-    bench.scope.enabled_tools = vec!["strict".to_owned(), "gone".to_owned(), "objects".to_owned()];
+    bench.scope.enabled_tools = EnabledTools::named(["strict", "gone", "objects"]);
     let calls = ["strict", "gone", "off", "objects"].map(|name| call(name, json!({})));
     let reports = bench.run(calls.to_vec()).await;
     let not_run: Vec<_> = reports.iter().map(|report| report.result.metadata.not_run).collect();
@@ -494,7 +517,7 @@ where
 
 async fn run_direct(system: &ToolSystem, arguments: Value, cancel: bool) -> ToolReport {
     let scope = CallScope {
-        enabled_tools: vec!["tool".to_owned()],
+        enabled_tools: EnabledTools::named(["tool"]),
         ..CallScope::default()
     };
     if cancel {
