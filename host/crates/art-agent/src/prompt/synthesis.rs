@@ -120,9 +120,11 @@ fn unfinished_entry(items: &[TodoItem], item: &TodoItem) -> Value {
     json!({"stepId": item.id, "description": item.description, "reason": unfinished_reason(items, item)})
 }
 
-/// What was completed and what was not, one line each, for an answer that no model wrote; empty without items.
-pub(crate) fn result_listing(items: &[TodoItem]) -> String {
-    let lines = items.iter().map(|item| match item.status {
+/// What was completed and what was not, one line each, for an answer that no model wrote; empty without items. The items that
+/// `earlier` names belong to other questions and are left out.
+pub(crate) fn result_listing(items: &[TodoItem], earlier: &BTreeSet<String>) -> String {
+    let own = items.iter().filter(|item| !earlier.contains(&item.id));
+    let lines = own.map(|item| match item.status {
         TodoItemStatus::Completed => {
             let result = item.result.as_ref().unwrap_or(&Value::Null);
             format!("- {}: {}", item.description, safe_stringify(result, LISTED_CHARS))

@@ -106,11 +106,7 @@ impl Run {
     /// It is `partial` when the listing holds a result, and `error` when there is nothing but the failure.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
-        let done = self
-            .state
-            .todo_list
-            .iter()
-            .any(|item| item.status == TodoItemStatus::Completed);
+        let done = self.own_items().any(|item| item.status == TodoItemStatus::Completed);
         let status = if done { RunStatus::Partial } else { RunStatus::Error };
         let text = self.with_listing(&format!("The model could not write an answer: {reason}."));
         let error = self.art_error(code, &message);
@@ -232,16 +228,17 @@ impl Run {
             TodoItemStatus::Cancelled => item.error.is_some() || self.begun.contains(&item.id),
             _ => true,
         };
-        let mut own = self
-            .state
-            .todo_list
-            .iter()
-            .filter(|item| !self.earlier.contains(&item.id));
-        self.limits_hit.is_empty() && !own.any(undone)
+        self.limits_hit.is_empty() && !self.own_items().any(undone)
+    }
+
+    /// The items of this question: what earlier ones brought is theirs.
+    fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
+        let items = self.state.todo_list.iter();
+        items.filter(|item| !self.earlier.contains(&item.id))
     }
 
     pub(super) fn with_listing(&self, text: &str) -> String {
-        let listing = prompt::result_listing(&self.state.todo_list);
+        let listing = prompt::result_listing(&self.state.todo_list, &self.earlier);
         if listing.is_empty() {
             text.to_owned()
         } else {

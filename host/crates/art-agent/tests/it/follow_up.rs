@@ -214,3 +214,34 @@ fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
         .script("answer", [says("You are welcome.")]);
     assert_eq!(status(&second.drive()), RunStatus::Success);
 }
+
+/// The second question stops early: its budget allows the plan and one call of its step.
+fn stopped_early() -> Driver {
+    let mut start = start("And half of it?");
+    start.props.trace_id = Some("second".to_owned());
+    start.prior = Some(prior());
+    start.config.max_model_calls = 2;
+    Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("b", &["a"])]))])
+        .script("b", [calculate("1")])
+}
+
+#[test]
+fn a_budget_stop_lists_nothing_of_an_earlier_question() {
+    let mut driver = stopped_early();
+    let report = driver.drive();
+    assert!(content(&report).starts_with("The run ended early"), "{report:?}");
+    assert!(content(&report).contains("- do b: not done"), "{report:?}");
+    assert!(!content(&report).contains("do a"), "{report:?}");
+}
+
+#[test]
+fn an_answer_that_fails_is_not_made_partial_by_the_result_of_an_earlier_question() {
+    let mut driver = follow_up("And half of it?", prior())
+        .script("plan", [plan(&json!([tool_item("b", &["a"])]))])
+        .script("b", [breaks()])
+        .script("answer", [breaks()]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Error);
+    assert!(!content(&report).contains("do a"), "{report:?}");
+}
