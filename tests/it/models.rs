@@ -195,6 +195,39 @@ fn a_wrong_key_is_told_in_one_sentence() {
     assert_snapshot!(fails(&Provider::failing(401, "", error)));
 }
 
+/// Whether a file below `folder` has the key in it.
+fn has_key(folder: &std::path::Path) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            return has_key(&path);
+        }
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes())
+    })
+}
+
+#[test]
+fn a_key_that_a_provider_sends_back_is_neither_shown_nor_kept() {
+    let home = Home::new();
+    const PIECES: [&str; 4] = [
+        "<mainContent>It is ",
+        "sk-very",
+        "-secret-0123456789",
+        ".</mainContent>",
+    ];
+    assert!(PIECES.concat().contains(KEY));
+    let provider = Provider::answering(&PIECES);
+    let ran = ask(&home, &provider, &["run", "What is my key?"]);
+    assert_eq!(ran.stdout(), "It is [key].\n", "{}", ran.stderr());
+    let error = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key"}});
+    assert_eq!(
+        ask(&home, &Provider::failing(401, "", error), &["run", "Hello"]).code(),
+        8
+    );
+    assert!(!has_key(home.dir.path()));
+}
+
 #[test]
 fn a_wrong_model_is_told_in_one_sentence() {
     let error = json!({"error": {"message": "The model `m` does not exist", "code": "model_not_found"}});

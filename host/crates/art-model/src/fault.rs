@@ -67,6 +67,21 @@ impl Redactor {
         hidden
     }
 
+    /// The next piece of a text, without the secrets. What may be the beginning of one is `held` for the next call; what is
+    /// held in the end is for [`Redactor::hide`].
+    pub(crate) fn hide_piece(&self, held: &mut String, piece: &str) -> String {
+        held.push_str(piece);
+        let secrets = || self.secrets.iter().map(ExposeSecret::expose_secret);
+        let mut text = secrets().fold(std::mem::take(held), |text, secret| text.replace(secret, HIDDEN));
+        let begun = |secret: &str| {
+            let begins = |length: &usize| secret.get(..*length).is_some_and(|start| text.ends_with(start));
+            (1..secret.len()).rev().find(begins)
+        };
+        let begun = secrets().filter_map(begun).max().unwrap_or_default();
+        *held = text.split_off(text.len().saturating_sub(begun));
+        text
+    }
+
     /// `text` on one line, without the secrets, cut to what a person reads.
     pub(crate) fn clean(&self, text: &str) -> String {
         let hidden = self.hide(text);

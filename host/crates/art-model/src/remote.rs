@@ -1,6 +1,7 @@
 //! A model behind a service: one dialect over HTTP.
 
 mod ask;
+mod hide;
 mod meter;
 pub(crate) mod probe;
 
@@ -19,6 +20,7 @@ use crate::http::{Call, Reply, Transport};
 use crate::model::Model;
 use crate::provider::Remote;
 use crate::wire::Reader;
+use hide::Hiding;
 use meter::Meter;
 
 /// A model behind a service.
@@ -76,6 +78,7 @@ struct Exchange {
     /// Events that are read and not yet given.
     ready: VecDeque<StreamEvent>,
     meter: Meter,
+    hiding: Hiding,
 }
 
 enum Stage {
@@ -93,6 +96,7 @@ impl Exchange {
             stage: Stage::Done,
             ready: VecDeque::new(),
             meter: Meter::start(),
+            hiding: Hiding::new(&model.remote.key),
         };
         match ask::call(&exchange.remote, &exchange.model_id, request) {
             Ok((call, characters)) => {
@@ -159,6 +163,7 @@ impl Exchange {
                 StreamEvent::Error(error) => return self.fail(&error),
                 StreamEvent::End => {
                     self.stage = Stage::Done;
+                    self.ready.extend(self.hiding.rest());
                     self.ready.extend(self.meter.missing().map(StreamEvent::Metadata));
                     self.ready.push_back(StreamEvent::End);
                     return;
@@ -168,11 +173,17 @@ impl Exchange {
                     metadata
                         .cost_usd
                         .take_if(|_| self.remote.known_at_own_address().is_none());
-                    self.ready.push_back(self.meter.pass(StreamEvent::Metadata(metadata)));
+                    self.say(StreamEvent::Metadata(metadata));
                 }
-                event => self.ready.push_back(self.meter.pass(event)),
+                event => self.say(event),
             }
         }
+    }
+
+    /// Makes an event ready, counted and without the key.
+    fn say(&mut self, event: StreamEvent) {
+        let event = self.meter.pass(event);
+        self.ready.extend(self.hiding.pass(event));
     }
 
     /// The last event, unless there was one.
@@ -180,6 +191,7 @@ impl Exchange {
         self.stage = Stage::Done;
         let ended = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);
         if !self.ready.back().is_some_and(ended) {
+            self.ready.extend(self.hiding.rest());
             let error = ask::explain(&self.remote, &self.model_id, error);
             self.ready.push_back(StreamEvent::Error(error));
         }

@@ -164,7 +164,11 @@ fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
         reachable: true,
         key_accepted: lists_to_keys_only(remote).then_some(true),
         model_listed: asked.then_some(found),
-        models: models.into_iter().take(MAX_MODELS).collect(),
+        models: models
+            .iter()
+            .take(MAX_MODELS)
+            .map(|model| remote.redactor.hide(model))
+            .collect(),
         error,
         elapsed_ms: 0,
     }

@@ -787,3 +787,19 @@ async fn limits_without_a_bound_have_one() {
     };
     assert_eq!(text_of(&events(vec![Step::Send(chat("hi"))], limits).await), "hi");
 }
+
+#[tokio::test]
+async fn a_key_that_a_provider_sends_back_is_in_no_event_of_the_reply() {
+    let (first, second) = KEY.split_at(9);
+    let pieces = ["You sent ", first, second, "."].map(piece).concat();
+    let reply = [stream_head(), pieces.into_bytes(), CHAT_END.into()].concat();
+    // `events` looks for the key in all of them.
+    assert_eq!(
+        text_of(&events(vec![Step::Send(reply)], limits()).await),
+        "You sent [key]."
+    );
+    let body =
+        serde_json::json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": KEY}}]});
+    let whole = http(200, "content-type: application/json\r\n", &body.to_string());
+    assert_eq!(text_of(&events(vec![Step::Send(whole)], limits()).await), "[key]");
+}
