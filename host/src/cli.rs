@@ -160,6 +160,9 @@ Keys of `art.toml`, with their defaults or an example:
   base_url = \"https://...\"
   api_key_env = \"NAME\"           environment variable with the key; or `api_key_file`, a file that only you can read
   default_model = \"...\"          also: context_tokens, max_output_tokens, vision, stream, max_parallel, local, headers
+  tools = false                  the models take no function calls: their prompts have the tools in full
+  models.NAME = { tools = false, vision = true }
+                                 what one model can do, over what is said of all
                                  (context_tokens has to be what the server was started with: one that reads less,
                                  such as ollama by its own default, silently forgets how a prompt begins)
   [prices.\"PROVIDER:MODEL\"]

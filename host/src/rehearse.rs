@@ -2,6 +2,7 @@
 
 use art_agent::{Run, RunEvent, RunStage, RunStart, Step};
 use art_core::agent::{AgentProps, ThreadConfig};
+use art_core::error::ModelErrorCode;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
 use art_core::usage::Usage;
@@ -46,10 +47,14 @@ pub async fn proposed_calls(
         };
         let event = match step {
             Step::CallModel { id, request, .. } => {
-                let reply = art_model::collect(engine.call(model, *request))
-                    .await
-                    .map_err(|error| error.to_string())?;
-                RunEvent::ModelReplied { at: 0, step: id, reply }
+                match art_model::collect(engine.call(model, *request)).await {
+                    Ok(reply) => RunEvent::ModelReplied { at: 0, step: id, reply },
+                    // The run asks again in another form.
+                    Err(error) if error.code == ModelErrorCode::ToolsNotSupported => {
+                        RunEvent::ModelFailed { at: 0, step: id, error }
+                    }
+                    Err(error) => return Err(error.to_string()),
+                }
             }
             Step::CallTools { id, calls, .. } => {
                 let results = calls.iter().map(|call| ToolResult::success(call, json!({}))).collect();

@@ -73,6 +73,94 @@ fn a_model_of_another_machine_calls_the_tools_of_this_one() {
     assert!(results.count() > 0, "no request has the result of the call");
 }
 
+/// A provider that takes no function calls; its models call `calculator` in text, once for each question.
+fn without_function_calls() -> Provider {
+    let asked = AtomicUsize::new(0);
+    Provider::start(move |request| {
+        if request.body.get("tools").is_some() {
+            let error = json!({"error": {"message": "`tools` is not supported with this model"}});
+            return Reply::Json(400, "", error);
+        }
+        let text = if says(request, "JSON_OUTPUT_START") {
+            let id = format!("step_{}", asked.fetch_add(1, Ordering::Relaxed));
+            plan(&json!([{"id": id, "description": "Multiply", "stepType": "tool", "requiredTools": ["calculator"]}]))
+        } else if is_synthesis(request) {
+            "<mainContent>It is 42.</mainContent>".to_owned()
+        } else if request.body.to_string().contains("Result of `calculator`") {
+            json!({"content": "42", "nextStepDecision": "complete_item"}).to_string()
+        } else {
+            json!({"toolCalls": [{"toolName": "calculator", "arguments": {"expression": "6*7"}}]}).to_string()
+        };
+        Reply::Text(vec![text])
+    })
+}
+
+/// How often tools were sent beside the prompt. All other requests have none of their form, and each step of them has the
+/// schema in its prompt.
+fn sent_with_tools(provider: &Provider) -> usize {
+    let requests = provider.requests();
+    let (with, without): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.body.get("tools").is_some());
+    for request in without {
+        let body = request.body.to_string();
+        assert!(
+            !body.contains("tool_calls") && !body.contains("\"role\":\"tool\""),
+            "{body}"
+        );
+        let is_step = says(request, "You carry out one step");
+        assert_eq!(says(request, "\"inputSchema\":{"), is_step, "{body}");
+    }
+    with.len()
+}
+
+#[test]
+fn a_provider_that_refuses_function_calls_is_asked_again_in_text_once_for_each_process() {
+    let provider = without_function_calls();
+    let home = Home::new();
+    let ran = ask(&home, &provider, &["--json", "run", "What is 6*7?"]);
+    let report = ran.json();
+    assert_eq!((ran.code(), &report["answer"]), (0, &json!("It is 42.")), "{report}");
+    assert_eq!(report["calls"][0]["ending"], "success", "{report}");
+    assert_eq!(sent_with_tools(&provider), 1);
+    let args = [
+        "--model",
+        "compatible:m",
+        "--base-url",
+        &provider.base_url,
+        "--json",
+        "chat",
+    ];
+    let ran = home.art_with_input(&args, "What is 6*7?\nAnd again?\n");
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    assert_eq!(sent_with_tools(&provider), 1);
+}
+
+#[test]
+fn a_model_that_is_said_to_take_no_function_calls_is_never_sent_any() {
+    let provider = without_function_calls();
+    for settings in [
+        "tools = false",
+        "models.m = { tools = false }",
+        "tools = false\nmodels.n = { tools = true }",
+    ] {
+        let home = Home::new();
+        home.file("art.toml", &format!("[providers.compatible]\n{settings}\n"));
+        assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
+        assert_eq!(sent_with_tools(&provider), 0, "{settings}");
+    }
+}
+
+#[test]
+fn a_model_that_takes_function_calls_is_sent_them_whatever_its_provider_says_of_the_others() {
+    let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        "[providers.compatible]\ntools = false\nmodels.m = { tools = true }\n",
+    );
+    assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
+    assert_eq!(sent_with_tools(&provider), 2);
+}
+
 #[test]
 fn what_a_tool_says_of_its_work_is_only_for_a_person_who_waits() {
     let home = Home::new();

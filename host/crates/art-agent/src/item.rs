@@ -26,6 +26,8 @@ pub(crate) use admit::Gate;
 pub(crate) struct ItemRun {
     /// What the model has read and written so far.
     pub(crate) messages: Vec<Message>,
+    /// The model calls tools in its provider's form.
+    pub(crate) native_tools: bool,
     /// The model call that is open or was answered last, from 1.
     pub(crate) iteration: u32,
     /// Every result so far.
@@ -70,9 +72,10 @@ pub(crate) enum Next {
 }
 
 impl ItemRun {
-    pub(crate) fn new(messages: Vec<Message>) -> Self {
+    pub(crate) fn new(messages: Vec<Message>, native_tools: bool) -> Self {
         Self {
             messages,
+            native_tools,
             iteration: 1,
             results: Vec::new(),
             calls: Vec::new(),

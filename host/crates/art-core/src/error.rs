@@ -46,7 +46,7 @@ impl ToolErrorCode {
     }
 }
 
-/// Why a model call failed (C82).
+/// Why a model call failed: the codes of C82, and one of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -60,6 +60,8 @@ pub enum ModelErrorCode {
     NetworkError,
     Timeout,
     InvalidResponse,
+    /// The model takes no function calls; asked in text it may answer.
+    ToolsNotSupported,
     Unknown,
 }
 

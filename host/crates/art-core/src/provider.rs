@@ -13,7 +13,7 @@ use crate::tool::ToolSchema;
 pub struct ModelRequest {
     /// What the model reads.
     pub prompt: ArtStandardPrompt,
-    /// Tools it may call in its own form; the prompt names them as well.
+    /// Tools it may call in its provider's form; the prompt names them as well. Empty where the prompt has them in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSchema>,
     /// Phase of the run.

@@ -396,6 +396,7 @@ fn only_three_model_errors_are_worth_a_retry() {
         (Code::NetworkError, true),
         (Code::Timeout, true),
         (Code::InvalidResponse, false),
+        (Code::ToolsNotSupported, false),
         (Code::Unknown, false),
     ];
     for (code, retryable) in codes {

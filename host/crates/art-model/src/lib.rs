@@ -29,5 +29,5 @@ pub use engine::{ModelInfo, Probe, ProviderInfo, ReasoningEngine};
 pub use model::{Model, collect, reply};
 pub use price::{LongPrice, Price, PriceTable};
 pub use provider::open;
-pub use settings::{EngineLimits, ModelSettings, ProviderSettings};
+pub use settings::{EngineLimits, ModelAbilities, ModelSettings, ProviderSettings};
 pub use wire::{Api, replay};

@@ -1,5 +1,6 @@
 //! A provider as it is used: the catalog, changed by the settings, with its key.
 
+mod abilities;
 mod connect;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ use crate::settings::{ModelSettings, ProviderSettings};
 use crate::wire::{Api, Wire};
 
 pub(crate) use connect::{host, is_loopback};
+
+use abilities::Abilities;
 
 /// Calls at a time when the settings do not say (C69).
 const MAX_PARALLEL: usize = 5;
@@ -61,7 +64,7 @@ pub(crate) struct Remote {
     pub(crate) key_set: bool,
     /// Why it cannot be called as it is set; none when it can.
     pub(crate) problem: Option<ModelError>,
-    pub(crate) capabilities: Vec<ModelCapability>,
+    pub(crate) abilities: Abilities,
     pub(crate) context_tokens: u64,
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) stream: bool,
@@ -115,11 +118,11 @@ impl Provider {
         }
     }
 
-    /// What its models can do (C43).
-    pub(crate) fn capabilities(&self) -> &[ModelCapability] {
+    /// What one of its models can do (C43).
+    pub(crate) fn capabilities(&self, model_id: &str) -> Vec<ModelCapability> {
         match &self.kind {
-            Kind::Fixed(model) => model.capabilities(),
-            Kind::Remote(remote) => &remote.capabilities,
+            Kind::Fixed(model) => model.capabilities().to_vec(),
+            Kind::Remote(remote) => remote.abilities.of(model_id),
         }
     }
 

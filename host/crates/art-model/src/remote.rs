@@ -26,13 +26,16 @@ use meter::Meter;
 /// A model behind a service.
 pub(crate) struct RemoteModel {
     config: RuntimeProviderConfig,
+    /// As the settings have them.
+    capabilities: Vec<ModelCapability>,
     remote: Arc<Remote>,
     transport: Arc<Transport>,
 }
 
 impl RemoteModel {
-    pub(crate) const fn new(config: RuntimeProviderConfig, remote: Arc<Remote>, transport: Arc<Transport>) -> Self {
+    pub(crate) fn new(config: RuntimeProviderConfig, remote: Arc<Remote>, transport: Arc<Transport>) -> Self {
         Self {
+            capabilities: remote.abilities.of(&config.model_id),
             config,
             remote,
             transport,
@@ -52,7 +55,7 @@ impl Model for RemoteModel {
     }
 
     fn capabilities(&self) -> &[ModelCapability] {
-        &self.remote.capabilities
+        &self.capabilities
     }
 
     fn context_tokens(&self) -> Option<u64> {
@@ -79,6 +82,8 @@ struct Exchange {
     ready: VecDeque<StreamEvent>,
     meter: Meter,
     hiding: Hiding,
+    /// The request has tools for the model to call in the provider's form.
+    with_tools: bool,
 }
 
 enum Stage {
@@ -97,11 +102,13 @@ impl Exchange {
             ready: VecDeque::new(),
             meter: Meter::start(),
             hiding: Hiding::new(&model.remote.key),
+            with_tools: false,
         };
         match ask::call(&exchange.remote, &exchange.model_id, request) {
-            Ok((call, characters)) => {
-                exchange.meter.read(characters);
-                exchange.stage = Stage::Asking(Box::new(call));
+            Ok(asking) => {
+                exchange.meter.read(asking.characters);
+                exchange.with_tools = asking.with_tools;
+                exchange.stage = Stage::Asking(Box::new(asking.call));
             }
             Err(error) => exchange.fail(&error),
         }
@@ -127,7 +134,8 @@ impl Exchange {
     async fn ask(&mut self, call: Call) -> Result<(), ModelError> {
         let mut reply = self.transport.send(call).await?;
         if !(200..300).contains(&reply.status) {
-            return Err(ask::refusal(&self.remote, &mut reply).await);
+            let refusal = ask::refusal(&self.remote, &mut reply).await;
+            return Err(self.refused(refusal));
         }
         if reply.is("text/html") {
             return Err(ask::web_page(&reply));
@@ -140,6 +148,18 @@ impl Exchange {
         let body = serde_json::from_slice(&body).map_err(|cause| unreadable(reply.host(), &cause))?;
         self.give(self.remote.wire.whole(&body));
         Ok(())
+    }
+
+    /// Why the request was refused; what that says of the model is remembered.
+    fn refused(&self, refusal: ask::Refusal) -> ModelError {
+        if !(self.with_tools && refusal.names_tools) {
+            return refusal.error;
+        }
+        self.remote.abilities.note_tools_refused(&self.model_id);
+        ModelError {
+            code: ModelErrorCode::ToolsNotSupported,
+            ..refusal.error
+        }
     }
 
     async fn read(&mut self, mut reading: Box<(Reply, Reader)>) -> Result<(), ModelError> {

@@ -131,6 +131,7 @@ mod tests {
             Code::ModelNotFound,
             Code::ContextLengthExceeded,
             Code::InvalidResponse,
+            Code::ToolsNotSupported,
             Code::Unknown,
         ];
         for code in others {

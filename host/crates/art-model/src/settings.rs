@@ -39,8 +39,12 @@ pub struct ProviderSettings {
     pub context_tokens: Option<u64>,
     /// Tokens that a reply may have.
     pub max_output_tokens: Option<u64>,
-    /// Whether the model looks at pictures.
+    /// Whether the models look at pictures.
     pub vision: Option<bool>,
+    /// Whether the models take function calls; they do unless this says `false`. Without it the prompt has the tools in full.
+    pub tools: Option<bool>,
+    /// What one model of the provider can do, over what the provider says of all.
+    pub models: BTreeMap<String, ModelAbilities>,
     /// Whether replies stream; they do unless this says `false`.
     pub stream: Option<bool>,
     /// Calls at a time: 5, and 1 of a local provider, until this says otherwise. More of them wait in turn.
@@ -49,6 +53,16 @@ pub struct ProviderSettings {
     pub local: Option<bool>,
     /// Headers that every request carries; not for keys.
     pub headers: BTreeMap<String, String>,
+}
+
+/// What one model can do. What is not set is as its provider has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+pub struct ModelAbilities {
+    /// Whether it takes function calls.
+    pub tools: Option<bool>,
+    /// Whether it looks at pictures.
+    pub vision: Option<bool>,
 }
 
 impl fmt::Debug for ProviderSettings {

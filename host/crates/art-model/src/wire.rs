@@ -9,6 +9,7 @@ mod calls;
 mod chat;
 pub(crate) mod fault;
 mod gemini;
+mod in_text;
 mod params;
 mod places;
 mod reader;
@@ -30,6 +31,7 @@ use art_core::tool::ToolSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use self::in_text::in_text;
 pub(crate) use self::reader::Reader;
 use crate::sse::SseEvent;
 

@@ -128,12 +128,36 @@ impl Run {
         self.items_begun += 1;
         self.begun.insert(item.id.clone());
         self.earlier.remove(&item.id);
-        self.live.insert(item.id.clone(), ItemRun::new(messages));
+        self.live
+            .insert(item.id.clone(), ItemRun::new(messages, self.start.native_tools));
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
         if let Err(refusal) = self.ask(OpenStep::Item(item.id.clone()), out) {
             self.item_refused(&item.id, refusal, out);
         }
+    }
+
+    /// Asks for an item once more, with the tools in the prompt: the model takes no function calls. Items that begin later
+    /// are asked so from the start. Whether it was asked.
+    pub(super) fn ask_in_text(&mut self, step: &OpenStep, out: &mut Outbox) -> bool {
+        let OpenStep::Item(id) = step else {
+            return false;
+        };
+        let native = self.live.get(id).is_some_and(|live| live.native_tools);
+        let Some(item) = self.item(id).filter(|_| native).cloned() else {
+            return false;
+        };
+        self.start.native_tools = false;
+        let tools = self.tools_of(&item);
+        let begin = prompt::begin_step(&self.start, &self.state.todo_list, &item, &tools, self.files.all());
+        if let Some(live) = self.live.get_mut(id) {
+            live.native_tools = false;
+            for (message, begin) in live.messages.iter_mut().zip(begin) {
+                *message = begin;
+            }
+        }
+        self.go_on(id, Next::Ask, out);
+        true
     }
 
     /// An item cannot ask: it fails when its request cannot be sent, and waits for another run when the budget is used up.

@@ -95,10 +95,13 @@ impl Run {
         }
     }
 
+    /// The request of `step`, which asks for what a model needs to answer it (C43).
     fn whole_request(&self, step: &OpenStep) -> Option<(Option<String>, u32, ModelRequest)> {
+        let media = attachment::media(&self.start.props.attachments, self.start.vision);
+        let vision = (!media.is_empty()).then_some(ModelCapability::Vision);
         let request = |messages: &[Message], phase, capability| ModelRequest {
-            required_capabilities: vec![capability],
-            media: attachment::media(&self.start.props.attachments, self.start.vision),
+            required_capabilities: std::iter::once(capability).chain(vision).collect(),
+            media,
             params: self.start.params.clone(),
             ..ModelRequest::new(ArtStandardPrompt(messages.to_vec()), phase)
         };
@@ -114,7 +117,11 @@ impl Run {
             (OpenStep::Item(id), _) => {
                 let (item, live) = (self.item(id)?, self.live.get(id)?);
                 let mut made = request(&live.messages, Phase::Execution, ModelCapability::Reasoning);
-                made.tools = self.tools_of(item);
+                if live.native_tools {
+                    made.tools = self.tools_of(item);
+                    let calls = (!made.tools.is_empty()).then_some(ModelCapability::ToolUse);
+                    made.required_capabilities.extend(calls);
+                }
                 made.step = Some(StepContext {
                     step_id: id.clone(),
                     step_description: item.description.clone(),

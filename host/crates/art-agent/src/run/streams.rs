@@ -41,6 +41,9 @@ impl Run {
         if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(step, &open, out) {
             return;
         }
+        if error.code == ModelErrorCode::ToolsNotSupported && self.ask_in_text(&open, out) {
+            return;
+        }
         match open {
             OpenStep::Plan => self.plan_failed(&format!("the model could not be asked: {error}"), out),
             OpenStep::Item(id) => self.item_failed(&id, &format!("the model could not be asked: {error}"), out),

@@ -378,6 +378,18 @@ impl Driver {
     }
 }
 
+/// The tools whose schemas the request of a step has: beside its prompt, or else in it.
+pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
+    if !request.tools.is_empty() {
+        return request.tools.iter().map(|tool| tool.name.clone()).collect();
+    }
+    let (_, section) = request.prompt.0[0].content_text().split_once("## Tools\n").unwrap();
+    let listed: Vec<Value> = serde_json::from_str(section.lines().next().unwrap()).unwrap();
+    assert!(listed.iter().all(|tool| tool["inputSchema"].is_object()));
+    let names = listed.iter().map(|tool| tool["name"].as_str().unwrap());
+    names.map(str::to_owned).collect()
+}
+
 /// The text of the answer.
 pub fn content(report: &RunReport) -> &str {
     &report.response.response.content

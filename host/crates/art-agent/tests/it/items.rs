@@ -1,8 +1,11 @@
+use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
+use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus;
 use art_core::prompt::Role;
-use serde_json::json;
+use art_core::provider::{ModelCapability, ModelRequest};
+use serde_json::{Value, json};
 
 use crate::harness::*;
 
@@ -448,25 +451,98 @@ fn what_was_drawn_is_not_read_in_a_later_run_or_without_its_tool() {
     }
 }
 
-#[test]
-fn a_step_is_offered_its_required_tools_only() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+/// The tools whose schemas the step `item`, `a`, is given.
+fn offered(item: &Value, native_tools: bool) -> Vec<String> {
+    let mut start = start("What is 6 times 7?");
+    start.native_tools = native_tools;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([item]))])
+        .script("a", [calculate("6 * 7"), done("42")])
+        .script("answer", [says("ok")]);
     driver.drive();
     let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
-    let names: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["calculator"]);
     assert_eq!(request.step.as_ref().unwrap().step_id, "a");
+    let calls = request.required_capabilities.contains(&ModelCapability::ToolUse);
+    assert_eq!((calls, request.tools.is_empty()), (native_tools, !native_tools));
+    tools_with_schemas(request)
+}
+
+#[test]
+fn a_step_is_offered_its_required_tools_only() {
+    for native_tools in [true, false] {
+        assert_eq!(offered(&tool_item("a", &[]), native_tools), ["calculator"]);
+    }
 }
 
 #[test]
 fn a_tool_step_that_names_no_tool_is_offered_all() {
     let item = json!({"id": "a", "description": "do", "stepType": "tool"});
-    let mut driver = with_plan(&json!([item]))
-        .script("a", [done("42")])
+    for native_tools in [true, false] {
+        assert_eq!(offered(&item, native_tools), ["calculator", "clock"]);
+    }
+}
+
+/// The model takes no function calls.
+fn no_function_calls() -> Reply {
+    Err(ModelError {
+        code: ModelErrorCode::ToolsNotSupported,
+        message: "this model does not support tools".to_owned(),
+        retry_after_ms: None,
+    })
+}
+
+fn native_start() -> RunStart {
+    let mut start = start("What is 6 times 7?");
+    start.native_tools = true;
+    start
+}
+
+#[test]
+fn a_model_that_refuses_function_calls_is_asked_again_with_the_tools_in_the_prompt() {
+    let mut driver = Driver::new(native_start())
+        .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
+        .script("a", [no_function_calls(), calculate("6 * 7"), done("42")])
+        .script("b", [calculate("6 * 7"), done("42")])
         .script("answer", [says("ok")]);
-    driver.drive();
-    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
-    assert_eq!(request.tools.len(), 2);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Success);
+    assert_eq!((driver.called.len(), report.model_error), (2, None));
+    let steps = driver.asked.iter().filter(|(who, _)| who == "a" || who == "b");
+    let in_prompt = |request: &ModelRequest| request.prompt.0[0].content_text().contains("\"inputSchema\"");
+    let forms: Vec<_> = steps
+        .map(|(_, request)| (!request.tools.is_empty(), in_prompt(request)))
+        .collect();
+    assert_eq!(
+        forms,
+        [
+            (true, false),
+            (false, true),
+            (false, true),
+            (false, true),
+            (false, true)
+        ]
+    );
+}
+
+#[test]
+fn a_step_that_began_with_function_calls_keeps_what_it_brought() {
+    let mut driver = Driver::new(native_start())
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [native("x", "calculator", "{}"), no_function_calls(), done("42")])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+    let (before, after) = (driver.messages("a", 1), driver.messages("a", 2));
+    assert_eq!(before[1..], after[1..]);
+    assert_ne!(before[0], after[0]);
+}
+
+#[test]
+fn a_model_that_refuses_even_without_function_calls_is_asked_once_more_and_no_more() {
+    let mut driver = Driver::new(native_start())
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [no_function_calls(), no_function_calls()])
+        .script("answer", [says("it failed")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Partial);
 }
 
 #[test]

@@ -149,8 +149,9 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
         driver.drive();
         assert_eq!(driver.called.len(), 2);
         let request = &driver.asked[1].1;
-        assert_eq!(request.tools[0].name, "calculator");
-        let schema = serde_json::to_string(&request.tools[0].input_schema).unwrap();
+        let beside: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(beside, if native_tools { vec!["calculator"] } else { vec![] });
+        let schema = serde_json::to_string(&tool("calculator").input_schema).unwrap();
         let prompts = || request.prompt.0.iter().map(Message::content_text);
         (prompts().filter(|text| text.contains(&schema)).count(), driver)
     };

@@ -79,6 +79,9 @@ impl ModelErrorCode {
             Self::InvalidResponse => {
                 format!("{provider} gave an answer that cannot be read{status}; try again, or use another model")
             }
+            Self::ToolsNotSupported => {
+                format!("{model} takes no function calls{status}; set `tools = false` for it, or use another model")
+            }
             Self::Unknown => format!("the call of {model} failed{status}; try again {when}"),
         };
         sentence(&text)

@@ -115,8 +115,9 @@ impl Call {
 
     fn check_capabilities(&self) -> Result<(), ModelError> {
         let provider = lookup(self.inner.manager.providers(), &self.config.provider_name)?;
+        let capabilities = provider.capabilities(&self.config.model_id);
         let mut required = self.request.required_capabilities.iter();
-        let missing = required.find(|wanted| !provider.capabilities().contains(wanted));
+        let missing = required.find(|wanted| !capabilities.contains(wanted));
         missing.map_or(Ok(()), |missing| Err(incapable(&self.config, *missing)))
     }
 
@@ -244,9 +245,12 @@ fn incapable(config: &RuntimeProviderConfig, missing: ModelCapability) -> ModelE
                 ),
             );
         }
+        ModelCapability::ToolUse => {
+            let message = format!("model `{config}` takes no function calls; ask it with the tools in the prompt");
+            return error(ModelErrorCode::ToolsNotSupported, message);
+        }
         ModelCapability::Text => "write text",
         ModelCapability::Streaming => "stream its replies",
-        ModelCapability::ToolUse => "call tools",
         ModelCapability::Rag => "look things up in documents",
         ModelCapability::Code => "write code",
         ModelCapability::Reasoning => "reason",

@@ -64,7 +64,7 @@ impl ModelInfo {
             ),
             Kind::Remote(remote) => (
                 None,
-                remote.capabilities.clone(),
+                remote.abilities.of(&config.model_id),
                 Some(remote.context_tokens),
                 remote.max_output_tokens,
             ),

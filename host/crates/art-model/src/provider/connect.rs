@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use art_core::error::ModelError;
-use art_core::provider::ModelCapability;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 
+use super::abilities::Abilities;
 use super::{Provider, Remote};
 use crate::catalog::{Known, known, plain};
 use crate::fault::{Redactor, not_configured};
@@ -63,7 +63,7 @@ pub(super) fn connect(
         key,
         key_set: key::is_set(known.key_env, settings, environment),
         problem,
-        capabilities: capabilities(settings.vision.unwrap_or(known.vision)),
+        abilities: Abilities::new(known, settings),
         context_tokens: settings.context_tokens.unwrap_or(known.context_tokens),
         max_output_tokens: settings.max_output_tokens,
         stream: settings.stream.unwrap_or(true),
@@ -81,15 +81,6 @@ fn check_name(name: &str) -> Result<(), ModelError> {
         "`{}` cannot be the name of a provider; use letters, digits, `-`, `_` and `.`, 64 at most",
         Redactor::default().clean(name)
     )))
-}
-
-fn capabilities(vision: bool) -> Vec<ModelCapability> {
-    use ModelCapability as Can;
-    let mut all = vec![Can::Text, Can::Streaming, Can::ToolUse, Can::Code, Can::Reasoning];
-    if vision {
-        all.push(Can::Vision);
-    }
-    all
 }
 
 /// The address of the service. What is wrong with it is said without showing it, because it may hold a password.

@@ -1,5 +1,6 @@
 //! What is sent to a service, and what its refusals mean.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use art_core::error::{ModelError, ModelErrorCode};
@@ -12,12 +13,27 @@ use crate::fault::{error, not_configured};
 use crate::http::{Call, Reply};
 use crate::provider::Remote;
 use crate::retry::asked;
-use crate::wire::fault::error_of_body;
-use crate::wire::{KeyHeader, WireCall};
+use crate::wire::fault::{error_of_body, names_tools};
+use crate::wire::{KeyHeader, WireCall, in_text};
 
-/// The request, and the characters of it that are text: those of the files in it say nothing of its tokens.
-pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<(Call, usize), ModelError> {
-    let vision = remote.capabilities.contains(&ModelCapability::Vision);
+/// A request that can be sent.
+pub(super) struct Asking {
+    pub(super) call: Call,
+    /// Characters of it that are text: those of the files in it say nothing of its tokens.
+    pub(super) characters: usize,
+    /// It has tools for the model to call in the provider's form.
+    pub(super) with_tools: bool,
+}
+
+/// Writes the request. A model that takes no function calls reads those of earlier turns as text.
+pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<Asking, ModelError> {
+    let capabilities = remote.abilities.of(model_id);
+    let vision = capabilities.contains(&ModelCapability::Vision);
+    let request = match capabilities.contains(&ModelCapability::ToolUse) {
+        true => Cow::Borrowed(request),
+        false => Cow::Owned(in_text(request)),
+    };
+    let request = request.as_ref();
     let written = remote.wire.request(&WireCall {
         model_id,
         request,
@@ -44,7 +60,11 @@ pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> R
         body: body.into_bytes(),
         whole: !remote.stream,
     };
-    Ok((call, characters))
+    Ok(Asking {
+        call,
+        characters,
+        with_tools: !request.tools.is_empty(),
+    })
 }
 
 /// Asks for the list of models.
@@ -105,14 +125,25 @@ fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
     })
 }
 
+/// A reply that is no success.
+pub(super) struct Refusal {
+    pub(super) error: ModelError,
+    /// It says that the request has tools, or what belongs to them.
+    pub(super) names_tools: bool,
+}
+
 /// What a reply that is no success says.
-pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> ModelError {
+pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> Refusal {
     if (300..400).contains(&reply.status) {
-        return not_configured(format!(
+        let error = not_configured(format!(
             "`{}` sends the request elsewhere (HTTP status {}), which is not followed; correct `base_url`",
             reply.host(),
             reply.status
         ));
+        return Refusal {
+            error,
+            names_tools: false,
+        };
     }
     let body = reply.error_body().await;
     let text = String::from_utf8_lossy(&body);
@@ -123,7 +154,10 @@ pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> ModelError {
     if let Some(wait) = asked(&reply.headers, SystemTime::now()) {
         error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
     }
-    error
+    Refusal {
+        error,
+        names_tools: names_tools(reply.status, &body),
+    }
 }
 
 /// A page for people came instead of a reply.

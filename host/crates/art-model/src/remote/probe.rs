@@ -108,7 +108,7 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
             ),
         )),
         _ => {
-            let error = ask::refusal(remote, &mut reply).await;
+            let error = ask::refusal(remote, &mut reply).await.error;
             let refused = error.code == ModelErrorCode::AuthenticationError;
             Probe {
                 key_accepted: refused.then_some(false),
@@ -144,7 +144,7 @@ pub(super) async fn with_key(remote: &Remote, transport: &Transport, path: &str,
         Ok(mut reply) if matches!(reply.status, 401 | 403) => Probe {
             key_accepted: Some(false),
             model_listed: None,
-            error: Some(ask::refusal(remote, &mut reply).await),
+            error: Some(ask::refusal(remote, &mut reply).await.error),
             ..probe
         },
         _ => probe,

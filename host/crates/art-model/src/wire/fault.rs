@@ -30,6 +30,34 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
     }
 }
 
+/// Whether a service refuses a request because of the tools in it: its words name them.
+pub(crate) fn names_tools(status: u16, body: &Value) -> bool {
+    const FIELDS: [&str; 3] = ["tools", "tool_choice", "functions"];
+    const WORDS: [[&str; 2]; 6] = [
+        ["tool", "choice"],
+        ["tool", "use"],
+        ["tool", "calls"],
+        ["tool", "calling"],
+        ["function", "calls"],
+        ["function", "calling"],
+    ];
+    let said = Said::read(Some(status), body);
+    // A call that the model got wrong says nothing of the field.
+    let failed = said.codes.contains("tool_use_failed");
+    if failed || !matches!(status, 400 | 404 | 422) || !matches!(said.kind(), Kind::Other | Kind::Missing) {
+        return false;
+    }
+    let param = ["/error/param", "/param"]
+        .iter()
+        .find_map(|path| body.pointer(path)?.as_str());
+    let text: String = said.message.chars().take(2000).collect();
+    let text = format!("{} {text}", param.unwrap_or_default()).to_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let in_words = words.windows(2).any(|pair| WORDS.iter().any(|words| pair == words));
+    // What is missing may have such a name.
+    in_words || status != 404 && words.iter().any(|word| FIELDS.contains(word))
+}
+
 /// The error in an event or body of any dialect, if it is one.
 pub(super) fn of_reply(body: &Value) -> Option<ModelError> {
     let says = |error: &Value| !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("");

@@ -300,7 +300,7 @@ async fn a_model_that_lacks_what_is_needed_is_not_called() {
     insta::assert_snapshot!(texts.join("\n"), @r"
     model `s:m` cannot look at pictures; choose one that can, or set `vision = true` in `[providers.s]` if it does
     model `s:m` cannot reason; choose another model
-    model `s:m` cannot call tools; choose another model
+    model `s:m` takes no function calls; ask it with the tools in the prompt
     ");
     assert_eq!(model.calls.load(Ordering::SeqCst), 0);
 }

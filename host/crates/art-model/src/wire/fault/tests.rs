@@ -124,3 +124,55 @@ fn a_reply_that_the_provider_did_not_finish_is_an_error() {
     let slow = choice(json!({"error": {"code": 429, "message": "slow down"}}));
     assert_eq!(of_reply(&slow).unwrap().code, ModelErrorCode::RateLimited);
 }
+
+#[test]
+fn a_refusal_that_names_the_tools_is_told_from_any_other() {
+    let names = |status, error: Value| names_tools(status, &json!({ "error": error }));
+    for (status, error) in [
+        (
+            400,
+            json!({"message": "registry.ollama.ai/library/gemma:2b does not support tools"}),
+        ),
+        (
+            400,
+            json!({"message": "`tools` is not supported with this model", "type": "invalid_request_error"}),
+        ),
+        (
+            400,
+            json!({"message": "\"auto\" tool choice requires --enable-auto-tool-choice to be set"}),
+        ),
+        (400, json!({"message": "Unknown parameter.", "param": "tools"})),
+        (400, json!("function calling is not enabled for this model")),
+        (
+            404,
+            json!({"message": "No endpoints found that support tool use.", "code": 404}),
+        ),
+        (422, json!({"message": "body.tools: extra fields not permitted"})),
+    ] {
+        assert!(names(status, error.clone()), "{error}");
+    }
+    for (status, error) in [
+        (400, json!({"message": "Unknown parameter.", "param": "temperature"})),
+        (
+            400,
+            json!({"message": "an assistant message with 'tool_calls' must be followed by its results"}),
+        ),
+        (
+            400,
+            json!({"message": "maximum context length is 8 tokens (1 in the functions)", "code": "context_length_exceeded"}),
+        ),
+        (
+            400,
+            json!({"message": "Tool choice is none, but model called a tool", "code": "tool_use_failed"}),
+        ),
+        (
+            404,
+            json!({"message": "the model `tools-7b` does not exist", "code": "model_not_found"}),
+        ),
+        (429, json!({"message": "too many requests with tools"})),
+        (500, json!({"message": "tools"})),
+        (400, Value::Null),
+    ] {
+        assert!(!names(status, error.clone()), "{error}");
+    }
+}
