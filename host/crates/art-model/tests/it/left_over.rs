@@ -137,6 +137,42 @@ fn what_a_wrong_operation_would_need_is_not_asked_for() {
 }
 
 #[test]
+fn a_question_that_is_offered_as_an_example_is_answered() {
+    let mut offered = 0;
+    for query in [
+        "Which day of the week is Christmas?",
+        "When is Easter?",
+        "How many words are there?",
+        "Compare the two texts",
+        "Extract all emails",
+        "What is the total?",
+        "Which region is best?",
+        "Convert the temperature",
+        "Find the dates",
+        "What changed?",
+        "How long is it?",
+        "What is the price in this JSON?",
+        "Calculate the tax",
+        "What time is it in Tokyo?",
+        "Count the letters",
+    ] {
+        for attachments in [json!([]), sales()] {
+            let plan = prompts::plan(open("embedded").unwrap().as_ref(), query, &host_tools(), &attachments);
+            let said = plan["plan"].as_str().unwrap();
+            let examples = said.split("answers for example \"").skip(1);
+            for example in examples.filter_map(|rest| rest.split("\".").next()) {
+                offered += 1;
+                assert!(
+                    !calls(example, &host_tools(), &attachments).is_empty(),
+                    "{query}: {said}"
+                );
+            }
+        }
+    }
+    assert!(offered > 0);
+}
+
+#[test]
 fn an_ambiguous_date_is_passed_on_as_it_is_written() {
     for (first, second) in [("02/03/2026", "05/03/2026"), ("03.04.2026", "05.04.2026")] {
         let query = format!("How many days are between {first} and {second}?");

@@ -1,11 +1,17 @@
 //! Says what no tool can do, and what the closest one would need.
 
+use std::cell::OnceCell;
+
 use super::super::fill::Filled;
+use super::super::follow::Earlier;
 use super::super::reading::Reading;
 use super::super::schema::{Param, Tool, Type};
 use super::super::split::Part;
 use super::super::words;
-use super::{CANNOT, Planner};
+use super::{CANNOT, Planner, without_table};
+
+/// Questions of a tool that are tried before none is offered.
+const MAX_TRIED: usize = 8;
 
 impl Planner<'_> {
     /// Says that no tool fits, which is closest, and what that would need.
@@ -24,7 +30,7 @@ impl Planner<'_> {
         }
         let missing =
             |param: &&Param| filled.missing.is_empty() && param.required || filled.missing.contains(&param.name);
-        if let Some(example) = example(tool, filled, &part.text) {
+        if let Some(example) = self.example(tool, filled, &part.text) {
             return format!(
                 "{CANNOT} \"{quoted}\"; the closest is `{}`, which answers for example \"{example}\".",
                 tool.name
@@ -40,16 +46,35 @@ impl Planner<'_> {
             needs.join(", ")
         )
     }
-}
 
-/// The tool's own question that is most like the part, where naming what is missing would mislead: nothing is, or only
-/// what depends on a choice that may be the wrong one.
-fn example<'a>(tool: &'a Tool, filled: &Filled, text: &str) -> Option<&'a str> {
-    let required = tool.required().any(|param| filled.missing.contains(&param.name));
-    let said = words::stems(text);
-    let shared = |question: &&String| words::stems(question).iter().filter(|stem| said.contains(stem)).count();
-    let closest = tool.questions.iter().rev().max_by_key(shared);
-    closest.filter(|_| !required).map(String::as_str)
+    /// The tool's own question that is most like the part and would be answered, where naming what is missing would
+    /// mislead: nothing is, or only what depends on a choice that may be the wrong one.
+    fn example<'t>(&self, tool: &'t Tool, filled: &Filled, text: &str) -> Option<&'t str> {
+        if tool.required().any(|param| filled.missing.contains(&param.name)) {
+            return None;
+        }
+        let said = words::stems(text);
+        let shared = |question: &&String| words::stems(question).iter().filter(|stem| said.contains(stem)).count();
+        let mut questions: Vec<_> = tool.questions.iter().collect();
+        questions.sort_by_key(|question| std::cmp::Reverse(shared(question)));
+        let mut closest = questions.into_iter().take(MAX_TRIED).map(String::as_str);
+        closest.find(|question| self.answers(question))
+    }
+
+    /// Whether `question` would be answered if it were asked by itself, with the files that came with this one.
+    fn answers(&self, question: &str) -> bool {
+        let earlier = Earlier::default();
+        let alone = Planner {
+            tools: self.tools,
+            router: self.router,
+            spelling: OnceCell::new(),
+            attachments: self.attachments,
+            earlier: &earlier,
+            whole: Reading::new(question),
+        };
+        let parts = alone.parts(&without_table(question), false);
+        !parts.is_empty() && parts.iter().all(|(_, found)| found.is_some())
+    }
 }
 
 /// A parameter as a sentence names it; a list of objects with what each has to have.
