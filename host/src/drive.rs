@@ -38,6 +38,27 @@ pub struct Question {
     pub settings: CallSettings,
 }
 
+impl Question {
+    /// Characters that a question may have. What is longer belongs into an attachment, which only tools read whole.
+    pub const MAX_CHARS: usize = 8_000;
+
+    /// Refuses a question that is too long for any model to plan in time.
+    ///
+    /// # Errors
+    /// When it has more than [`Question::MAX_CHARS`] characters.
+    pub(crate) fn check(query: &str) -> Result<(), CommandError> {
+        let chars = query.chars().count();
+        if chars <= Self::MAX_CHARS {
+            return Ok(());
+        }
+        Err(CommandError::Usage(format!(
+            "the question has {chars} characters, and {} are the most; attach the text as a file and ask about that \
+             (hint: `--attach FILE`, or `/attach FILE` in a chat)",
+            Self::MAX_CHARS
+        )))
+    }
+}
+
 /// What a question sets for itself, over what its thread and the configuration say.
 #[derive(Clone, Debug, Default)]
 pub struct CallSettings {
@@ -82,13 +103,15 @@ pub struct Answered {
 /// Answers a question. The run stops early when `cancel` is cancelled.
 ///
 /// # Errors
-/// When the store fails; everything else becomes part of the answer (P82).
+/// When the question is longer than [`Question::MAX_CHARS`], or the store fails; everything else becomes part of the answer
+/// (P82).
 pub async fn answer(
     host: &Host,
     question: Question,
     cancel: CancellationToken,
     watcher: &mut dyn Watcher,
 ) -> Result<Answered, CommandError> {
+    Question::check(&question.query)?;
     let strict = question.settings.strict_watcher;
     let (start, version) = prepare::prepare(host, question).await?;
     let started = RunEvent::Started {

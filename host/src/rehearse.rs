@@ -10,14 +10,14 @@ use art_model::ReasoningEngine;
 use serde_json::json;
 
 use crate::config::Config;
-use crate::drive::CallSettings;
 use crate::drive::prepare::{joined, of_model};
+use crate::drive::{CallSettings, Question};
 
 /// Drives a run on `query` with `tools` and gives the calls that the model asks for. It begins as a run of `config` in a new
 /// thread does; each call is answered with an empty object, nothing is run and nothing is stored.
 ///
 /// # Errors
-/// When the model fails, in its words.
+/// When the model fails, in its words, or the question is too long.
 pub async fn proposed_calls(
     config: &Config,
     engine: &ReasoningEngine,
@@ -25,6 +25,7 @@ pub async fn proposed_calls(
     query: &str,
     tools: &[ToolSchema],
 ) -> Result<Vec<ParsedToolCall>, String> {
+    Question::check(query).map_err(|error| error.to_string())?;
     let props = AgentProps {
         query: query.to_owned(),
         thread_id: "rehearsal".to_owned(),

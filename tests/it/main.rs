@@ -14,6 +14,7 @@ mod home;
 #[path = "../program.rs"]
 mod program;
 mod provider;
+mod question_length;
 
 mod cache;
 mod chat;

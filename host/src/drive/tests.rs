@@ -221,6 +221,32 @@ async fn of_a_long_conversation_a_run_begins_with_the_end() {
 }
 
 #[tokio::test]
+async fn a_question_has_a_highest_length_and_one_that_is_longer_leaves_nothing_behind() {
+    let (_home, host) = counted();
+    let asked = |chars: usize| {
+        let question = Question {
+            query: format!("{}é", "x".repeat(chars - 1)),
+            ..Question::default()
+        };
+        ask(&host, question, CancellationToken::new())
+    };
+    let error = asked(Question::MAX_CHARS + 1).await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("the question has 8001 characters, and 8000 are the most"),
+        "{text}"
+    );
+    assert!(text.contains("--attach"), "{text}");
+    let threads = host
+        .store
+        .list_threads(art_store::ThreadFilter::default())
+        .await
+        .unwrap();
+    assert_eq!(threads, []);
+    assert!(asked(Question::MAX_CHARS).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_run_that_the_store_refuses_is_ended() {
     let (_home, host) = counted();
     assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
