@@ -361,6 +361,29 @@ fn a_call_that_is_made_again_is_told_in_one_line() {
 }
 
 #[test]
+fn an_answer_that_the_model_did_not_write_says_who_failed_and_what_to_do() {
+    let home = Home::new();
+    let step = json!([{"id": "step_1", "description": "Compute", "stepType": "tool", "requiredTools": ["calculator"],
+        "dependencies": []}]);
+    let called = AtomicUsize::new(0);
+    let provider = Provider::start(move |request| {
+        if is_synthesis(request) {
+            Reply::Json(401, "", json!({"error": {"message": "bad key"}}))
+        } else if says(request, "JSON_OUTPUT_START") {
+            Reply::Text(vec![plan(&step)])
+        } else if called.fetch_add(1, Ordering::Relaxed) == 0 {
+            Reply::Call("calculator", json!({"expression": "6*7"}))
+        } else {
+            Reply::Text(vec!["done".to_owned()])
+        }
+    });
+    let ran = ask(&home, &provider, &["run", "What is 6*7?"]);
+    assert_eq!(ran.code(), 3, "{}", ran.stderr());
+    let advice = "The provider `compatible` refused the key; check that it is set and still valid.\n";
+    assert!(ran.stderr().contains(advice), "{}", ran.stderr());
+}
+
+#[test]
 fn a_signal_cancels_the_question() {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let home = Home::new();

@@ -1,7 +1,7 @@
 //! What is told of a run that ended, besides its answer.
 
 use art_core::agent::{QueryAttachment, RunStatus};
-use art_core::error::ErrorContext;
+use art_core::error::{ErrorContext, ModelError};
 use art_core::provider::ModelCapability;
 use art_model::ProviderInfo;
 use art_tools::ToolExecutor;
@@ -147,8 +147,25 @@ fn in_a_shell(name: &str) -> String {
     }
 }
 
+/// What a person can do about a model that failed.
+fn advice(host: &Host, error: &ModelError) -> String {
+    error.code.user_message(&ErrorContext {
+        retry_after_seconds: error.retry_after_ms.map(|wait| wait.div_ceil(1000)),
+        ..asked(host)
+    })
+}
+
+/// Which model the run asked.
+fn asked(host: &Host) -> ErrorContext {
+    ErrorContext {
+        provider: Some(host.model.provider_name.clone()),
+        model: Some(host.model.model_id.clone()),
+        retry_after_seconds: None,
+    }
+}
+
 /// What is left to say of how the run ended.
-pub(super) fn show_ending(answered: &Answered) {
+pub(super) fn show_ending(host: &Host, answered: &Answered) {
     show_files(answered);
     let metadata = &answered.report.response.metadata;
     for limit in &metadata.limits_hit {
@@ -157,8 +174,13 @@ pub(super) fn show_ending(answered: &Answered) {
     if metadata.status == RunStatus::Partial {
         render::note("the answer is not complete: see the steps above");
     }
-    if let Some(error) = &metadata.error {
-        render::note(&error.code.user_message(&ErrorContext::default()));
+    let told = match (&answered.report.model_error, &metadata.error) {
+        (Some(error), Some(_)) => Some(advice(host, error)),
+        (None, Some(error)) => Some(error.code.user_message(&asked(host))),
+        (_, None) => None,
+    };
+    if let Some(told) = told {
+        render::note(&told);
     }
 }
 

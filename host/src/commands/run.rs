@@ -89,7 +89,7 @@ async fn show(host: &Host, question: Question, cancel: CancellationToken) -> Res
     let asked = drive::answer(host, question, cancel, &mut display).await;
     if let Some(answered) = report::show_answer(display, &asked) {
         report::show_cost(answered);
-        report::show_ending(answered);
+        report::show_ending(host, answered);
         render::note(&format!("run {} of thread {}", answered.trace_id, answered.thread_id));
     }
     asked

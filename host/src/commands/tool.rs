@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use art_core::JsonObject;
-use art_core::error::{ErrorContext, ToolErrorCode};
+use art_core::error::ToolErrorCode;
 use art_core::id;
 use art_core::limits::Limits;
 use art_core::outcome::CallLog;
@@ -202,7 +202,7 @@ fn tell(report: &ToolReport) {
 fn tell_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
     render::note(&format!("error: {error}"));
     if let Some(code) = code {
-        render::note(&code.user_message(&ErrorContext::default()));
+        render::note(&code.user_message());
     }
     if let Some(output) = output {
         render::note(&format!("output: {output}"));

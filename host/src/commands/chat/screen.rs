@@ -97,7 +97,7 @@ fn show_rest(answered: &Answered, session: &Session) {
     if let Some(waiting) = approvals::waiting(answered) {
         render::note(&waiting);
     }
-    report::show_ending(answered);
+    report::show_ending(&session.host, answered);
     if let Some(spent) = &session.last {
         render::note(&format!("({})\n", spent.in_words()));
     }

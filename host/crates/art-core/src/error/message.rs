@@ -1,24 +1,15 @@
 //! One plain sentence for each error code, with what to do (C84).
 
-use serde::{Deserialize, Serialize};
-
 use super::{ErrorCode, ModelErrorCode, ToolErrorCode};
 
-/// What is known of an error beside its code (C84). Every part may be absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// What is known of a failed model call beside its code (C84). Every part may be absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorContext {
     /// Provider that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// Model that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// HTTP status of the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status_code: Option<u16>,
     /// Seconds after which the provider wants to be asked again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u64>,
 }
 
@@ -29,12 +20,6 @@ impl ErrorContext {
 
     fn model(&self) -> String {
         named("model", self.model.as_deref())
-    }
-
-    fn status(&self) -> String {
-        self.status_code
-            .map(|status| format!(" (HTTP {status})"))
-            .unwrap_or_default()
     }
 
     fn when(&self) -> String {
@@ -54,35 +39,32 @@ impl ModelErrorCode {
     /// What a person is told of a model call that failed.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
-        let (provider, model) = (context.provider(), context.model());
-        let (status, when) = (context.status(), context.when());
+        let (provider, model, when) = (context.provider(), context.model(), context.when());
         let text = match self {
             Self::ProviderNotConfigured => {
                 format!("{provider} is not set up; give it a key or an address in the configuration")
             }
             Self::ProviderNotSupported => format!("{provider} is not supported; choose another one"),
             Self::AuthenticationError => {
-                format!("{provider} refused the key{status}; check that it is set and still valid")
+                format!("{provider} refused the key; check that it is set and still valid")
             }
-            Self::RateLimited => format!("{provider} has too much to do{status}; try again {when}"),
+            Self::RateLimited => format!("{provider} has too much to do; try again {when}"),
             Self::ModelNotFound => match &context.model {
-                Some(name) => format!("{provider} has no model `{name}`{status}; check its name"),
-                None => format!("{provider} has no such model{status}; check its name"),
+                Some(name) => format!("{provider} has no model `{name}`; check its name"),
+                None => format!("{provider} has no such model; check its name"),
             },
             Self::ContextLengthExceeded => {
-                format!(
-                    "the request is too long for {model}{status}; ask for less, or use a model with a larger context"
-                )
+                format!("the request is too long for {model}; ask for less, or use a model with a larger context")
             }
             Self::NetworkError => format!("{provider} could not be reached; check the network and try again"),
             Self::Timeout => format!("{provider} did not answer in time; try again {when}"),
             Self::InvalidResponse => {
-                format!("{provider} gave an answer that cannot be read{status}; try again, or use another model")
+                format!("{provider} gave an answer that cannot be read; try again, or use another model")
             }
             Self::ToolsNotSupported => {
-                format!("{model} takes no function calls{status}; set `tools = false` for it, or use another model")
+                format!("{model} takes no function calls; set `tools = false` for it, or use another model")
             }
-            Self::Unknown => format!("the call of {model} failed{status}; try again {when}"),
+            Self::Unknown => format!("the call of {model} failed; try again {when}"),
         };
         sentence(&text)
     }
@@ -91,39 +73,32 @@ impl ModelErrorCode {
 impl ToolErrorCode {
     /// What a person is told of a tool call that failed.
     #[must_use]
-    pub fn user_message(self, context: &ErrorContext) -> String {
-        let when = context.when();
+    pub fn user_message(self) -> String {
         let text = match self {
             Self::ValidationError => {
-                "the tool was called with arguments that it does not take; say more exactly what is wanted".to_owned()
+                "the tool was called with arguments that it does not take; say more exactly what is wanted"
             }
-            Self::IoError => {
-                "the tool could not read or write what it needs; check that it is there, and try again".to_owned()
-            }
-            Self::ConfigError => "the tool is not set up correctly; check its settings".to_owned(),
-            Self::PermissionDenied => "the tool may not do this; grant it the right if it should".to_owned(),
-            Self::RateLimited => format!("the service behind the tool has too much to do; try again {when}"),
-            Self::NotFound => "the tool did not find what was asked for; check the name".to_owned(),
-            Self::LlmAssistRequired => "the tool needs a better question; say more exactly what is wanted".to_owned(),
-            Self::Timeout => "the tool took too long; ask for less, or allow it more time".to_owned(),
-            Self::Unknown => "the tool failed for a reason that it did not name; see the log of the run".to_owned(),
-            Self::ToolDisabled => "the tool is not enabled for this conversation; enable it first".to_owned(),
-            Self::ToolNotFound => "there is no such tool; see which ones are installed".to_owned(),
-            Self::Busy => format!("too many calls are waiting; try again {when}"),
-            Self::FuelExhausted => "the tool computed for too long; ask for less, or allow it more fuel".to_owned(),
-            Self::MemoryExhausted => "the tool needed too much memory; ask for less, or allow it more".to_owned(),
-            Self::StackOverflow => "the tool got lost in its own calls; report this to its author".to_owned(),
-            Self::Trap => "the tool crashed; report this to its author".to_owned(),
-            Self::InvalidOutput => {
-                "the tool gave a result that breaks its own promise; report this to its author".to_owned()
-            }
-            Self::Cancelled => "the call was cancelled; ask again if it is still wanted".to_owned(),
-            Self::HostError => "the host could not run the tool; see the log of the run".to_owned(),
-            Self::NotImplemented => {
-                "the tool asked for something that this host cannot do yet; use another tool".to_owned()
-            }
+            Self::IoError => "the tool could not read or write what it needs; check that it is there, and try again",
+            Self::ConfigError => "the tool is not set up correctly; check its settings",
+            Self::PermissionDenied => "the tool may not do this; grant it the right if it should",
+            Self::RateLimited => "the service behind the tool has too much to do; try again in a while",
+            Self::NotFound => "the tool did not find what was asked for; check the name",
+            Self::LlmAssistRequired => "the tool needs a better question; say more exactly what is wanted",
+            Self::Timeout => "the tool took too long; ask for less, or allow it more time",
+            Self::Unknown => "the tool failed for a reason that it did not name; see the log of the run",
+            Self::ToolDisabled => "the tool is not enabled for this conversation; enable it first",
+            Self::ToolNotFound => "there is no such tool; see which ones are installed",
+            Self::Busy => "too many calls are waiting; try again in a while",
+            Self::FuelExhausted => "the tool computed for too long; ask for less, or allow it more fuel",
+            Self::MemoryExhausted => "the tool needed too much memory; ask for less, or allow it more",
+            Self::StackOverflow => "the tool got lost in its own calls; report this to its author",
+            Self::Trap => "the tool crashed; report this to its author",
+            Self::InvalidOutput => "the tool gave a result that breaks its own promise; report this to its author",
+            Self::Cancelled => "the call was cancelled; ask again if it is still wanted",
+            Self::HostError => "the host could not run the tool; see the log of the run",
+            Self::NotImplemented => "the tool asked for something that this host cannot do yet; use another tool",
         };
-        sentence(&text)
+        sentence(text)
     }
 }
 
@@ -131,12 +106,12 @@ impl ErrorCode {
     /// What a person is told of a run that failed.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
-        let (provider, status, when) = (context.provider(), context.status(), context.when());
+        let (provider, when) = (context.provider(), context.when());
         let text = match self {
             Self::InvalidConfig => "the configuration cannot be used; correct what the error names".to_owned(),
             Self::StorageError => "the store could not be read or written; check its disk and try again".to_owned(),
             Self::ThreadNotFound => "there is no such conversation; check its identifier or begin a new one".to_owned(),
-            Self::LlmProviderError => format!("{provider} failed{status}; try again {when}, or use another model"),
+            Self::LlmProviderError => format!("{provider} failed; try again {when}, or use another model"),
             Self::PromptGenerationFailed => {
                 "the question for the model could not be written; report this with the log of the run".to_owned()
             }

@@ -24,7 +24,7 @@ fn sentences(context: &ErrorContext) -> String {
         .map(|name| (name, code::<ModelErrorCode>(name).user_message(context)));
     let tool = TOOL
         .split(' ')
-        .map(|name| (name, code::<ToolErrorCode>(name).user_message(context)));
+        .map(|name| (name, code::<ToolErrorCode>(name).user_message()));
     let run = RUN
         .split(' ')
         .map(|name| (name, code::<ErrorCode>(name).user_message(context)));
@@ -47,7 +47,6 @@ fn every_code_has_a_sentence_with_metadata() {
     insta::assert_snapshot!(sentences(&ErrorContext {
         provider: Some("acme".to_owned()),
         model: Some("large-1".to_owned()),
-        status_code: Some(429),
         retry_after_seconds: Some(20),
     }));
 }
