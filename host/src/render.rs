@@ -34,13 +34,18 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()
     if lost().is_some() {
         return;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().lock();
     let written = closed::was_open()
         .and_then(|()| write(&mut out))
         .and_then(|()| out.flush());
     if let Err(error) = written {
         LOST.get_or_init(|| error);
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the module that writes to stdout")]
+fn stdout() -> std::io::Stdout {
+    std::io::stdout()
 }
 
 /// Writes an answer to stdout as indented JSON. What could drive a terminal is written as `\uXXXX`.
@@ -65,7 +70,7 @@ pub(crate) fn piece(text: &str) {
 pub(crate) fn end_editing() {
     const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
     if answers_are_live()
-        && let Err(error) = rustix::io::write(std::io::stdout(), BRACKETED_PASTE_OFF)
+        && let Err(error) = rustix::io::write(stdout(), BRACKETED_PASTE_OFF)
     {
         tracing::debug!(%error, "the terminal marks what is pasted");
     }
@@ -85,7 +90,7 @@ pub fn notes_are_live() -> bool {
 
 /// Whether answers go to a terminal, where a person reads them as they are written.
 pub(crate) fn answers_are_live() -> bool {
-    std::io::stdout().is_terminal()
+    stdout().is_terminal()
 }
 
 fn line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {

@@ -17,7 +17,7 @@ static BEFORE_MAIN: extern "C" fn() = look;
 
 #[cfg(target_os = "linux")]
 extern "C" fn look() {
-    let is_closed = rustix::io::fcntl_getfd(std::io::stdout()).is_err();
+    let is_closed = rustix::io::fcntl_getfd(super::stdout()).is_err();
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 

@@ -99,6 +99,7 @@ impl Transport {
         Ok(place.get_or_init(|| made))
     }
 
+    #[expect(clippy::disallowed_methods, reason = "this is the place that makes HTTP clients")]
     fn build(&self, loopback: bool) -> Result<Client, ModelError> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(loopback)?)

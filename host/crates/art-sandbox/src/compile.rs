@@ -183,6 +183,10 @@ pub fn compile_process() -> ExitCode {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the compiled code goes to the host that started this process"
+)]
 fn compile_stdin() -> wasmtime::Result<()> {
     limit_this_process()?;
     let mut wasm = Vec::new();
@@ -196,6 +200,7 @@ fn compile_stdin() -> wasmtime::Result<()> {
 }
 
 /// Ends this process when the other end of its stdout is closed: a host that was killed stops no compiler.
+#[expect(clippy::disallowed_methods, reason = "it only looks whether the host is still there")]
 fn end_with_the_host() {
     let stdout = std::io::stdout();
     let mut taker = [PollFd::new(&stdout, PollFlags::empty())];

@@ -144,6 +144,7 @@ mod tests {
     use crate::testing::{Server, Step};
     use rustls::CertificateError as Certificate;
 
+    #[expect(clippy::disallowed_methods, reason = "a client whose failures are looked at")]
     fn client() -> reqwest::ClientBuilder {
         let builder = reqwest::Client::builder().no_proxy();
         builder.tls_backend_preconfigured(trust::config(true).unwrap())
