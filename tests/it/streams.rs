@@ -91,7 +91,7 @@ fn arguments_from_a_stdin_without_end_are_refused() {
     let mut call = home.command(&["tool", "call", "calculator", "-"]);
     let ran = Ran(call.stdin(File::open("/dev/zero").unwrap()).output().unwrap());
     assert_eq!(ran.code(), 2, "{ran}");
-    let told = "error: `stdin` has more than the 4194304 bytes allowed";
+    let told = "error: `stdin` cannot be taken: it has more than the 4194304 bytes allowed";
     assert!(ran.stderr().contains(told), "{ran}");
 }
 
@@ -106,6 +106,19 @@ fn arguments_are_read_from_stdin() {
 fn evaluation_lines_without_end_are_refused() {
     let ran = Home::new().art(&["eval", "/dev/zero"]);
     assert_eq!(ran.code(), 2, "{ran}");
-    let told = "error: `/dev/zero` has more than the 16777216 bytes allowed";
+    let told = "error: `/dev/zero` cannot be taken: it has more than the 16777216 bytes allowed";
     assert!(ran.stderr().contains(told), "{ran}");
+}
+
+#[test]
+fn a_configuration_that_is_too_long_is_refused() {
+    let home = Home::new();
+    let file = File::create(home.dir.path().join("art.toml")).unwrap();
+    file.set_len(20 << 30).unwrap();
+    let ran = home.art(&["tool", "list"]);
+    assert_eq!(ran.code(), 6, "{ran}");
+    assert!(
+        ran.stderr().contains("it has more than the 1048576 bytes allowed"),
+        "{ran}"
+    );
 }

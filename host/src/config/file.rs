@@ -10,6 +10,8 @@ use art_files::open_regular;
 use art_model::{EngineLimits, PriceTable, ProviderSettings};
 use serde::Deserialize;
 
+use crate::bounded;
+
 use super::{ConfigError, ToolSettings};
 
 /// `art.toml`. An unknown key is an error.
@@ -133,9 +135,12 @@ impl From<Persona> for AgentPersona {
     }
 }
 
+/// Bytes of the file.
+const MAX_BYTES: u64 = 1 << 20;
+
 /// The file; none when there is none.
 pub(super) fn read_file(path: &Path) -> Result<Option<File>, ConfigError> {
-    let text = match open_regular(path).and_then(std::io::read_to_string) {
+    let text = match open_regular(path).and_then(|file| bounded::read(file, MAX_BYTES)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {

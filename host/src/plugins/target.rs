@@ -6,8 +6,12 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
+use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
+
+/// Bytes of a crate's `Cargo.toml`.
+const MAX_MANIFEST: u64 = 1 << 20;
 
 /// A compilation target of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +114,8 @@ impl Target {
 impl Wanted {
     /// Reads the `Cargo.toml` at `path`.
     pub(super) fn by(path: &Path) -> Result<Self, CommandError> {
-        let text = fs::read_to_string(path).map_err(CommandError::file("read", path))?;
+        let file = fs::File::open(path).map_err(CommandError::file("open", path))?;
+        let text = bounded::text(file, path, MAX_MANIFEST)?;
         let manifest: CrateManifest = toml::from_str(&text)
             .map_err(|error| CommandError::Failed(format!("`{}` cannot be read: {error}", path.display())))?;
         Ok(Self {
