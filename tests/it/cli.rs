@@ -180,6 +180,7 @@ fn a_question_may_begin_with_a_dash() {
     let home = Home::new();
     home.run("-5 + 3").answers(&["-2"]);
     home.art(&["run", "--json", "-5 * 3"]).answers(&["-15"]);
+    home.run("-(2+3)*4").answers(&["-20"]);
     let misspelt = home.art(&["run", "--atach", "a.csv", "What is 2+2?"]);
     assert_eq!(misspelt.code(), 2, "{misspelt}");
     assert!(misspelt.stderr().contains("'--atach'"), "{misspelt}");

@@ -257,9 +257,23 @@ impl Parser<'_> {
         if token.is("(") {
             return self.bracket(depth);
         }
+        if token.is_any(&["-", "−"]) && self.begins_bracket(token.end) {
+            self.at += 1;
+            self.operators += 1;
+            return self.simple(depth.checked_sub(1)?).map(|inner| format!("-{inner}"));
+        }
         let length = self.reading.reference_at(self.at)?;
         self.at += length;
         Some(REFERENCE.to_owned())
+    }
+
+    /// Whether a bracket, or a function with its bracket, begins right behind the sign that ends at `end`.
+    fn begins_bracket(&self, end: usize) -> bool {
+        let Some(next) = self.reading.token(self.at + 1) else {
+            return false;
+        };
+        let function = FUNCTIONS.contains(&next.lower().as_str()) && self.is(2, "(");
+        next.start == end && (next.is("(") || function)
     }
 
     fn number(&mut self, value: f64, percent: bool) -> String {

@@ -76,7 +76,7 @@ fn part(query: &str, tokens: &[Token], mut from: usize, mut to: usize) -> Option
     loop {
         if from < to && (marker(from) || follows_up(tokens, from)) {
             from += 2;
-        } else if from < to && tokens.get(from).is_some_and(joint) {
+        } else if from < to && tokens.get(from).is_some_and(joint) && !is_sign(tokens, from) {
             from += 1;
         } else {
             break;
@@ -108,6 +108,11 @@ fn part(query: &str, tokens: &[Token], mut from: usize, mut to: usize) -> Option
         request,
         question,
     })
+}
+
+/// A minus of what follows without a space, and no list marker.
+fn is_sign(tokens: &[Token], at: usize) -> bool {
+    matches!(tokens.get(at..at + 2), Some([sign, next]) if sign.is("-") && sign.end == next.start)
 }
 
 /// "After that", which points at no result.

@@ -24,6 +24,9 @@ fn words_become_signs() {
 fn signs_stay_signs() {
     assert_eq!(expressions("compute (3 + 4) * 2^3 please"), ["(3 + 4) * 2 ^ 3"]);
     assert_eq!(expressions("8-3"), ["8 - 3"]);
+    assert_eq!(expressions("-(2+3)*4"), ["-(2 + 3) * 4"]);
+    assert_eq!(expressions("what is 7 * -(2+3)"), ["7 * -(2 + 3)"]);
+    assert_eq!(expressions("8-(2+3)"), ["8 - (2 + 3)"]);
 }
 
 #[test]

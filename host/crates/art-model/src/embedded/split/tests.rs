@@ -23,6 +23,12 @@ fn a_query_may_begin_in_the_middle_of_another() {
 }
 
 #[test]
+fn a_minus_at_the_beginning_is_kept_and_a_list_marker_is_not() {
+    assert_eq!(texts("-(2+3)*4"), ["-(2+3)*4"]);
+    assert_eq!(texts("- add 3 and 4\n- add 5 and 6"), ["add 3 and 4", "add 5 and 6"]);
+}
+
+#[test]
 fn sentences_and_list_items_are_parts() {
     assert_eq!(
         texts("Weather in Rome? Time in Oslo?"),
