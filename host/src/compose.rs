@@ -101,13 +101,20 @@ impl Host {
         Self::of_parts(config, store, engine, model, told)
     }
 
-    /// Puts a host together from parts that exist; it asks that model and no other.
+    /// Puts a host together from parts that exist; it asks that model and no other. Blocks while it loads, and `told` hears of
+    /// what is compiled, as with [`open`](Self::open): the first time that can take minutes, above all in a debug build without
+    /// the profile that `examples/embed` shows.
     ///
     /// # Errors
     /// When the sandbox cannot start or the plugins folder cannot be read.
-    pub fn assemble(config: Config, store: Arc<dyn Store>, model: Arc<dyn Model>) -> Result<Self, CommandError> {
+    pub fn assemble(
+        config: Config,
+        store: Arc<dyn Store>,
+        model: Arc<dyn Model>,
+        told: OnCompiled<'_>,
+    ) -> Result<Self, CommandError> {
         let name = model.config().clone();
-        Self::of_parts(config, store, ReasoningEngine::with_model(model), name, &|_| {})
+        Self::of_parts(config, store, ReasoningEngine::with_model(model), name, told)
     }
 
     fn of_parts(

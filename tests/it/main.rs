@@ -21,6 +21,7 @@ mod chat;
 mod chat_terminal;
 mod cli;
 mod compiling;
+mod embedding;
 mod endings;
 mod first_start;
 mod handmade_endings;

@@ -1,5 +1,9 @@
 //! Embeds the host: a tool that is a Rust function of this program, beside the components of the plugins folder.
-#![expect(clippy::print_stdout, reason = "an example prints its answer")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints its answer, and what it waits for"
+)]
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,6 +14,7 @@ use art_core::tool::{ExecutionMode, ToolSchema};
 use art_host::compose::Host;
 use art_host::config::{Config, Overrides};
 use art_host::drive::{Question, answer};
+use art_host::plugins::Compiled;
 use art_host::render::plan::watcher;
 use art_store::MemoryStore;
 use art_tools::DirectTool;
@@ -28,7 +33,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::load(&overrides, &BTreeMap::new())?;
     let model = art_model::open("embedded")?;
 
-    let host = Host::assemble(config, Arc::new(MemoryStore::new()), model)?;
+    let told = |compiled: Compiled| eprintln!("compiled {} of {} components", compiled.done, compiled.of);
+    let host = Host::assemble(config, Arc::new(MemoryStore::new()), model, &told)?;
     host.tools.registry().register(Arc::new(population()))?;
 
     let question = Question {

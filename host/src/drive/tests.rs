@@ -41,7 +41,7 @@ where
     };
     let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
     let model = art_model::open("embedded").unwrap();
-    let host = Host::assemble(config, Arc::new(MemoryStore::new()), model).unwrap();
+    let host = Host::assemble(config, Arc::new(MemoryStore::new()), model, &|_| {}).unwrap();
     let schema = ToolSchema {
         name: "city_population".to_owned(),
         description: "Returns the population of a city: how many people live there.".to_owned(),

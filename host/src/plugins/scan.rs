@@ -160,6 +160,7 @@ fn component_files(dir: &Dir) -> std::io::Result<(Vec<String>, Vec<Refused>)> {
 }
 
 fn load_file<T>(dir: &Dir, file: &str, load: impl Fn(&str, &[u8]) -> Result<T, LoadError>) -> Result<T, String> {
+    let _span = tracing::info_span!("component", file).entered();
     let wasm = read(dir, file)?;
     let name = file.strip_suffix(".wasm").unwrap_or(file);
     load(name, &wasm).map_err(|error| in_one_line(&error))

@@ -74,6 +74,7 @@ impl CompilerProgram {
     /// [`LoadError::CompileLimit`] when the process used up what it may use, [`LoadError::CompilerProcess`] when it could not
     /// be started or broke, [`LoadError::Compile`] when the component is refused.
     pub(crate) fn compile(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
+        begins(wasm);
         let mut child = self.start().map_err(LoadError::CompilerProcess)?;
         let (code, reason) = (all_of(child.stdout.take()), all_of(child.stderr.take()));
         let stdin = child.stdin.take();
@@ -151,7 +152,13 @@ fn failure(status: ExitStatus, reason: &str) -> LoadError {
 /// # Errors
 /// [`LoadError::Compile`] when the component is refused, [`LoadError::CompilerProcess`] when the compiler panicked over it.
 pub(crate) fn compile_in_host(engine: &Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
+    begins(wasm);
     unless_it_panics(|| check_and_compile(engine, wasm))?.map_err(LoadError::Compile)
+}
+
+/// Tells whoever listens that something begins that may take long. The name of the component is in the span around it.
+fn begins(wasm: &[u8]) {
+    tracing::info!(bytes = wasm.len(), "compiling a component for this machine");
 }
 
 fn unless_it_panics<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {

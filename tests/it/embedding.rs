@@ -1,0 +1,61 @@
+//! The host as a library in another program.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use art_host::compose::Host;
+use art_host::config::{Config, Overrides};
+use art_host::plugins::Compiled;
+use art_store::MemoryStore;
+
+use crate::home::Home;
+
+#[test]
+fn a_program_that_embeds_the_host_hears_what_is_compiled() {
+    let home = Home::fresh();
+    let overrides = Overrides {
+        home: Some(home.dir.path().to_owned()),
+        plugins: Some(home.plugins()),
+        ..Overrides::default()
+    };
+    let heard_at_a_start = || {
+        let heard = Mutex::new(Vec::new());
+        let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
+        let model = art_model::open("embedded").unwrap();
+        let told = |compiled| heard.lock().unwrap().push(compiled);
+        let host = Host::assemble(config, Arc::new(MemoryStore::new()), model, &told).unwrap();
+        assert_eq!(host.toolbox.names(), ["calculator"]);
+        drop(host);
+        heard.into_inner().unwrap()
+    };
+    assert_eq!(heard_at_a_start(), [0, 1].map(|done| Compiled { done, of: 1 }));
+    assert_eq!(heard_at_a_start(), []);
+}
+
+#[test]
+fn a_component_that_is_compiled_is_logged_by_name() {
+    let ran = Home::fresh().art(&["-v", "tool", "list"]);
+    let mut lines = ran.0.stderr.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
+    let logged = lines.find(|line| line.contains("compiling a component for this machine"));
+    assert!(logged.is_some_and(|line| line.contains("calculator.wasm")), "{ran}");
+}
+
+/// The optimised packages of a manifest.
+fn profile(manifest: &str) -> toml::Value {
+    let manifest: toml::Value = toml::from_str(manifest).unwrap();
+    let packages = manifest
+        .get("profile")
+        .and_then(|profile| profile.get("dev")?.get("package"));
+    packages.cloned().unwrap()
+}
+
+#[test]
+fn the_profile_for_embedding_programs_is_the_one_of_this_workspace() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
+    let shown = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let ours = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    assert_eq!(profile(shown), profile(&ours));
+}
