@@ -36,7 +36,9 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
         }
         ToolCommand::Show { name } => {
             let unknown = || unknown(&config, &toolbox, &name);
-            show(global, find(&toolbox, &name).ok_or_else(unknown)?);
+            let plugin = find(&toolbox, &name).ok_or_else(unknown)?;
+            let schema = toolbox.registry.schema(&name).ok_or_else(unknown)?;
+            show(global, plugin, &schema);
             Ok(Exit::Success)
         }
         ToolCommand::Call { name, arguments } => {
@@ -87,17 +89,17 @@ fn unknown(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
     CommandError::Usage(format!("there is no tool `{name}`; there are `{}`", names.join("`, `")))
 }
 
-fn show(global: &Global, plugin: &Plugin) {
+fn show(global: &Global, plugin: &Plugin, schema: &ToolSchema) {
     if global.json {
-        render::json(&to_json(plugin));
+        render::json(&to_json(plugin, schema));
     } else {
-        render::answer(&in_words(plugin));
+        render::answer(&in_words(plugin, schema));
     }
 }
 
-fn to_json(plugin: &Plugin) -> Value {
+fn to_json(plugin: &Plugin, schema: &ToolSchema) -> Value {
     json!({
-        "schema": plugin.schema(),
+        "schema": schema,
         "limits": plugin.limits(),
         "imports": plugin.inspection().imports,
         "manifest": plugin.inspection().manifest,
@@ -106,8 +108,8 @@ fn to_json(plugin: &Plugin) -> Value {
     })
 }
 
-fn in_words(plugin: &Plugin) -> String {
-    let (schema, limits): (&ToolSchema, _) = (plugin.schema(), plugin.limits());
+fn in_words(plugin: &Plugin, schema: &ToolSchema) -> String {
+    let limits = plugin.limits();
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let mut text = format!(
         "{}\n\n{}\n\ninput:\n{}\n",

@@ -1,22 +1,25 @@
 //! The checks before a call, in the order and with the texts of T4.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use art_core::error::ToolErrorCode as Code;
+use art_core::outcome::Ending;
 use art_core::text::truncate;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
+use tokio::time::Instant;
 
+use crate::apart::{Allowance, apart};
 use crate::compiled::Tool;
-use crate::defaults;
 use crate::executor::Admitted;
-use crate::output::{Answer, about};
+use crate::output::{Answer, about, ended};
 use crate::registry::ToolRegistry;
 use crate::report::CallEnding;
 use crate::scope::CallScope;
-use crate::shape::{MAX_DEPTH, MAX_NODES, Shape};
+use crate::shape::Shape;
 
-/// A call that was refused, with its answer.
+/// A call that was refused, with its answer. Its arguments are gone.
 pub(crate) struct Refused {
     pub(crate) call: ParsedToolCall,
     pub(crate) answer: Answer,
@@ -40,42 +43,71 @@ pub(crate) async fn check(
         let text = about(&call, "not found in registry.");
         return Err(refuse(call, CallEnding::NotFound, Code::ToolNotFound, text));
     };
-    match check_arguments(&tool, &mut call.arguments) {
-        Ok(input_json) => {
+    let start = Instant::now();
+    match check_apart(&tool, call.arguments.take(), scope).await {
+        Ok(Ok(checked)) => {
+            call.arguments = checked.arguments;
+            let mut limits = tool.limits;
+            // What the check took is gone.
+            limits.timeout_ms = limits.timeout_ms.saturating_sub(millis(start)).max(1);
             let context = scope.context(&call.call_id);
-            let cancel = scope.cancel.clone();
-            let admitted = Admitted::new(call, input_json, context, tool.limits, cancel);
+            let admitted = Admitted::new(call, checked.input_json, context, limits, scope.cancel.clone());
             Ok((tool, admitted))
         }
-        Err(violations) => {
+        Ok(Err(violations)) => {
             let name = truncate(&call.tool_name, 200);
             let text = format!("Invalid arguments for tool \"{name}\": {violations}");
             Err(refuse(call, CallEnding::InvalidArguments, Code::ValidationError, text))
         }
+        Err(ending) => {
+            let answer = ended(&call, &ending);
+            Err(Box::new(Refused { call, answer }))
+        }
     }
 }
 
-/// Fills in the defaults, validates, and writes the text that the tool is given.
-fn check_arguments(tool: &Tool, arguments: &mut Value) -> Result<String, String> {
-    let measure = |arguments: &Value| {
-        Shape::measure(arguments, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("input is {problem}"))
+fn millis(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Arguments that are valid.
+struct Checked {
+    arguments: Value,
+    /// Their text, which the tool is given.
+    input_json: String,
+}
+
+/// Checks the arguments where that holds up nobody. The outer error is how a call ends whose check did not.
+async fn check_apart(tool: &Arc<Tool>, arguments: Value, scope: &CallScope) -> Result<Result<Checked, String>, Ending> {
+    let shape = match Shape::of_payload(&arguments) {
+        Ok(shape) => shape,
+        Err(problem) => return Ok(Err(format!("input is {problem}"))),
     };
-    let mut shape = measure(arguments)?;
-    if tool.fills_defaults {
-        let max_bytes = usize::try_from(tool.limits.input_bytes).unwrap_or(usize::MAX);
-        defaults::fill(tool.input.source(), arguments, max_bytes).map_err(|problem| format!("input {problem}"))?;
-        shape = measure(arguments)?;
-    }
+    let allowance = Allowance {
+        left: Duration::from_millis(tool.limits.timeout_ms),
+        limit_ms: tool.limits.timeout_ms,
+        cancel: &scope.cancel,
+    };
+    let is_light = tool.input.is_light(&shape);
+    let tool = Arc::clone(tool);
+    apart(is_light, allowance, move || check_arguments(&tool, arguments, shape)).await
+}
+
+/// Fills in the defaults, validates, and writes the text that the tool is given.
+fn check_arguments(tool: &Tool, mut arguments: Value, shape: Shape) -> Result<Checked, String> {
+    let max_bytes = usize::try_from(tool.limits.input_bytes).unwrap_or(usize::MAX);
+    let filled = tool.input.fill(&mut arguments, shape, max_bytes);
+    let shape = filled.map_err(|problem| format!("input {problem}"))?;
     tool.input
-        .check(arguments, &shape, "input")
+        .check(&arguments, &shape, "input")
         .map_err(|violations| violations.to_string())?;
-    let text = arguments.to_string();
-    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let input_json = arguments.to_string();
+    let bytes = u64::try_from(input_json.len()).unwrap_or(u64::MAX);
     if bytes > tool.limits.input_bytes {
         return Err(format!(
             "input has {bytes} bytes, more than {}",
             tool.limits.input_bytes
         ));
     }
-    Ok(text)
+    Ok(Checked { arguments, input_json })
 }

@@ -7,17 +7,18 @@ use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::Value;
 
 use crate::admission::{Root, admit};
-use crate::defaults::has_defaults;
 use crate::executor::ToolExecutor;
 use crate::refusal::{InvalidName, Part, RegisterError};
 use crate::schema::CompiledSchema;
-use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
+use crate::shape::{Shape, text_len};
 
 /// Bytes of a tool's description, input schema and examples together: what a prompt may have to carry (D06).
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
+/// Bytes of an output that is parsed where it arrives: a millisecond at most.
+const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
 const MAX_NAME: usize = 64;
 
-/// A registered tool. What the executor said at registration holds until it is registered again.
+/// A registered tool. Its schemas are trees: nothing that is made of them has a `$ref`. What the executor said at registration holds until it is registered again.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) executor: Arc<dyn ToolExecutor>,
@@ -26,13 +27,12 @@ pub(crate) struct Tool {
     pub(crate) limits: Limits,
     pub(crate) input: CompiledSchema,
     pub(crate) output: Option<CompiledSchema>,
-    pub(crate) fills_defaults: bool,
 }
 
 impl Tool {
     /// Everything that can be wrong with a tool is found here, before it is offered to a model.
     pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
-        let schema = executor.schema().clone();
+        let mut schema = executor.schema().clone();
         check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
         let refuse = |part| move |problem| RegisterError::Schema { part, problem };
         let input = CompiledSchema::new(&schema.input_schema, Root::Object).map_err(refuse(Part::Input))?;
@@ -41,11 +41,14 @@ impl Tool {
             .map(|output| CompiledSchema::new(output, Root::Any))
             .transpose()
             .map_err(refuse(Part::Output))?;
-        for (part, embedded) in embedded(&schema) {
-            admit(embedded, Root::Any).map_err(refuse(part))?;
+        schema.input_schema = input.schema().clone();
+        schema.output_schema = output.as_ref().map(|output| output.schema().clone());
+        for (part, embedded) in embedded(&mut schema) {
+            *embedded = admit(embedded, Root::Any).map_err(refuse(part))?.schema;
         }
-        check_examples(&schema, &input, output.as_ref())?;
+        // Before the examples: it bounds them.
         check_prompt(&schema)?;
+        check_examples(&schema, &input, output.as_ref())?;
         let limits = executor.limits();
         check_limits(&limits).map_err(|problem| RegisterError::Limits {
             name: schema.name.clone(),
@@ -53,7 +56,6 @@ impl Tool {
         })?;
         Ok(Self {
             owner: executor.owner().to_owned(),
-            fills_defaults: has_defaults(&schema.input_schema),
             executor,
             schema,
             limits,
@@ -65,6 +67,13 @@ impl Tool {
     /// Whether a call of the tool runs apart from the others of its batch (Q3a).
     pub(crate) fn is_blocking(&self) -> bool {
         self.schema.execution_mode == ExecutionMode::Blocking
+    }
+
+    /// Whether an output of so many bytes is parsed and checked in no time.
+    pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
+        let shape = Shape::of_text(bytes);
+        let schema = self.output.as_ref();
+        bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.cost().is_light(&shape))
     }
 
     pub(crate) fn is_display(&self) -> bool {
@@ -90,12 +99,12 @@ pub fn check_name(name: &str) -> Result<(), InvalidName> {
 }
 
 /// Schemas that others apply later, and that must not cost too much then either.
-fn embedded(schema: &ToolSchema) -> impl Iterator<Item = (Part, &Value)> {
-    let display = schema.display_config.as_ref();
-    let data = display.and_then(|config| config.data_schema.as_ref());
-    let blocking = schema.blocking_config.as_ref();
-    let form = blocking.and_then(|config| config.feedback_schema.as_ref());
-    let custom = form.and_then(|form| form.custom_schema.as_ref());
+fn embedded(schema: &mut ToolSchema) -> impl Iterator<Item = (Part, &mut Value)> {
+    let display = schema.display_config.as_mut();
+    let data = display.and_then(|config| config.data_schema.as_mut());
+    let blocking = schema.blocking_config.as_mut();
+    let form = blocking.and_then(|config| config.feedback_schema.as_mut());
+    let custom = form.and_then(|form| form.custom_schema.as_mut());
     let data = data.map(|schema| (Part::DisplayData, schema));
     data.into_iter().chain(custom.map(|schema| (Part::Feedback, schema)))
 }
@@ -106,18 +115,30 @@ fn check_examples(
     input: &CompiledSchema,
     output: Option<&CompiledSchema>,
 ) -> Result<(), RegisterError> {
-    for (index, example) in schema.examples.iter().enumerate() {
-        let refuse = |part, message| RegisterError::Example { index, part, message };
-        let check = |schema: &CompiledSchema, value: &Value, root: &str| {
-            let shape = Shape::measure(value, MAX_DEPTH, MAX_NODES).map_err(|problem| problem.to_string())?;
-            schema
-                .check(value, &shape, root)
-                .map_err(|violations| violations.to_string())
-        };
-        check(input, &example.input, "input").map_err(|message| refuse(Part::Input, message))?;
-        if let (Some(schema), Some(value)) = (output, &example.output) {
-            check(schema, value, "output").map_err(|message| refuse(Part::Output, message))?;
+    let inputs = schema.examples.iter().map(|example| Some(&example.input));
+    check_part(Part::Input, "input", input, inputs)?;
+    let outputs = schema.examples.iter().map(|example| example.output.as_ref());
+    output.map_or(Ok(()), |output| check_part(Part::Output, "output", output, outputs))
+}
+
+/// Checks one side of all examples, which together may cost no more than one value.
+fn check_part<'e>(
+    part: Part,
+    root: &str,
+    schema: &CompiledSchema,
+    values: impl Iterator<Item = Option<&'e Value>>,
+) -> Result<(), RegisterError> {
+    let mut together = Shape::default();
+    for (index, value) in values.enumerate() {
+        let Some(value) = value else { continue };
+        let refuse = |message| RegisterError::Example { index, part, message };
+        let shape = Shape::of_payload(value).map_err(|problem| refuse(problem.to_string()))?;
+        together = together.and(shape);
+        if !schema.cost().allows(&together) {
+            return Err(refuse("the examples are too large to be checked against it".to_owned()));
         }
+        let checked = schema.check(value, &shape, root);
+        checked.map_err(|violations| refuse(violations.to_string()))?;
     }
     Ok(())
 }

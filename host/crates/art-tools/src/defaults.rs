@@ -1,99 +1,95 @@
 //! Defaults of a schema, filled into arguments before they are validated.
 
+use art_core::JsonObject;
 use serde_json::Value;
 
-use crate::shape::text_len;
+use crate::shape::{Shape, text_len};
 
-/// Schemas applied while defaults are filled into one value.
-const MAX_STEPS: usize = 100_000;
-/// Schemas within schemas: what the filling recurses over.
-const MAX_NESTING: usize = 256;
+/// Properties and items that are looked at while defaults are filled into one value.
+const MAX_STEPS: usize = 1_000_000;
 
-/// The defaults grew out of bounds, as those of a recursive schema do.
+/// What the defaults add is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("grows too large when the defaults of its schema are filled in")]
-pub(crate) struct TooManyDefaults;
+pub struct TooManyDefaults;
 
-/// Whether a schema has a `default` anywhere, so that calls of most tools need no walk.
-pub(crate) fn has_defaults(schema: &Value) -> bool {
+/// The shape of all that a schema may have as a `default`; nothing at all for most, whose values then need no walk.
+pub(crate) fn measure(schema: &Value) -> Shape {
+    let measured = |value| Shape::measure(value, usize::MAX, usize::MAX).unwrap_or_default();
     match schema {
-        Value::Object(members) => members.contains_key("default") || members.values().any(has_defaults),
-        Value::Array(items) => items.iter().any(has_defaults),
-        _ => false,
+        Value::Object(members) => {
+            let own = members.get("default").map(measured).unwrap_or_default();
+            members.values().map(measure).fold(own, Shape::and)
+        }
+        Value::Array(items) => items.iter().map(measure).fold(Shape::default(), Shape::and),
+        _ => Shape::default(),
     }
 }
 
-/// Adds every missing property that has a `default`, in nested objects and items as well, through `allOf` and local
-/// references. Not through `anyOf` and the like: which of their schemas is meant is known only after validation.
+/// Adds every missing property that has a `default`, in nested objects and items as well, through `allOf`. Not through
+/// `anyOf` and the like: which of their schemas is meant is known only after validation.
 ///
-/// The schema must have been admitted.
+/// The schema must be a tree, so it ends by itself.
 ///
 /// # Errors
-/// When what is added has more than `max_bytes` bytes, or the defaults do not come to an end.
+/// When what is added has more than `max_bytes` bytes, or there is too much to look at.
 pub(crate) fn fill(schema: &Value, value: &mut Value, max_bytes: usize) -> Result<(), TooManyDefaults> {
     let mut filling = Filling {
-        root: schema,
         steps: MAX_STEPS,
         bytes: max_bytes,
     };
-    filling.apply(schema, value, MAX_NESTING)
+    filling.apply(schema, value)
 }
 
-struct Filling<'s> {
-    root: &'s Value,
+struct Filling {
     steps: usize,
     bytes: usize,
 }
 
-impl<'s> Filling<'s> {
-    fn apply(&mut self, schema: &'s Value, value: &mut Value, nesting: usize) -> Result<(), TooManyDefaults> {
-        let nesting = nesting.checked_sub(1).ok_or(TooManyDefaults)?;
-        self.steps = self.steps.checked_sub(1).ok_or(TooManyDefaults)?;
-        if let Some(target) = self.target(schema) {
-            self.apply(target, value, nesting)?;
-        }
+impl Filling {
+    fn apply(&mut self, schema: &Value, value: &mut Value) -> Result<(), TooManyDefaults> {
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.apply(part, value, nesting)?;
+            self.step()?;
+            self.apply(part, value)?;
         }
         match value {
-            Value::Object(members) => {
-                let properties = schema.get("properties").and_then(Value::as_object);
-                for (name, property) in properties.into_iter().flatten() {
-                    if !members.contains_key(name) {
-                        let Some(default) = self.default(property, nesting) else {
-                            continue;
-                        };
-                        self.bytes = self.bytes.checked_sub(text_len(default)).ok_or(TooManyDefaults)?;
-                        members.insert(name.clone(), default.clone());
-                    }
-                    if let Some(member) = members.get_mut(name) {
-                        self.apply(property, member, nesting)?;
-                    }
-                }
-            }
+            Value::Object(members) => self.complete(schema, members),
             Value::Array(items) => {
                 let rest = schema.get("items");
                 let first = schema.get("prefixItems").and_then(Value::as_array);
                 for (position, item) in items.iter_mut().enumerate() {
+                    self.step()?;
                     let placed = first.and_then(|schemas| schemas.get(position));
                     if let Some(schema) = placed.or(rest) {
-                        self.apply(schema, item, nesting)?;
+                        self.apply(schema, item)?;
                     }
                 }
+                Ok(())
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+        }
+    }
+
+    fn complete(&mut self, schema: &Value, members: &mut JsonObject) -> Result<(), TooManyDefaults> {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            self.step()?;
+            if !members.contains_key(name)
+                && let Some(default) = property.get("default")
+            {
+                self.bytes = self.bytes.checked_sub(text_len(default)).ok_or(TooManyDefaults)?;
+                members.insert(name.clone(), default.clone());
+            }
+            if let Some(member) = members.get_mut(name) {
+                self.apply(property, member)?;
+            }
         }
         Ok(())
     }
 
-    fn target(&self, schema: &Value) -> Option<&'s Value> {
-        let reference = schema.get("$ref")?.as_str()?;
-        self.root.pointer(reference.strip_prefix('#')?)
-    }
-
-    fn default(&self, schema: &'s Value, nesting: usize) -> Option<&'s Value> {
-        let own = schema.get("default");
-        own.or_else(|| self.default(self.target(schema)?, nesting.checked_sub(1)?))
+    fn step(&mut self) -> Result<(), TooManyDefaults> {
+        self.steps = self.steps.checked_sub(1).ok_or(TooManyDefaults)?;
+        Ok(())
     }
 }
 
@@ -114,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn nested_objects_items_and_references_are_filled_too() {
+    fn nested_objects_and_items_are_filled_too() {
+        let point = json!({"properties": {"x": {"default": 0}}, "default": {}});
         let schema = json!({
-            "$defs": {"point": {"properties": {"x": {"default": 0}}, "default": {}}},
             "properties": {
-                "one": {"$ref": "#/$defs/point"},
-                "many": {"items": {"$ref": "#/$defs/point"}},
+                "one": point,
+                "many": {"items": point},
                 "deep": {"properties": {"n": {"default": "d"}}},
             },
             "allOf": [{"properties": {"all": {"default": true}}}],
@@ -143,15 +139,10 @@ mod tests {
     }
 
     #[test]
-    fn defaults_that_never_end_are_refused() {
-        let schema = json!({
-            "$ref": "#/$defs/n",
-            "$defs": {"n": {"properties": {
-                "left": {"$ref": "#/$defs/n", "default": {}},
-                "right": {"$ref": "#/$defs/n", "default": {}},
-            }}},
-        });
-        assert_eq!(fill(&schema, &mut json!({}), 1 << 20), Err(TooManyDefaults));
+    fn looking_for_defaults_ends() {
+        let all = vec![json!({"items": {"properties": {"a": {}}}}); 500];
+        let mut value = json!(vec![json!({}); 10_000]);
+        assert_eq!(fill(&json!({"allOf": all}), &mut value, 1 << 20), Err(TooManyDefaults));
     }
 
     #[test]

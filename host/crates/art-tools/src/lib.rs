@@ -22,6 +22,7 @@ pub mod report;
 pub mod scope;
 pub mod system;
 
+mod apart;
 mod assist;
 mod check;
 mod compiled;

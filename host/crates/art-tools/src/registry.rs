@@ -73,6 +73,12 @@ impl ToolRegistry {
         self.tool(name).map(|tool| tool.owner.clone())
     }
 
+    /// What a tool says of itself, with every `$ref` of its schemas replaced.
+    #[must_use]
+    pub fn schema(&self, name: &str) -> Option<ToolSchema> {
+        self.tool(name).map(|tool| tool.schema.clone())
+    }
+
     /// Copies of all schemas, by name (A4).
     #[must_use]
     pub fn list(&self) -> Vec<ToolSchema> {

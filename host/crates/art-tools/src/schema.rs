@@ -4,7 +4,8 @@ use art_core::text::truncate;
 use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::admission::{Cost, Root, SchemaProblem, admit, pattern_options};
+use crate::admission::{Cost, Root, SchemaProblem, Tree, admit, pattern_options, unique_items};
+use crate::defaults::{self, TooManyDefaults};
 use crate::shape::Shape;
 use crate::violation::{MAX_VIOLATIONS, Violations, describe};
 
@@ -13,9 +14,11 @@ use crate::violation::{MAX_VIOLATIONS, Violations, describe};
 /// `format` is an annotation, as 2020-12 has it, and checks nothing.
 #[derive(Debug)]
 pub struct CompiledSchema {
-    source: Value,
+    schema: Value,
     validator: Validator,
     cost: Cost,
+    /// All defaults together.
+    defaults: Shape,
 }
 
 impl CompiledSchema {
@@ -24,24 +27,50 @@ impl CompiledSchema {
     /// # Errors
     /// When it is not admitted or is not a valid schema.
     pub fn new(schema: &Value, root: Root) -> Result<Self, SchemaProblem> {
-        let cost = admit(schema, root)?;
+        let Tree { schema: tree, cost } = admit(schema, root)?;
         jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(error.instance_path(), &error))?;
         let validator = jsonschema::draft202012::options()
             .offline()
             .with_pattern_options(pattern_options())
-            .build(schema)
+            .with_keyword("uniqueItems", unique_items)
+            .build(&tree)
             .map_err(|error| invalid(error.instance_path(), &error))?;
         Ok(Self {
-            source: schema.clone(),
+            defaults: defaults::measure(&tree),
+            schema: tree,
             validator,
             cost,
         })
     }
 
-    /// The schema as it was written.
+    /// The schema as it is applied: without references.
     #[must_use]
-    pub const fn source(&self) -> &Value {
-        &self.source
+    pub const fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// What applying it costs.
+    #[must_use]
+    pub const fn cost(&self) -> &Cost {
+        &self.cost
+    }
+
+    /// Whether filling in the defaults and checking a value of this shape holds up nobody. Every part of it may get each
+    /// default.
+    pub(crate) fn is_light(&self, shape: &Shape) -> bool {
+        self.cost.is_light(&shape.and(self.defaults.times(shape.nodes)))
+    }
+
+    /// Adds what is missing in a value of this shape and has a default, and gives the shape of what came of it.
+    ///
+    /// # Errors
+    /// When the value is too large, or becomes so: by more than `max_bytes`, or past what any input may have.
+    pub fn fill(&self, value: &mut Value, shape: Shape, max_bytes: usize) -> Result<Shape, TooManyDefaults> {
+        if self.defaults.nodes == 0 || !self.cost.allows(&shape) {
+            return Ok(shape);
+        }
+        defaults::fill(&self.schema, value, max_bytes)?;
+        Shape::of_payload(value).map_err(|_too_large| TooManyDefaults)
     }
 
     /// Checks a value. `root` is what a message calls the whole of it: `input` or `output`.
@@ -67,7 +96,7 @@ impl CompiledSchema {
         let mut violations = Violations::default();
         for error in self.validator.iter_errors(value) {
             if violations.listed.len() < MAX_VIOLATIONS {
-                violations.listed.push(describe(&error, &self.source, root));
+                violations.listed.push(describe(&error, &self.schema, root));
             } else {
                 violations.more += 1;
             }

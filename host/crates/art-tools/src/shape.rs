@@ -40,6 +40,41 @@ impl Shape {
         Ok(shape)
     }
 
+    /// Measures an input or an output.
+    ///
+    /// # Errors
+    /// When it is deeper or has more values than any may have.
+    pub fn of_payload(value: &Value) -> Result<Self, TooLarge> {
+        Self::measure(value, MAX_DEPTH, MAX_NODES)
+    }
+
+    /// The shape of both values together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            nodes: self.nodes.saturating_add(other.nodes),
+            depth: self.depth.max(other.depth),
+            text_bytes: self.text_bytes.saturating_add(other.text_bytes),
+        }
+    }
+
+    /// The shape of so many of them.
+    pub(crate) fn times(self, count: usize) -> Self {
+        Self {
+            nodes: self.nodes.saturating_mul(count),
+            text_bytes: self.text_bytes.saturating_mul(count),
+            ..self
+        }
+    }
+
+    /// A shape at least as large as that of any value with a text of so many bytes.
+    pub(crate) fn of_text(bytes: usize) -> Self {
+        Self {
+            nodes: bytes.min(MAX_NODES),
+            depth: MAX_DEPTH,
+            text_bytes: bytes,
+        }
+    }
+
     /// Counts one value at `depth`.
     pub(crate) fn enter(&mut self, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
         if depth > max_depth {

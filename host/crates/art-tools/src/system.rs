@@ -2,16 +2,19 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use art_core::error::ToolErrorCode;
-use art_core::outcome::{CallLog, Outcome};
+use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::text::truncate;
 use art_core::tool::{ParsedToolCall, ToolStatus};
 use art_core::usage::Usage;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
+use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::apart::{Allowance, apart};
 use crate::check::check;
 use crate::compiled::Tool;
 use crate::config::SystemConfig;
@@ -22,7 +25,7 @@ use crate::progress::{CallProgress, followed};
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
 use crate::report::{CallEnding, ToolReport};
-use crate::run::run;
+use crate::run::{micros, run};
 use crate::scope::CallScope;
 use crate::sink::ObservationSink;
 
@@ -114,7 +117,7 @@ impl ToolSystem {
     async fn execute(&self, call: ParsedToolCall, scope: &CallScope) -> ToolReport {
         let start = Instant::now();
         let done = match check(&self.registry, call, scope).await {
-            Ok((tool, admitted)) => self.run(&tool, admitted, scope).await,
+            Ok((tool, admitted)) => self.run(tool, admitted, scope).await,
             Err(refused) => Done::without_running(refused.call, refused.answer),
         };
         let ran = done.ran;
@@ -125,7 +128,7 @@ impl ToolSystem {
         report
     }
 
-    async fn run(&self, tool: &Tool, admitted: Admitted, scope: &CallScope) -> Done {
+    async fn run(&self, tool: Arc<Tool>, admitted: Admitted, scope: &CallScope) -> Done {
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
             Err(ending) => {
@@ -134,11 +137,31 @@ impl ToolSystem {
             }
         };
         scope.tell(|| CallProgress::Started(admitted.call().clone()));
+        let start = Instant::now();
         let running = run(&*tool.executor, &admitted, self.config.grace);
-        let Outcome { ending, usage, log } = followed(running, admitted.call(), admitted.progress(), scope).await;
+        let Outcome {
+            mut ending,
+            mut usage,
+            log,
+        } = followed(running, admitted.call(), admitted.progress(), scope).await;
+        let ran = start.elapsed();
+        if let Ending::Timeout { limit_ms } = &mut ending {
+            // The executor had what the check of the arguments left of it.
+            *limit_ms = tool.limits.timeout_ms;
+        }
+        let allowance = Allowance {
+            left: Duration::from_millis(admitted.limits().timeout_ms).saturating_sub(ran),
+            limit_ms: tool.limits.timeout_ms,
+            cancel: admitted.cancel(),
+        };
+        let answer = answer_apart(admitted.call(), tool, ending, allowance).await;
+        // Checking what a tool gave is part of what its call took.
+        usage.wall_us = usage
+            .wall_us
+            .saturating_add(micros(start.elapsed().saturating_sub(ran)));
         drop(permit);
         Done {
-            answer: answer(admitted.call(), tool, ending),
+            answer,
             call: admitted.into_call(),
             usage,
             log,
@@ -182,6 +205,21 @@ impl ToolSystem {
         report.attachments = Arc::new([]);
         report
     }
+}
+
+/// The answer for an ending, made where that holds up nobody.
+async fn answer_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, allowance: Allowance<'_>) -> Answer {
+    let is_light = match &ending {
+        Ending::Success(success) => tool.is_light_output(success.output.len()),
+        _ => true,
+    };
+    let named = ParsedToolCall {
+        call_id: call.call_id.clone(),
+        tool_name: call.tool_name.clone(),
+        arguments: Value::Null,
+    };
+    let answered = apart(is_light, allowance, move || answer(&named, &tool, ending)).await;
+    answered.unwrap_or_else(|ending| ended(call, &ending))
 }
 
 impl Done {

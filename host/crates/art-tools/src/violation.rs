@@ -92,7 +92,8 @@ fn bound(kind: &Kind) -> Option<String> {
         Kind::MaxItems { limit } => format!("must have at most {limit} items"),
         Kind::MinProperties { limit } => format!("must have at least {limit} properties"),
         Kind::MaxProperties { limit } => format!("must have at most {limit} properties"),
-        Kind::UniqueItems => "must not have equal items".to_owned(),
+        // `uniqueItems` is ours.
+        Kind::Custom { message, .. } => message.clone(),
         _ => return None,
     })
 }

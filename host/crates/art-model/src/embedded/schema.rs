@@ -1,4 +1,4 @@
-//! What the model knows of a tool: its words and its parameters, read leniently from any JSON Schema.
+//! What the model knows of a tool: its words and its parameters, read leniently from any JSON Schema without references.
 
 use art_core::JsonObject;
 use art_core::tool::ToolSchema;
@@ -81,7 +81,7 @@ impl Tool {
         let mut tool = Self {
             name: text("name"),
             description: text("description"),
-            params: fields(schema, schema, DEPTH),
+            params: fields(schema, DEPTH),
             examples: examples.clone().map(example_text).collect(),
             questions: examples.filter_map(question).collect(),
             shown: String::new(),
@@ -117,7 +117,7 @@ fn example_text(example: &Value) -> String {
     std::iter::once(description).chain(texts).collect::<Vec<_>>().join(" ")
 }
 
-fn fields(schema: &Value, root: &Value, depth: usize) -> Vec<Param> {
+fn fields(schema: &Value, depth: usize) -> Vec<Param> {
     let empty = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let required: Vec<&str> = schema
@@ -127,20 +127,20 @@ fn fields(schema: &Value, root: &Value, depth: usize) -> Vec<Param> {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let param = |(name, schema): (&String, &Value)| param(name, schema, root, required.contains(&name.as_str()), depth);
+    let param = |(name, schema): (&String, &Value)| param(name, schema, required.contains(&name.as_str()), depth);
     properties.iter().take(PARAMETERS).map(param).collect()
 }
 
-fn param(name: &str, schema: &Value, root: &Value, required: bool, depth: usize) -> Param {
+fn param(name: &str, schema: &Value, required: bool, depth: usize) -> Param {
     let own = schema.get("description").and_then(Value::as_str);
     let has_default = schema.get("default").is_some();
-    let resolved = resolve(schema, root, DEPTH);
+    let resolved = resolve(schema, DEPTH);
     let inherited = resolved.get("description").and_then(Value::as_str);
     let description = own.or(inherited).unwrap_or_default().to_owned();
     Param {
         name: name.to_owned(),
-        kind: kind(resolved, root, depth),
-        choices: choices(resolved, root, &description),
+        kind: kind(resolved, depth),
+        choices: choices(resolved, &description),
         class: class::of(
             name,
             &description,
@@ -164,19 +164,10 @@ fn name_stems(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Follows local references and picks the branch of a union that is not null.
-fn resolve<'a>(schema: &'a Value, root: &'a Value, depth: usize) -> &'a Value {
+/// Picks the branch of a union that is not null.
+fn resolve(schema: &Value, depth: usize) -> &Value {
     if depth == 0 {
         return schema;
-    }
-    if let Some(pointer) = schema
-        .get("$ref")
-        .and_then(Value::as_str)
-        .and_then(|target| target.strip_prefix('#'))
-    {
-        return root
-            .pointer(pointer)
-            .map_or(schema, |target| resolve(target, root, depth - 1));
     }
     if schema.get("type").is_some() || schema.get("enum").is_some() {
         return schema;
@@ -189,13 +180,13 @@ fn resolve<'a>(schema: &'a Value, root: &'a Value, depth: usize) -> &'a Value {
     match branches {
         Some(branches) if branches.iter().all(|branch| branch.get("const").is_none()) => {
             let branch = branches.iter().find(|branch| !is_null(branch));
-            branch.map_or(schema, |branch| resolve(branch, root, depth - 1))
+            branch.map_or(schema, |branch| resolve(branch, depth - 1))
         }
         _ => schema,
     }
 }
 
-fn kind(schema: &Value, root: &Value, depth: usize) -> Type {
+fn kind(schema: &Value, depth: usize) -> Type {
     let name = match schema.get("type") {
         Some(Value::String(name)) => name.as_str(),
         Some(Value::Array(names)) => names
@@ -213,15 +204,15 @@ fn kind(schema: &Value, root: &Value, depth: usize) -> Type {
         "boolean" => Type::Boolean,
         "array" if depth > 0 => {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            Type::List(Box::new(param("", items, root, true, depth - 1)))
+            Type::List(Box::new(param("", items, true, depth - 1)))
         }
-        "object" if depth > 0 => Type::Object(fields(schema, root, depth - 1)),
+        "object" if depth > 0 => Type::Object(fields(schema, depth - 1)),
         _ => Type::Any,
     }
 }
 
 /// The values of `enum`, or the constants of a union, each with its own description or what `description` says of it.
-fn choices(schema: &Value, root: &Value, description: &str) -> Vec<Choice> {
+fn choices(schema: &Value, description: &str) -> Vec<Choice> {
     let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
     let listed = listed.map(|value| Choice {
         value: value.clone(),
@@ -232,7 +223,7 @@ fn choices(schema: &Value, root: &Value, description: &str) -> Vec<Choice> {
         .or_else(|| schema.get("anyOf"))
         .and_then(Value::as_array);
     let constants = branches.into_iter().flatten().flat_map(|branch| {
-        let branch = resolve(branch, root, DEPTH);
+        let branch = resolve(branch, DEPTH);
         let hint = branch
             .get("description")
             .and_then(Value::as_str)

@@ -67,9 +67,9 @@ pub(crate) fn csv_query() -> ToolSchema {
             "csv": text("The CSV text: a header row with the column names, then one line for each row."),
             "delimiter": {"type": ["string", "null"], "description": "The character between two fields: `,`, `;`, tab or `|`. Left out, it is detected."},
             "group_by": {"type": ["string", "null"], "description": "The column to group by: one output row for each, per, every or by region, category, month, customer and so on."},
-            "aggregate": {"anyOf": [{"$ref": "#/$defs/Aggregate"}, {"type": "null"}], "description": "How to combine the values of a group, or of the whole table: `sum` for the total or overall amount, `mean` for the average, `count` for how many or the number of rows, `min` for the smallest, lowest, least or earliest value, `max` for the largest, highest, most or latest value."},
+            "aggregate": {"anyOf": [{"type": "string", "enum": ["count", "sum", "mean", "min", "max"]}, {"type": "null"}], "description": "How to combine the values of a group, or of the whole table: `sum` for the total or overall amount, `mean` for the average, `count` for how many or the number of rows, `min` for the smallest, lowest, least or earliest value, `max` for the largest, highest, most or latest value."},
             "column": {"type": ["string", "null"], "description": "The column to aggregate or to sort by, such as sales, revenue, price or amount. Left out, it is the only numeric column."},
-            "sort": {"anyOf": [{"$ref": "#/$defs/Sort"}, {"type": "null"}], "description": "The order of the rows: `descending` puts the highest, largest, biggest, top, most, best, latest first; `ascending` the lowest, smallest, least, fewest, worst, earliest first."},
+            "sort": {"anyOf": [{"type": "string", "enum": ["ascending", "descending"]}, {"type": "null"}], "description": "The order of the rows: `descending` puts the highest, largest, biggest, top, most, best, latest first; `ascending` the lowest, smallest, least, fewest, worst, earliest first."},
             "limit": {"type": ["integer", "null"], "minimum": 1, "description": "How many rows to return at most: 1 for the single highest or lowest, 3 for the top three. Left out, up to 1000."},
             "columns": {"type": ["array", "null"], "items": {"type": "string"}, "description": "The columns to show, in this order; left out, all."},
         }),
@@ -95,10 +95,12 @@ pub(crate) fn diff_text() -> ToolSchema {
 }
 
 pub(crate) fn all() -> Vec<ToolSchema> {
-    let mut csv = csv_query();
-    csv.input_schema["$defs"] = json!({
-        "Aggregate": {"type": "string", "enum": ["count", "sum", "mean", "min", "max"]},
-        "Sort": {"type": "string", "enum": ["ascending", "descending"]},
-    });
-    vec![calculator(), datetime(), unit_convert(), csv, text_stats(), diff_text()]
+    vec![
+        calculator(),
+        datetime(),
+        unit_convert(),
+        csv_query(),
+        text_stats(),
+        diff_text(),
+    ]
 }

@@ -1,58 +1,61 @@
 //! Regular expressions inside a schema (D05).
 
-use jsonschema::PatternOptions;
-use serde_json::{Value, json};
+use std::collections::HashMap;
 
-use super::graph::Graph;
+use art_core::text::truncate;
+use jsonschema::PatternOptions;
+use serde_json::json;
+
 use super::problem::SchemaProblem;
-use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM, MAX_PATTERNS};
+use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
 /// Bytes of compiled program that count as one unit of weight.
 const UNIT: usize = 4 << 10;
 
-/// The weight of all patterns together: the size of their compiled programs in units. A byte of text costs a linear engine
-/// up to one step for each instruction of the program, so this is what text has to be multiplied with.
-pub(super) fn weigh(graph: &Graph<'_>) -> Result<u64, SchemaProblem> {
-    let mut weight: u64 = 0;
-    let mut count = 0;
-    for (index, node) in graph.nodes.iter().enumerate() {
-        for pattern in patterns(node.schema) {
-            count += 1;
-            if count > MAX_PATTERNS {
-                return Err(SchemaProblem::TooManyPatterns);
-            }
-            weight = weight.saturating_add(weigh_one(graph, index, pattern)?);
+/// The patterns of a schema so far.
+#[derive(Debug, Default)]
+pub(super) struct Patterns<'s> {
+    count: usize,
+    program: usize,
+    weights: HashMap<&'s str, u64>,
+}
+
+impl<'s> Patterns<'s> {
+    /// The weight of one more pattern of the schema: the size of its compiled program in units. A byte of text costs a linear
+    /// engine up to one step for each instruction of the program, so this is what text has to be multiplied with.
+    pub(super) fn weigh(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
+        self.count += 1;
+        if self.count > MAX_PATTERNS {
+            return Err(SchemaProblem::TooManyPatterns);
         }
+        if let Some(weight) = self.weights.get(pattern) {
+            return Ok(*weight);
+        }
+        let bytes = program(pattern, at)?;
+        self.program += bytes;
+        if self.program > MAX_PATTERN_PROGRAMS {
+            return Err(SchemaProblem::PatternsTooLarge);
+        }
+        let weight = u64::try_from(bytes / UNIT).unwrap_or(u64::MAX);
+        self.weights.insert(pattern, weight);
+        Ok(weight)
     }
-    Ok(weight)
 }
 
-fn patterns(schema: &Value) -> impl Iterator<Item = &str> {
-    let own = schema.get("pattern").and_then(Value::as_str);
-    let names = schema.get("patternProperties").and_then(Value::as_object);
-    own.into_iter()
-        .chain(names.into_iter().flat_map(|names| names.keys().map(String::as_str)))
-}
-
-fn weigh_one(graph: &Graph<'_>, node: usize, pattern: &str) -> Result<u64, SchemaProblem> {
+/// Bytes that the compiled program of a pattern fits into: 4 KiB, 8 KiB, and so on.
+fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
+    let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(SchemaProblem::PatternTooLong {
-            at: graph.pointer(node),
+            at: at(),
             bytes: pattern.len(),
         });
     }
-    // The first of 4 KiB, 8 KiB, .. that it fits into. The largest is tried first: most of what fails, fails there.
-    if !compiles(pattern, MAX_PATTERN_PROGRAM) {
-        return Err(SchemaProblem::PatternRefused {
-            at: graph.pointer(node),
-        });
-    }
     let sizes = std::iter::successors(Some(UNIT), |size| size.checked_mul(2));
-    let fits = sizes
-        .take_while(|size| *size < MAX_PATTERN_PROGRAM)
+    sizes
+        .take_while(|size| *size <= MAX_PATTERN_PROGRAM)
         .find(|size| compiles(pattern, *size))
-        .unwrap_or(MAX_PATTERN_PROGRAM);
-    Ok(u64::try_from(fits / UNIT).unwrap_or(u64::MAX))
+        .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
 }
 
 /// Whether the validator's own translation of the pattern compiles to a program of at most `size` bytes.

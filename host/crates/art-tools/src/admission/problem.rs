@@ -1,6 +1,9 @@
 //! Why a schema is refused.
 
-use super::{MAX_DEPTH, MAX_NODES, MAX_PATHS, MAX_PATTERN_BYTES, MAX_PATTERNS, MAX_REFERENCES, MAX_TEXT_BYTES};
+use super::{
+    MAX_DEPTH, MAX_NODES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS, MAX_REFERENCE_BYTES, MAX_REFERENCES,
+    MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_TRIES,
+};
 
 /// Why a schema is refused. `at` is a JSON pointer into it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,7 +12,7 @@ pub enum SchemaProblem {
     #[error("its text has {0} bytes, more than {MAX_TEXT_BYTES}")]
     TextTooLong(usize),
     /// D01.
-    #[error("it is nested more than {MAX_DEPTH} levels deep")]
+    #[error("its schemas are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     /// D01, D06.
     #[error("it has more than {MAX_NODES} values")]
@@ -35,7 +38,10 @@ pub enum SchemaProblem {
         keyword: String,
     },
     /// D03.
-    #[error("the `$ref` `{reference}` at `{at}` does not start with `#/`, or has a `%` in it")]
+    #[error(
+        "the `$ref` `{reference}` at `{at}` does not start with `#/`, has a `%` in it, or has more than \
+         {MAX_REFERENCE_BYTES} bytes: write what it names under `$defs`"
+    )]
     ForeignReference {
         /// Where.
         at: String,
@@ -51,17 +57,42 @@ pub enum SchemaProblem {
         reference: String,
     },
     /// D04.
-    #[error("the schema at `{at}` applies to a value only by applying itself to the same value")]
-    UnproductiveCycle {
+    #[error(
+        "the `$ref` `{reference}` at `{at}` leads back to itself, and a recursive schema has no end: write as many levels as \
+         are needed and `true` below them, or take a list whose items name their parent"
+    )]
+    Recursive {
+        /// Where, in the schema without references.
+        at: String,
+        /// What it says.
+        reference: String,
+    },
+    /// D02.
+    #[error("more than {MAX_REFERENCES} references lead to one another: refer to the last of them at once")]
+    TooManyReferences,
+    /// D01. Has what to say of the references that were being replaced.
+    #[error(
+        "it has more than {MAX_SCHEMAS} schemas when each `$ref` is replaced by what it names{0}: write `true` or \
+         `{{\"type\": \"object\"}}` for a definition that is used often, or split the tool"
+    )]
+    TooManySchemas(String),
+    /// D01, D06. As above.
+    #[error(
+        "its text has more than {MAX_TEXT_BYTES} bytes when each `$ref` is replaced by what it names{0}: shorten the \
+         definitions that are used often"
+    )]
+    TreeTooLong(String),
+    /// Validators look at what lies below once for each of them.
+    #[error("the `unevaluated*` at `{at}` lies in place below another one: keep the outer one")]
+    NestedUnevaluated {
         /// Where.
         at: String,
     },
-    /// D02.
-    #[error("schemas refer to each other over more than {MAX_REFERENCES} references, or hold each other too deeply")]
-    ReferencesTooDeep,
-    /// D01.
-    #[error("it unfolds to more than {MAX_PATHS} schemas")]
-    TooManyPaths,
+    /// The same through parts of a value.
+    #[error(
+        "`unevaluated*` has its schemas tried more than {MAX_TRIES} times: write `additionalProperties` or `items`"
+    )]
+    TooManyTries,
     /// D05.
     #[error("the pattern at `{at}` has {bytes} bytes, more than {MAX_PATTERN_BYTES}")]
     PatternTooLong {
@@ -77,8 +108,14 @@ pub enum SchemaProblem {
         at: String,
     },
     /// D05.
-    #[error("it has more than {MAX_PATTERNS} patterns")]
+    #[error("it has more than {MAX_PATTERNS} patterns when each `$ref` is replaced by what it names")]
     TooManyPatterns,
+    /// D05.
+    #[error(
+        "its patterns compile to more than {MAX_PATTERN_PROGRAMS} bytes: write `[a-z]` for `\\w` and `[0-9]` for `\\d`, and \
+         smaller counts"
+    )]
+    PatternsTooLarge,
     /// D07: not a schema of 2020-12.
     #[error("`{at}` is not valid in JSON Schema 2020-12: {message}")]
     Invalid {

@@ -226,3 +226,47 @@ fn a_tool_whose_schemas_are_refused_is_refused() {
     ];
     insta::assert_snapshot!(refusals.join("\n"));
 }
+
+#[test]
+fn no_schema_of_a_registered_tool_has_a_reference() {
+    let refer = |root: serde_json::Value| {
+        let mut schema = root;
+        schema["properties"] = json!({"a": {"$ref": "#/$defs/a"}});
+        schema["$defs"] = json!({"a": {"type": "string"}});
+        schema
+    };
+    let mut tool = Scripted::echo("a");
+    tool.schema.input_schema = refer(json!({"type": "object"}));
+    tool.schema.output_schema = Some(refer(json!({})));
+    tool.schema.display_config = Some(art_core::tool::DisplayToolConfig {
+        data_schema: Some(refer(json!({}))),
+        ..Default::default()
+    });
+    let registry = ToolRegistry::new();
+    registry.register(Arc::new(tool)).unwrap();
+    let found = registry.schema("a").unwrap();
+    assert_eq!(
+        found.input_schema,
+        json!({"type": "object", "properties": {"a": {"type": "string"}}})
+    );
+    for schemas in [registry.list(), registry.available(|_| true), vec![found]] {
+        let text = serde_json::to_string(&schemas).unwrap();
+        assert!(!text.contains("$ref") && !text.contains("$defs"), "{text}");
+    }
+}
+
+#[test]
+fn examples_are_checked_within_one_bound_for_all_of_them() {
+    let told = |examples: usize, length: usize| {
+        let mut tool = Scripted::echo("tool");
+        tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});
+        tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples];
+        let start = std::time::Instant::now();
+        let told = ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string();
+        assert!(start.elapsed() < std::time::Duration::from_secs(10));
+        told
+    };
+    // Each of them has its text in every prompt.
+    assert!(told(3, 60_000).contains("more than 16384"));
+    assert!(told(60, 200).contains("must match the pattern"));
+}

@@ -554,6 +554,120 @@ async fn a_direct_tool_ends_in_every_way_that_a_plugin_can() {
     );
 }
 
+/// A tool whose output takes long to check, and its answer.
+fn heavy(timeout_ms: u64) -> Arc<Scripted> {
+    let mut schema = schema("heavy");
+    schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 150]}}));
+    let mut tool = Scripted::new(schema, |_| {
+        std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
+    });
+    tool.limits.timeout_ms = timeout_ms;
+    Arc::new(tool)
+}
+
+#[tokio::test]
+async fn checking_an_output_counts_as_time_of_its_call() {
+    let reports = Bench::new([heavy(30_000)]).run(vec![call("heavy", json!({}))]).await;
+    assert_eq!(endings(&reports), [CallEnding::Success]);
+    let checked = Duration::from_micros(reports[0].usage.wall_us);
+    assert!(
+        checked > Duration::from_millis(2) && checked <= reports[0].duration,
+        "{checked:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_output_that_takes_too_long_to_check_ends_as_a_timeout() {
+    let reports = Bench::new([heavy(1)]).run(vec![call("heavy", json!({}))]).await;
+    assert_eq!(endings(&reports), [CallEnding::Timeout]);
+    assert_eq!(errors(&reports), ["Tool \"heavy\" did not finish within 1 ms"]);
+}
+
+#[tokio::test]
+async fn a_call_whose_output_is_checked_can_be_cancelled_and_holds_up_no_other() {
+    let bench = Bench::new([heavy(30_000), echo("light")]);
+    let cancel = bench.scope.cancel.clone();
+    let light = async {
+        let reports = bench.run(vec![call("light", json!({}))]).await;
+        cancel.cancel();
+        reports
+    };
+    let (heavy, light) = tokio::join!(bench.run(vec![call("heavy", json!({}))]), light);
+    assert_eq!(
+        (endings(&heavy), endings(&light)),
+        (vec![CallEnding::Cancelled], vec![CallEnding::Success])
+    );
+}
+
+#[tokio::test]
+async fn an_output_that_costs_too_much_to_check_is_invalid() {
+    for (schemas, ending) in [
+        (100, CallEnding::Success),
+        (400, CallEnding::InvalidOutput),
+        (800, CallEnding::InvalidOutput),
+    ] {
+        let mut schema = schema("large");
+        schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); schemas]}}));
+        let tool = Scripted::new(schema, |_| {
+            std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
+        });
+        let reports = Bench::new([Arc::new(tool)]).run(vec![call("large", json!({}))]).await;
+        assert_eq!(endings(&reports), [ending], "{schemas}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_are_checked_within_the_time_of_their_call() {
+    let tool = |timeout_ms: u64| {
+        let mut schema = schema("heavy");
+        schema.input_schema["additionalProperties"] = json!({"items": {"allOf": vec![json!({"minimum": 0}); 150]}});
+        let mut tool = Scripted::new(schema, |_| std::future::ready(answer("1")));
+        tool.limits.timeout_ms = timeout_ms;
+        Arc::new(tool)
+    };
+    for (timeout_ms, ending) in [(30_000, CallEnding::Success), (1, CallEnding::Timeout)] {
+        let bench = Bench::new([tool(timeout_ms)]);
+        let reports = bench.run(vec![call("heavy", json!({"a": vec![1; 40_000]}))]).await;
+        assert_eq!(endings(&reports), [ending]);
+    }
+}
+
+/// A tool with `n` defaults behind a chain of references.
+fn with_defaults(n: usize) -> Arc<Scripted> {
+    let mut schema = schema("filled");
+    let properties = (0..n).map(|i| (format!("p{i}"), json!({"default": {}})));
+    let mut defs: art_core::JsonObject = (0..50)
+        .map(|i| (format!("d{i}"), json!({"$ref": format!("#/$defs/d{}", i + 1)})))
+        .collect();
+    defs.insert(
+        "d50".to_owned(),
+        json!({"properties": properties.collect::<art_core::JsonObject>()}),
+    );
+    schema.input_schema =
+        json!({"type": "object", "properties": {"a": {"items": {"$ref": "#/$defs/d0"}}}, "$defs": defs});
+    let mut tool = Scripted::new(schema, |_| std::future::ready(answer("1")));
+    tool.limits.input_bytes = 1 << 20;
+    Arc::new(tool)
+}
+
+#[tokio::test]
+async fn filling_in_defaults_grows_with_the_value_and_stops() {
+    for (n, items, ending) in [
+        (10, 100, CallEnding::Success),
+        (400, 100, CallEnding::Success),
+        (400, 200, CallEnding::InvalidArguments),
+        (400, 40_000, CallEnding::InvalidArguments),
+    ] {
+        let start = Instant::now();
+        let arguments = json!({"a": vec![json!({}); items]});
+        let reports = Bench::new([with_defaults(n)])
+            .run(vec![call("filled", arguments)])
+            .await;
+        assert_eq!(endings(&reports), [ending], "{n} {items}");
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
 #[tokio::test]
 async fn an_empty_batch_is_answered_with_nothing() {
     assert!(Bench::new([]).run(Vec::new()).await.is_empty());

@@ -1,0 +1,149 @@
+//! `uniqueItems` in a time that is linear in the array, whatever lies in it.
+//!
+//! The hashes of the library collide for values that somebody chose, and every collision is compared. These are keyed with a
+//! secret, and keep apart what is apart.
+
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+
+use jsonschema::paths::Location;
+use jsonschema::{Keyword, ValidationError};
+use serde_json::{Map, Number, Value};
+
+#[derive(Debug)]
+struct UniqueItems {
+    wanted: bool,
+}
+
+/// Makes the keyword of a schema.
+pub(crate) fn unique_items<'s>(
+    _: &'s Map<String, Value>,
+    value: &'s Value,
+    _: Location,
+) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'s>> {
+    Ok(Box::new(UniqueItems {
+        wanted: value == &Value::Bool(true),
+    }))
+}
+
+impl<'i> Keyword<'i> for UniqueItems {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        if Keyword::is_valid(self, instance) {
+            Ok(())
+        } else {
+            Err(ValidationError::custom("must not have equal items"))
+        }
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        let mut seen = HashSet::new();
+        let items = instance.as_array().filter(|_| self.wanted);
+        items.into_iter().flatten().all(|item| seen.insert(Item(item)))
+    }
+}
+
+/// A value that is equal to others as JSON Schema has it: numbers by what they are worth, objects in any order.
+struct Item<'v>(&'v Value);
+
+impl PartialEq for Item<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.0, other.0) {
+            (Value::Number(a), Value::Number(b)) => worth(a) == worth(b),
+            (Value::Array(a), Value::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Item(a) == Item(b))
+            }
+            (Value::Object(a), Value::Object(b)) => {
+                let same = |(name, a)| b.get(name).is_some_and(|b| Item(a) == Item(b));
+                a.len() == b.len() && a.iter().all(same)
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
+impl Eq for Item<'_> {}
+
+impl Hash for Item<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self.0).hash(state);
+        match self.0 {
+            Value::Null => {}
+            Value::Bool(value) => value.hash(state),
+            Value::Number(number) => worth(number).hash(state),
+            Value::String(text) => text.hash(state),
+            Value::Array(items) => {
+                items.len().hash(state);
+                items.iter().for_each(|item| Item(item).hash(state));
+            }
+            Value::Object(members) => {
+                members.len().hash(state);
+                let mut members: Vec<_> = members.iter().collect();
+                members.sort_unstable_by_key(|(name, _)| *name);
+                members.iter().for_each(|(name, value)| (name, Item(value)).hash(state));
+            }
+        }
+    }
+}
+
+/// What a number is worth: an integer, or the bits of another float. No integer has bits, so the two are never the same.
+fn worth(number: &Number) -> (i128, u64) {
+    /// From here on every float is an integer that nothing else can hold.
+    const BEYOND: f64 = 1e30;
+    let float = number.as_f64().unwrap_or_default();
+    match (number.as_i64(), number.as_u64()) {
+        (Some(integer), _) => (integer.into(), 0),
+        (_, Some(integer)) => (integer.into(), 0),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a float without a fraction below 1e30 fits"
+        )]
+        _ if float.fract() == 0.0 && float.abs() < BEYOND => (float as i128, 0),
+        _ => (0, float.to_bits()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn is_unique(items: &Value) -> bool {
+        UniqueItems { wanted: true }.is_valid(items)
+    }
+
+    #[test]
+    fn equal_items_are_found_however_they_are_written() {
+        for items in [
+            json!([1, 2, 1.0]),
+            json!([0, -0.0]),
+            json!([1e18, 1_000_000_000_000_000_000_u64]),
+            json!([1e300, 1e300]),
+            json!([0.5, 0.5]),
+            json!(["a", "b", "a"]),
+            json!([null, null]),
+            json!([{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}]),
+        ] {
+            assert!(!is_unique(&items), "{items}");
+        }
+    }
+
+    #[test]
+    fn other_items_are_kept_apart() {
+        for items in [
+            json!([1, true, "1", [1], {"1": 1}, null, 0, false, ""]),
+            json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992.0]),
+            json!([[[]], [], [[], []], {}]),
+            json!([{"a": 1}, {"a": 2}, {"b": 1}, {"a": 1, "b": 1}]),
+            json!([["a", "b"], ["ab"], ["", "ab"]]),
+            json!("not an array"),
+            json!([0.5, 0.25, 1e300, -1e300, u64::MAX, i64::MIN]),
+        ] {
+            assert!(is_unique(&items), "{items}");
+        }
+    }
+
+    #[test]
+    fn equal_items_are_allowed_where_the_keyword_is_off() {
+        assert!(UniqueItems { wanted: false }.is_valid(&json!([1, 1])));
+    }
+}

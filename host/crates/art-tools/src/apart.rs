@@ -1,0 +1,102 @@
+//! Work on values that takes long enough to hold up others.
+
+use std::time::Duration;
+
+use art_core::outcome::Ending;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// What a call has left for the work of the host on its values.
+#[derive(Debug)]
+pub(crate) struct Allowance<'c> {
+    /// Of the time that the call may take.
+    pub(crate) left: Duration,
+    /// That time, for the message.
+    pub(crate) limit_ms: u64,
+    pub(crate) cancel: &'c CancellationToken,
+}
+
+/// Does `work` here if it is light, and otherwise on a thread that holds up neither input and output nor other calls. Then the
+/// caller goes away when its time is over or it is cancelled; the work, whose cost is bounded, ends for nobody.
+///
+/// # Errors
+/// How the call ends when the work does not.
+pub(crate) async fn apart<T: Send + 'static>(
+    is_light: bool,
+    allowance: Allowance<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Ending> {
+    if is_light {
+        return Ok(work());
+    }
+    let working = spawn_blocking(work);
+    // Work that has not begun when nobody waits for it any more never does.
+    let _dropped = AbortOnDrop(working.abort_handle());
+    tokio::select! {
+        biased;
+        () = allowance.cancel.cancelled() => Err(Ending::Cancelled),
+        done = timeout(allowance.left, working) => match done {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(_panic)) => Err(Ending::HostError { message: "the check of its values panicked".to_owned() }),
+            Err(_elapsed) => Err(Ending::Timeout { limit_ms: allowance.limit_ms }),
+        },
+    }
+}
+
+struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn allowance(left_ms: u64, cancel: &CancellationToken) -> Allowance<'_> {
+        Allowance {
+            left: Duration::from_millis(left_ms),
+            limit_ms: 1_000,
+            cancel,
+        }
+    }
+
+    #[tokio::test]
+    async fn light_work_is_done_at_once_even_without_time() {
+        let cancel = CancellationToken::new();
+        assert_eq!(apart(true, allowance(0, &cancel), || 7).await, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn heavy_work_is_left_when_the_time_is_over_or_the_call_is_cancelled() {
+        let cancel = CancellationToken::new();
+        let (end, ended) = mpsc::channel::<()>();
+        let late = apart(false, allowance(20, &cancel), move || ended.recv().is_ok());
+        assert_eq!(late.await, Err(Ending::Timeout { limit_ms: 1_000 }));
+        drop(end);
+        cancel.cancel();
+        let cancelled = apart(false, allowance(60_000, &cancel), || ());
+        assert_eq!(cancelled.await, Err(Ending::Cancelled));
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_the_work_ends_the_call_alone() {
+        let cancel = CancellationToken::new();
+        let ending = apart(false, allowance(60_000, &cancel), || -> u8 { panic!("told to") }).await;
+        assert!(matches!(ending, Err(Ending::HostError { .. })), "{ending:?}");
+    }
+
+    #[tokio::test]
+    async fn others_go_on_beside_heavy_work() {
+        let cancel = CancellationToken::new();
+        let (go, gone) = mpsc::channel::<()>();
+        // The work ends only when the other one, on the same thread, has run.
+        let work = apart(false, allowance(60_000, &cancel), move || gone.recv().is_ok());
+        let (done, ()) = tokio::join!(work, async move { go.send(()).unwrap() });
+        assert_eq!(done, Ok(true));
+    }
+}
