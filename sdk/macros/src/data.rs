@@ -1,8 +1,8 @@
 //! `#[args]` and `#[output]`: the derives of a tool's types, through `art_sdk`, so that a tool depends on nothing else.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Data, DeriveInput, Error, Result};
+use syn::{Attribute, Data, DeriveInput, Error, Field, Result};
 
 /// Which way the type goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ fn derive(role: Role, options: &TokenStream, item: &TokenStream) -> Result<Token
             "a tool's types are structs and enums",
         ));
     }
+    refuse_recursion(&item)?;
     let before = item.attrs.len();
     item.attrs.retain(|attribute| !is_role(attribute));
     let both = item.attrs.len() < before;
@@ -68,14 +69,55 @@ fn derives(item: &DeriveInput, name: &str) -> bool {
 }
 
 fn flattens(item: &DeriveInput) -> bool {
-    let in_fields = |fields: &syn::Fields| {
-        let mut attributes = fields.iter().flat_map(|field| &field.attrs);
-        attributes.any(|attribute| attribute.path().is_ident("serde") && mentions(attribute, "flatten"))
-    };
+    let mut attributes = fields(item).into_iter().flat_map(|field| &field.attrs);
+    attributes.any(|attribute| attribute.path().is_ident("serde") && mentions(attribute, "flatten"))
+}
+
+/// Refuses a type that holds itself: its schema has no end, and no host admits it. What holds itself through another type is
+/// found when the component is built.
+fn refuse_recursion(item: &DeriveInput) -> Result<()> {
+    let name = item.ident.to_string();
+    let found = fields(item)
+        .into_iter()
+        .find(|field| !has_other_schema(field) && names(field.ty.to_token_stream(), &name));
+    found.map_or(Ok(()), |field| {
+        Err(Error::new_spanned(
+            &field.ty,
+            format!(
+                "`{name}` holds itself, so its schema has no end: write the levels that are needed as types of their own, \
+                 a list whose items name their parent, or `serde_json::Value`"
+            ),
+        ))
+    })
+}
+
+/// Whether the schema of a field is not that of its type.
+fn has_other_schema(field: &Field) -> bool {
+    let is_ours = |attribute: &&Attribute| attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
+    let mut ours = field.attrs.iter().filter(is_ours);
+    ours.any(|attribute| mentions(attribute, "skip") || mentions(attribute, "with"))
+}
+
+/// Whether the tokens of a type name the type `name` itself, and not one of that name in another module.
+fn names(tokens: TokenStream, name: &str) -> bool {
+    let mut after_colon = false;
+    tokens.into_iter().any(|token| {
+        let was_after = after_colon;
+        after_colon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        match token {
+            TokenTree::Ident(ident) => !was_after && (ident == name || ident == "Self"),
+            TokenTree::Group(group) => names(group.stream(), name),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        }
+    })
+}
+
+/// The fields of a struct or of all variants of an enum.
+fn fields(item: &DeriveInput) -> Vec<&Field> {
     match &item.data {
-        Data::Struct(data) => in_fields(&data.fields),
-        Data::Enum(data) => data.variants.iter().any(|variant| in_fields(&variant.fields)),
-        Data::Union(_) => false,
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
     }
 }
 

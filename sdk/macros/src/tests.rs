@@ -237,3 +237,65 @@ fn types_take_no_options() {
     let text = data::expand(Role::Output, &TokenStream::new(), &quote!(union In { a: u8 })).to_string();
     assert!(text.contains("a tool's types are structs and enums"), "{text}");
 }
+
+fn expanded(item: &TokenStream) -> String {
+    data::expand(Role::Args, &TokenStream::new(), item).to_string()
+}
+
+#[test]
+fn a_type_that_holds_itself_is_told_what_to_write_instead() {
+    for item in [
+        quote!(
+            struct Tree {
+                children: Vec<Tree>,
+            }
+        ),
+        quote!(
+            struct Tree {
+                next: Option<Box<Self>>,
+            }
+        ),
+        quote!(
+            struct Tree(Vec<(u8, [Tree; 2])>);
+        ),
+        quote!(
+            enum Tree {
+                Leaf,
+                Node { left: Box<Tree> },
+            }
+        ),
+    ] {
+        let text = expanded(&item);
+        assert!(
+            text.contains("`Tree` holds itself, so its schema has no end: write"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_type_that_only_seems_to_hold_itself_is_fine() {
+    for item in [
+        quote!(
+            struct Tree {
+                other: forest::Tree,
+                tree: Trees,
+            }
+        ),
+        quote!(
+            struct Tree {
+                #[schemars(with = "String")]
+                parent: Option<Box<Tree>>,
+            }
+        ),
+        quote!(
+            struct Tree {
+                #[serde(skip)]
+                parent: Option<Box<Tree>>,
+            }
+        ),
+    ] {
+        let text = expanded(&item);
+        assert!(!text.contains("compile_error"), "{text}");
+    }
+}
