@@ -1,5 +1,7 @@
 //! Files that tools left beside their outputs, by names of which a run has each once.
 
+use std::collections::BTreeMap;
+
 use art_core::agent::QueryAttachment;
 use art_core::pes::TodoItem;
 use art_core::text::{prefix, printable};
@@ -36,6 +38,10 @@ pub(crate) struct Files {
     all: Vec<RunFile>,
     /// How many are of earlier runs.
     earlier: usize,
+    /// Where in the list each name is.
+    places: BTreeMap<String, usize>,
+    /// The number that was given last to files that were to have the same name, so that nobody counts from the beginning.
+    numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
@@ -55,12 +61,10 @@ impl Files {
         for result in results {
             for info in &result.metadata.attachments {
                 let Some(digest) = info.digest.clone() else { continue };
-                let wanted = usable(info.filename.as_deref().unwrap_or_default());
-                let taken = |name: &str| {
-                    attachments.iter().any(|attachment| attachment.name == name) || self.find(name).is_some()
-                };
+                let name = self.free(info.filename.as_deref().unwrap_or_default(), attachments);
+                self.places.insert(name.clone(), self.all.len());
                 self.all.push(RunFile {
-                    name: free(&wanted, taken),
+                    name,
                     media_type: info.media_type.clone(),
                     bytes: info.bytes,
                     digest,
@@ -73,7 +77,7 @@ impl Files {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&RunFile> {
-        self.all.iter().find(|file| file.name == name)
+        self.places.get(name).and_then(|place| self.all.get(*place))
     }
 
     pub(crate) fn all(&self) -> &[RunFile] {
@@ -83,6 +87,20 @@ impl Files {
     /// Those of this run.
     pub(crate) fn own(&self) -> &[RunFile] {
         self.all.get(self.earlier..).unwrap_or_default()
+    }
+
+    /// What is usable of `wanted`, or the first of `name-2`, `name-3` and so on that is not taken.
+    fn free(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
+        let wanted = usable(wanted);
+        let taken = |name: &str| self.places.contains_key(name) || attachments.iter().any(|other| other.name == name);
+        if !taken(&wanted) {
+            return wanted;
+        }
+        let first = self.numbers.get(&wanted).map_or(2, |number| number.saturating_add(1));
+        let mut numbered = (first..).map(|number| (number, with_number(&wanted, number)));
+        let (number, name) = numbered.find(|(_, name)| !taken(name)).unwrap_or_default();
+        self.numbers.insert(wanted, number);
+        name
     }
 }
 
@@ -100,17 +118,12 @@ fn usable(wanted: &str) -> String {
     }
 }
 
-/// `name`, or the first of `name-2`, `name-3` and so on that is not taken.
-fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
-    if !taken(name) {
-        return name.to_owned();
+/// `out-2.csv` of `out.csv`.
+fn with_number(name: &str, number: u64) -> String {
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),
+        _ => format!("{name}-{number}"),
     }
-    let (stem, ending) = match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => (stem, format!(".{ending}")),
-        _ => (name, String::new()),
-    };
-    let mut numbered = (2_u64..).map(|n| format!("{stem}-{n}{ending}"));
-    numbered.find(|name| !taken(name)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -176,6 +189,12 @@ mod tests {
         ]);
         assert_eq!(given, ["passwd", "a.txt", "rf", "bashrc", "file"]);
         assert_eq!(names(&[Some("a\u{202e}\nb\u{200b}.csv")]), ["ab.csv"]);
+    }
+
+    #[test]
+    fn files_of_one_name_are_not_counted_from_the_beginning_each_time() {
+        let given = names(&vec![Some("out.csv"); 50_000]);
+        assert_eq!(given.last().unwrap(), "out-50000.csv");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
 use super::quote::{EARLIER_RESULTS, attachments, file_entry, one_line, problem_list, quote, section};
+use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
 use crate::plan::upstream;
@@ -184,6 +185,7 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
     let left: Vec<_> = files
         .iter()
         .filter(|file| file.call_id == result.call_id)
+        .take(attachment::NAMED)
         .map(file_entry)
         .collect();
     let text = match left.as_slice() {
