@@ -63,7 +63,8 @@ fn wrong_command_line(error: &clap::Error) -> ExitCode {
         return unless_lost(Exit::Success).into();
     }
     if !for_a_program {
-        error.exit();
+        render::note(error.render().to_string().trim_end());
+        return Exit::Usage.into();
     }
     let error = CommandError::Usage(without_usage(&error.render().to_string()));
     render::json(&error.to_json());
@@ -139,8 +140,9 @@ fn log_to_stderr(verbose: u8) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("ART_LOG").unwrap_or_else(|_| level.into());
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
-    drop(subscriber.with_ansi(render::notes_are_live()).try_init());
+        .with_writer(|| render::Log);
+    // Colours would be escaped with the rest.
+    drop(subscriber.with_ansi(false).try_init());
 }
 
 /// The configuration that this command line gives.

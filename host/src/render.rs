@@ -82,6 +82,21 @@ pub fn note(text: &str) {
     drop(line(&mut std::io::stderr().lock(), text));
 }
 
+/// Writes logs of the host to stderr, as [`note`] does: what a tool or a file is called may be in them.
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = printable(&String::from_utf8_lossy(bytes));
+        std::io::stderr().lock().write_all(text.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}
+
 /// Whether notes go to a terminal, where a line can be drawn again.
 #[must_use]
 pub fn notes_are_live() -> bool {

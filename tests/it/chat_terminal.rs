@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::harness::components;
 use crate::home::Home;
+use crate::models::drawing;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
 
 /// What the editor writes before it waits for a line.
@@ -252,4 +253,16 @@ fn a_store_that_fails_while_an_answer_streams_leaves_its_error_a_line_of_its_own
         let (seen, code) = terminal.ends();
         assert_eq!(code, if verb == ["chat"] { 0 } else { 6 }, "{seen}");
     }
+}
+
+#[test]
+fn what_a_tool_draws_stands_once_above_the_answer_that_streams() {
+    let (home, provider) = drawing();
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let terminal = Terminal::start(&home, &[&model[..], &["run", "Draw it"]].concat());
+    let (seen, code) = terminal.ends();
+    assert_eq!(code, 0, "{seen}");
+    let places: Vec<_> = seen.match_indices("walrus-14").map(|(at, _)| at).collect();
+    let [drawn] = places[..] else { panic!("{seen}") };
+    assert!(drawn < seen.find("There it is.").unwrap(), "{seen}");
 }

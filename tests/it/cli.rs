@@ -420,3 +420,20 @@ fn what_has_no_width_or_ends_a_line_does_not_reach_the_terminal() {
     let ran = home.art(&["--json", "tool", "call", "echo", &arguments]);
     assert_eq!(ran.json()["result"]["output"]["text"], text);
 }
+
+#[test]
+fn neither_logs_nor_a_wrong_command_line_reach_the_terminal_unescaped() {
+    let home = Home::new();
+    home.add("a\u{202e}\u{200b}b", components::ECHO);
+    let listed = home.art(&["-vv", "tool", "list"]);
+    assert!(
+        listed.stderr().contains("TRACE") || listed.stderr().contains("DEBUG"),
+        "{listed}"
+    );
+    let wrong = home.art(&["runs", "list", "--\u{202e}\u{200b}"]);
+    assert_eq!(wrong.code(), 2, "{wrong}");
+    assert!(wrong.stderr().contains("\\u{202e}"), "{wrong}");
+    for ran in [listed, wrong] {
+        assert!(!ran.stderr().contains(['\u{202e}', '\u{200b}', '\u{1b}']), "{ran}");
+    }
+}

@@ -95,6 +95,20 @@ fn titles_and_files_are_in_the_plan_as_printed_and_in_the_report() {
 }
 
 #[test]
+fn a_single_call_tells_of_its_title_and_its_files() {
+    let home = Home::new();
+    home.add("leaves_files", components::LEAVES_FILES);
+    let ran = home.art(&["tool", "call", "leaves_files", r#"{"name": "out\u200b.csv"}"#]);
+    assert_eq!(ran.stdout(), "2\n", "{ran}");
+    assert!(ran.stderr().contains("title: a table and\\u{2028}a picture\n"), "{ran}");
+    assert!(
+        ran.stderr()
+            .contains("file: out\\u{200b}.csv (text/csv, 8 B), not kept\n"),
+        "{ran}"
+    );
+}
+
+#[test]
 fn what_tools_logged_and_wrote_is_shown_with_the_run() {
     let home = Home::new();
     let report = report(&home, "out.csv", "out.csv");

@@ -182,7 +182,7 @@ fn prompts(provider: &Provider) -> Vec<String> {
 }
 
 /// A home with a tool that draws, and a model that calls it and says nothing of its step.
-fn drawing() -> (Home, Provider) {
+pub(crate) fn drawing() -> (Home, Provider) {
     let home = Home::new();
     home.add("draws", components::DRAWS);
     let step = json!([{"id": "step_1", "description": "Draw", "stepType": "tool", "requiredTools": ["draws"],
@@ -217,6 +217,13 @@ fn what_a_display_tool_gives_is_drawn_above_the_answer_and_in_no_prompt() {
         assert!(!prompt.contains("walrus-3"), "{prompt}");
     }
     assert!(prompts[3].contains("displayed"), "{}", prompts[3]);
+}
+
+#[test]
+fn an_answer_cannot_hide_anything_from_a_terminal() {
+    let provider = Provider::answering(&["<mainContent>a\u{2028}b\u{200b}", "c\u{2066}d</mainContent>"]);
+    let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
+    assert_eq!(ran.stdout(), "a\\u{2028}b\\u{200b}c\\u{2066}d\n", "{ran}");
 }
 
 #[test]

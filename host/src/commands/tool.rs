@@ -185,6 +185,7 @@ fn show_report(global: &Global, report: &ToolReport) -> Exit {
 fn tell(report: &ToolReport) {
     log_lines(&report.log).iter().for_each(|line| render::note(line));
     let result = &report.result;
+    tell_aside(result);
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
         (output, Some(error)) => tell_error(output.as_ref(), error, result.code),
@@ -198,6 +199,22 @@ fn tell(report: &ToolReport) {
         "{wall}, {fuel} fuel, {}",
         units::bytes(usage.peak_memory_bytes)
     ));
+}
+
+/// What a tool calls its result, unless that is drawn with it, and the files beside it, which only a run keeps.
+fn tell_aside(result: &ToolResult) {
+    let title = result.metadata.title.as_ref().filter(|_| !drawing::is_drawn(result));
+    title
+        .into_iter()
+        .for_each(|title| render::note(&format!("title: {title}")));
+    for file in &result.metadata.attachments {
+        let name = file.filename.as_deref().unwrap_or("without a name");
+        render::note(&format!(
+            "file: {name} ({}, {}), not kept",
+            file.media_type,
+            units::bytes(file.bytes)
+        ));
+    }
 }
 
 /// What went wrong, what to do about it, and what the tool gave all the same.
