@@ -25,6 +25,7 @@ mod embedding;
 mod endings;
 mod first_start;
 mod handmade_endings;
+mod heavy;
 mod host_survives;
 mod ids;
 mod isolation;

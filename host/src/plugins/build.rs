@@ -187,6 +187,7 @@ mod tests {
                 capabilities: vec![json!({"kind": kind})],
                 ..Manifest::default()
             }),
+            ..Inspection::default()
         }
     }
 

@@ -79,6 +79,21 @@ pub enum LoadError {
         /// What the host has.
         supported: &'static str,
     },
+    /// The modules of the component import more than any tool needs.
+    #[error("has more than {limit} imports (hint: link what it is made of into one module)")]
+    TooManyImports {
+        /// Most imports allowed.
+        limit: u64,
+    },
+    /// The host would have to keep too much of the component in memory.
+    #[error(
+        "would take more than {} MiB of the host's memory (hint: leave out what it does not need; imports, exports and types count)",
+        limit >> 20
+    )]
+    TooHeavy {
+        /// Most bytes allowed.
+        limit: u64,
+    },
     /// The component needs an interface that it was not granted.
     #[error("imports `{import}`, which no tool is granted by this host")]
     ImportRefused {

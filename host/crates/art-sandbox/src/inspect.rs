@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 use crate::error::LoadError;
+use crate::weight::Weight;
 
 /// The interface a tool exports, without its version.
 const TOOL_INTERFACE: &str = "art:tool/tool";
@@ -54,6 +55,8 @@ pub struct Inspection {
     pub imports: Vec<String>,
     /// Its manifest, when it has one.
     pub manifest: Option<Manifest>,
+    /// Bytes that the host keeps of it at most while it is loaded, beside its compiled code.
+    pub host_bytes: u64,
 }
 
 /// Reads the imports, the exports and the manifest of a component and refuses what this host cannot run.
@@ -65,8 +68,11 @@ pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
     let mut found = Inspection::default();
     let mut exported = None;
     let mut depth = 0_usize;
+    let mut weight = Weight::default();
     for payload in Parser::new(0).parse_all(wasm) {
-        match payload.map_err(LoadError::Damaged)? {
+        let payload = payload.map_err(LoadError::Damaged)?;
+        weight.add(&payload)?;
+        match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(section) if depth == 0 => {
@@ -98,6 +104,7 @@ pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
             _ => {}
         }
     }
+    found.host_bytes = weight.bytes();
     check_contract(exported.as_deref(), &found.imports)?;
     found.imports.iter().try_for_each(|import| check_import(import))?;
     Ok(found)

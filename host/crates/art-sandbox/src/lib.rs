@@ -24,6 +24,7 @@ mod modules;
 mod plugin;
 mod sandbox;
 mod state;
+mod weight;
 mod worker;
 
 pub use compile::{CompilerProgram, compile_process};
