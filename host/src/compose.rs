@@ -7,8 +7,8 @@ use art_core::provider::RuntimeProviderConfig;
 use art_model::{Model, ModelInfo, ReasoningEngine};
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_store::{MemoryStore, SqliteStore, Store, StoreError};
-use art_tools::ToolRegistry;
 use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
+use art_tools::{RegisterError, ToolRegistry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -224,10 +224,13 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
         match registry.register(Arc::clone(&plugin) as Arc<dyn art_tools::ToolExecutor>) {
             Ok(_) => registered.push(plugin),
             Err(error) => {
-                refused.push(Refused {
-                    file: format!("{}.wasm", plugin.name()),
-                    reason: in_one_line(&error),
-                });
+                let reason = in_one_line(&error);
+                // Whether a name is taken is no matter of the tool alone.
+                if !matches!(error, RegisterError::Duplicate { .. }) {
+                    plugin.refuse(&reason);
+                }
+                let file = format!("{}.wasm", plugin.name());
+                refused.push(Refused { file, reason });
             }
         }
     }

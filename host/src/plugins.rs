@@ -5,4 +5,4 @@ pub mod new;
 pub mod scan;
 pub mod target;
 
-pub use scan::{Compiled, Loaded, OnCompiled, Refused, load_folder};
+pub use scan::{Compiled, Compiling, Loaded, OnCompiled, Refused, load_folder};

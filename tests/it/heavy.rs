@@ -1,7 +1,6 @@
 //! Components that would take the memory of the host: a few bytes of text make a record of hundreds.
 
 use std::fs;
-use std::process::Command;
 
 use art_sandbox::{LoadError, inspect};
 
@@ -102,17 +101,7 @@ fn heavy(kind: Kind, count: usize) -> Vec<u8> {
 
 /// `art` with this much memory.
 fn capped(home: &Home, args: &[&str]) -> Ran {
-    let art = home.command(args);
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -d {CAP}; exec \"$0\" \"$@\"")]);
-    command.arg(art.get_program()).args(art.get_args());
-    for (name, value) in art.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    Ran(command.output().unwrap())
+    home.limited(&format!("ulimit -d {CAP}"), args)
 }
 
 #[test]

@@ -91,6 +91,21 @@ impl Home {
         command
     }
 
+    /// [`Home::art`] after a line of the shell that sets limits.
+    pub(crate) fn limited(&self, limits: &str, args: &[&str]) -> Ran {
+        let art = self.command(args);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]);
+        command.arg(art.get_program()).args(art.get_args());
+        for (name, value) in art.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Ran(command.output().unwrap())
+    }
+
     pub(crate) fn run(&self, query: &str) -> Ran {
         self.art(&["run", query])
     }

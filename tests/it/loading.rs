@@ -1,7 +1,7 @@
 //! What is not a tool of this host is refused, in words that say what it is.
 
 use art_core::limits::{LimitOverrides, Limits};
-use art_sandbox::{LoadError, inspect};
+use art_sandbox::inspect;
 use art_tools::executor::ToolExecutor;
 use serde_json::json;
 
@@ -83,7 +83,8 @@ fn a_component_without_the_tool_interface_is_no_tool() {
 fn a_tool_interface_without_its_functions_is_refused_when_loading() {
     let hollow = importing("wasi:io/error@0.2.0");
     let error = sandbox().load("hollow", &hollow).expect_err("it must be refused");
-    assert!(matches!(error, LoadError::Link(_)), "{}", in_full(&error));
+    let told = in_full(&error);
+    assert!(told.starts_with("failed to link the component"), "{told}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! `schema()` runs before anybody trusts the tool: every attack in it is stopped by limits of its own.
 
 use art_core::limits::Limits;
+use art_sandbox::{Sandbox, SandboxConfig};
 use art_tools::executor::ToolExecutor;
 
 use crate::handmade::Handmade;
-use crate::harness::{components, echo_answers, in_full, load, sandbox};
+use crate::harness::{components, echo_answers, in_full, load, load_into, sandbox};
 
 /// Why the component at `path` is refused.
 fn refusal(path: &str) -> String {
@@ -70,12 +71,21 @@ fn a_schema_that_is_not_json_is_told() {
 }
 
 #[test]
-fn a_schema_that_differs_is_read_once() {
-    let plugin = load(components::SCHEMA_DIFFERS).expect("the guest loads");
-    assert_eq!(plugin.schema(), plugin.schema());
-    let again = load(components::SCHEMA_DIFFERS).expect("the guest loads");
-    assert_ne!(plugin.schema().description, again.schema().description);
-    assert_eq!(plugin.digest(), again.digest());
+fn a_schema_that_differs_each_time_is_asked_for_once_and_remembered() {
+    let dir = tempfile::tempdir().unwrap();
+    let load = || {
+        let config = SandboxConfig {
+            cache: Some(dir.path().join("code")),
+            ..SandboxConfig::default()
+        };
+        let sandbox = Sandbox::new(&config).expect("the sandbox starts");
+        load_into(&sandbox, components::SCHEMA_DIFFERS).expect("the guest loads")
+    };
+    let [first, again] = [load(), load()];
+    assert_eq!(first.schema(), again.schema());
+    assert_eq!(first.digest(), again.digest());
+    std::fs::remove_dir_all(dir.path().join("code")).unwrap();
+    assert_ne!(first.schema().description, load().schema().description);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod host_survives;
 mod ids;
 mod isolation;
 mod layering;
+mod lazy;
 mod left;
 mod limited_address_space;
 mod limits;

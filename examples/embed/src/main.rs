@@ -14,7 +14,7 @@ use art_core::tool::{ExecutionMode, ToolSchema};
 use art_host::compose::Host;
 use art_host::config::{Config, Overrides};
 use art_host::drive::{Question, answer};
-use art_host::plugins::Compiled;
+use art_host::plugins::Compiling;
 use art_host::render::plan::watcher;
 use art_store::MemoryStore;
 use art_tools::DirectTool;
@@ -33,7 +33,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::load(&overrides, &BTreeMap::new())?;
     let model = art_model::open("embedded")?;
 
-    let told = |compiled: Compiled| eprintln!("compiled {} of {} components", compiled.done, compiled.of);
+    let told = |compiling: Compiling<'_>| match compiling {
+        Compiling::Count(compiled) => eprintln!("compiled {} of {} components", compiled.done, compiled.of),
+        Compiling::Slow(file) => eprintln!("`{file}` takes long to compile"),
+    };
     let host = Host::assemble(config, Arc::new(MemoryStore::new()), model, &told)?;
     host.tools.registry().register(Arc::new(population()))?;
 

@@ -155,6 +155,9 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let refused = |reason: String| CommandError::Failed(format!("the component of `{name}` was refused: {reason}"));
+    // Asks the tool for its schema, so that no host has to before it is called.
+    let wasm = sandbox.with_schema(&wasm);
+    let wasm = wasm.map_err(|error| refused(in_one_line(&error)))?;
     let plugin = Arc::new(
         sandbox
             .load(&name, &wasm)

@@ -6,10 +6,12 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use art_files::{NotRegular, open_entry};
-use art_sandbox::{LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox};
+use art_sandbox::{LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox, Source};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
@@ -51,8 +53,20 @@ pub struct Compiled {
     pub of: usize,
 }
 
-/// Is told how far the components are compiled: before the first one and after each. Never, when all of them were before.
-pub type OnCompiled<'a> = &'a (dyn Fn(Compiled) + Sync);
+/// What whoever waits is told of compiling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compiling<'a> {
+    /// How far it is: before the first component and after each.
+    Count(Compiled),
+    /// The file of a component that takes long. Each is told once.
+    Slow(&'a str),
+}
+
+/// Is told of compiling. Never, when nothing has to be compiled.
+pub type OnCompiled<'a> = &'a (dyn Fn(Compiling<'_>) + Sync);
+
+/// What takes longer is told of by name.
+const SLOW: Duration = Duration::from_secs(2);
 
 /// Loads every `.wasm` file of `folder`. A folder that does not exist holds nothing.
 ///
@@ -65,9 +79,10 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, told: OnCompiled<'_>) -> st
         Err(error) => return Err(error),
     };
     let (files, refused) = component_files(&dir)?;
+    let dir = Arc::new(dir);
     let (mut results, mut fresh) = (Vec::new(), Vec::new());
-    let compiled = |name: &str, wasm: &[u8]| sandbox.load_compiled(name, wasm);
-    for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, compiled)) {
+    let known = |name: &str, wasm: &[u8], source: &Source| sandbox.load_known(name, wasm, source);
+    for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, known)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
             None => fresh.push(file),
@@ -80,20 +95,37 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, told: OnCompiled<'_>) -> st
 type Results<T> = Vec<(String, Result<T, String>)>;
 
 /// Loads what has to be compiled.
-fn compile(sandbox: &Sandbox, dir: &Dir, files: &[String], told: OnCompiled<'_>) -> Results<Plugin> {
+fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[String], told: OnCompiled<'_>) -> Results<Plugin> {
     if files.is_empty() {
         return Vec::new();
     }
-    let compiled = |done| Compiled { done, of: files.len() };
+    let compiled = |done| Compiling::Count(Compiled { done, of: files.len() });
     told(compiled(0));
     let done = Mutex::new(0);
     in_parallel(files, |file| {
-        let loaded = load_file(dir, file, |name, wasm| sandbox.load(name, wasm));
+        let loaded = telling_if_slow(file, told, || {
+            load_file(dir, file, |name, wasm, source| sandbox.load_unknown(name, wasm, source))
+        });
         // Held while it is told, so that the numbers come in their order.
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += 1;
         told(compiled(*done));
         loaded
+    })
+}
+
+/// Does `work` for a file, and tells of it by name when it takes long.
+fn telling_if_slow<T>(file: &str, told: OnCompiled<'_>, work: impl FnOnce() -> T) -> T {
+    let (working, ended) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if ended.recv_timeout(SLOW) == Err(RecvTimeoutError::Timeout) {
+                told(Compiling::Slow(file));
+            }
+        });
+        let done = work();
+        drop(working);
+        done
     })
 }
 
@@ -159,11 +191,21 @@ fn component_files(dir: &Dir) -> std::io::Result<(Vec<String>, Vec<Refused>)> {
     Ok((files, refused))
 }
 
-fn load_file<T>(dir: &Dir, file: &str, load: impl Fn(&str, &[u8]) -> Result<T, LoadError>) -> Result<T, String> {
+fn load_file<T>(
+    dir: &Arc<Dir>,
+    file: &str,
+    load: impl Fn(&str, &[u8], &Source) -> Result<T, LoadError>,
+) -> Result<T, String> {
     let _span = tracing::info_span!("component", file).entered();
     let wasm = read(dir, file)?;
     let name = file.strip_suffix(".wasm").unwrap_or(file);
-    load(name, &wasm).map_err(|error| in_one_line(&error))
+    load(name, &wasm, &again(dir, file)).map_err(|error| in_one_line(&error))
+}
+
+/// Reads the file again, when a call needs it compiled.
+fn again(dir: &Arc<Dir>, file: &str) -> Source {
+    let (dir, file) = (Arc::clone(dir), file.to_owned());
+    Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
 }
 
 /// Reads a regular file of the folder: no link, no pipe, no device, nothing beyond the size limit.

@@ -3,10 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use art_core::text::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{note, notes_are_live};
-use crate::plugins::Compiled;
+use crate::plugins::{Compiled, Compiling as Told};
 
 /// How often the count is drawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -26,15 +27,31 @@ impl Compiling {
         }
     }
 
-    pub(crate) fn tell(&self, compiled: Compiled) {
+    pub(crate) fn tell(&self, told: Told<'_>) {
         if self.quiet {
             return;
         }
+        match told {
+            Told::Count(compiled) => self.count(compiled),
+            Told::Slow(file) => self.note(&printable(&format!("`{file}` takes long to compile"))),
+        }
+    }
+
+    fn count(&self, compiled: Compiled) {
         if compiled.done == 0 {
             note(&announcement(compiled.of));
         }
         if notes_are_live() {
             self.draw(compiled);
+        }
+    }
+
+    /// Says a line above the count.
+    fn note(&self, line: &str) {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        match count.as_ref() {
+            Some(bar) => bar.suspend(|| note(line)),
+            None => note(line),
         }
     }
 

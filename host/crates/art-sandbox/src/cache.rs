@@ -15,6 +15,7 @@ use art_files::{NotRegular, open_regular};
 use wasmtime::Engine;
 
 use crate::error::CacheError;
+use crate::schema_text::SchemaText;
 
 const KEY_FILE: &str = "key";
 const TAG_BYTES: u64 = blake3::OUT_LEN as u64;
@@ -29,6 +30,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct CodeCache {
     directory: PathBuf,
     key: [u8; blake3::KEY_LEN],
+    /// Tells this build of the host from others.
+    host: Vec<u8>,
     max_bytes: u64,
 }
 
@@ -37,8 +40,10 @@ pub(crate) struct CodeCache {
 enum Kind {
     /// Compiled code.
     Code,
-    /// What the compiler used up before it was stopped.
+    /// Why the component is refused for what it is.
     Refusal,
+    /// What the component answered when it was asked for its schema.
+    Schema,
 }
 
 impl Kind {
@@ -46,6 +51,7 @@ impl Kind {
         match self {
             Self::Code => "cwasm",
             Self::Refusal => "refused",
+            Self::Schema => "schema",
         }
     }
 }
@@ -58,6 +64,7 @@ impl CodeCache {
         Ok(Self {
             directory: directory.to_owned(),
             key,
+            host: this_host(),
             max_bytes: MAX_CACHE_BYTES,
         })
     }
@@ -70,13 +77,27 @@ impl CodeCache {
         Some(file)
     }
 
-    /// What the compiler used up on this component before it was stopped, when it was.
+    /// Whether there is compiled code, be it genuine or not.
+    pub(crate) fn has(&self, engine: &Engine, digest: &blake3::Hash) -> bool {
+        self.path(Kind::Code, engine, digest).is_file()
+    }
+
+    /// Why this host refused the component, when it did.
     pub(crate) fn refusal(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        let (file, bytes) = self.genuine(Kind::Refusal, engine, digest)?;
-        let mut limit = String::new();
+        self.text(Kind::Refusal, engine, digest)
+    }
+
+    /// What the component answered when this host asked it for its schema.
+    pub(crate) fn schema(&self, engine: &Engine, digest: &blake3::Hash) -> Option<SchemaText> {
+        serde_json::from_str(&self.text(Kind::Schema, engine, digest)?).ok()
+    }
+
+    fn text(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
+        let (file, bytes) = self.genuine(kind, engine, digest)?;
+        let mut text = String::new();
         (&file).rewind().ok()?;
-        file.take(bytes).read_to_string(&mut limit).ok()?;
-        Some(limit)
+        file.take(bytes).read_to_string(&mut text).ok()?;
+        Some(text)
     }
 
     /// Stores compiled code, in place of what was not used for longest. A failure costs only the next start its speed.
@@ -87,9 +108,16 @@ impl CodeCache {
         self.warn_of(stored);
     }
 
-    /// Remembers that the component cannot be compiled within `limit`.
-    pub(crate) fn refuse(&self, engine: &Engine, digest: &blake3::Hash, limit: &str) {
-        let stored = self.write(Kind::Refusal, engine, digest, limit.as_bytes());
+    /// Remembers why the component is refused.
+    pub(crate) fn refuse(&self, engine: &Engine, digest: &blake3::Hash, reason: &str) {
+        let stored = self.write(Kind::Refusal, engine, digest, reason.as_bytes());
+        self.warn_of(stored);
+    }
+
+    /// Remembers what the component answered when it was asked for its schema.
+    pub(crate) fn put_schema(&self, engine: &Engine, digest: &blake3::Hash, answer: &SchemaText) {
+        let text = serde_json::to_vec(answer).map_err(Into::into);
+        let stored = text.and_then(|text| self.write(Kind::Schema, engine, digest, &text));
         self.warn_of(stored);
     }
 
@@ -164,6 +192,10 @@ impl CodeCache {
             .update(&[kind as u8])
             .update(digest.as_bytes())
             .update(&engine_hash(engine).to_le_bytes());
+        // What code does is decided by the engine, what is refused and how long a tool may think by the rest of the host.
+        if !matches!(kind, Kind::Code) {
+            hasher.update(&self.host);
+        }
         hasher
     }
 }
@@ -175,6 +207,16 @@ fn note_use(file: &File) {
     if is_old && let Err(error) = file.set_modified(SystemTime::now()) {
         tracing::debug!(%error, "the use of compiled code is not noted");
     }
+}
+
+/// The program that runs, as far as its file tells, and the version of this crate.
+fn this_host() -> Vec<u8> {
+    let found = std::env::current_exe().and_then(fs::metadata);
+    let file = found.map_or([0; 3], |found| {
+        [found.mtime(), found.mtime_nsec(), found.size().cast_signed()]
+    });
+    let file = file.into_iter().flat_map(i64::to_le_bytes);
+    env!("CARGO_PKG_VERSION").bytes().chain(file).collect()
 }
 
 fn engine_hash(engine: &Engine) -> u64 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome, Spent};
 use art_core::text::byte_prefix;
-use art_core::tool::{ExecutionContext, ToolSchema};
+use art_core::tool::ExecutionContext;
 use art_core::usage::Usage;
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +17,7 @@ use crate::bindings::{ToolPluginPre, types};
 use crate::convert;
 use crate::guard::{Stopped, Watch};
 use crate::meter::{OnCrossing, TooManyHostCalls, YIELD_FUEL};
+use crate::schema_text::SchemaText;
 use crate::state::CallState;
 
 /// Bytes beyond its output that a guest may hand to the host in one go: its messages, titles and log lines.
@@ -30,6 +31,22 @@ pub(crate) struct Session {
     watch: Watch,
     limits: Limits,
     bytes_in: u64,
+}
+
+/// Why there is no schema.
+#[derive(Debug)]
+pub(crate) struct NoSchema {
+    /// What happened, in words.
+    pub(crate) reason: String,
+    /// It would happen again: it is what the tool does, and not what the machine had to do beside it.
+    pub(crate) lasts: bool,
+}
+
+impl NoSchema {
+    /// It may not happen again.
+    pub(crate) const fn passing(reason: String) -> Self {
+        Self { reason, lasts: false }
+    }
 }
 
 impl Session {
@@ -79,8 +96,8 @@ impl Session {
         self.finish(ended, cpu)
     }
 
-    /// Runs `schema`. An ending other than a schema is told in words.
-    pub(crate) async fn schema(mut self, pre: &ToolPluginPre<CallState>) -> Result<ToolSchema, String> {
+    /// Runs `schema`.
+    pub(crate) async fn schema(mut self, pre: &ToolPluginPre<CallState>) -> Result<SchemaText, NoSchema> {
         let store = &mut self.store;
         let run = async {
             let tool = pre.instantiate_async(&mut *store).await?;
@@ -88,9 +105,12 @@ impl Session {
         };
         let (ended, _cpu) = self.watch.guard(run).await;
         match ended {
-            Ok(Ok(schema)) => convert::schema(schema).map_err(convert::NotJson::into_reason),
-            Ok(Err(error)) => Err(in_words(&self.classify(&error))),
-            Err(stopped) => Err(in_words(&self.stopped(stopped))),
+            Ok(Ok(schema)) => Ok(schema.into()),
+            Ok(Err(error)) => Err(NoSchema {
+                reason: in_words(&self.classify(&error)),
+                lasts: error.is::<Trap>() || error.is::<I32Exit>() || self.store.data().limiter.refused(),
+            }),
+            Err(stopped) => Err(NoSchema::passing(in_words(&self.stopped(stopped)))),
         }
     }
 

@@ -3,11 +3,12 @@
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
 use art_core::outcome::{Attachment, Ending, Failure, SubtaskRequest, Success, Suspension};
-use art_core::tool::{ExecutionContext, ExecutionMode, Source, ToolExample, ToolSchema};
+use art_core::tool::{ExecutionContext, Source, ToolExample, ToolSchema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::bindings::types;
+use crate::schema_text::{ExampleText, SchemaText};
 
 /// A field of the guest that should be JSON and is not.
 pub(crate) struct NotJson(String);
@@ -35,28 +36,24 @@ fn json_option<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Resul
     text.map(|text| json(field, text)).transpose()
 }
 
-pub(crate) fn schema(found: types::ToolSchema) -> Result<ToolSchema, NotJson> {
+pub(crate) fn schema(found: &SchemaText) -> Result<ToolSchema, NotJson> {
     Ok(ToolSchema {
         input_schema: json("input-schema", &found.input_schema)?,
         output_schema: json_option("output-schema", found.output_schema.as_ref())?,
         blocking_config: json_option("blocking-config", found.blocking_config.as_ref())?,
         display_config: json_option("display-config", found.display_config.as_ref())?,
-        examples: found.examples.into_iter().map(example).collect::<Result<_, _>>()?,
-        execution_mode: match found.execution_mode {
-            types::ExecutionMode::Functional => ExecutionMode::Functional,
-            types::ExecutionMode::Blocking => ExecutionMode::Blocking,
-            types::ExecutionMode::Display => ExecutionMode::Display,
-        },
-        name: found.name,
-        description: found.description,
+        examples: found.examples.iter().map(example).collect::<Result<_, _>>()?,
+        execution_mode: found.execution_mode,
+        name: found.name.clone(),
+        description: found.description.clone(),
     })
 }
 
-fn example(found: types::Example) -> Result<ToolExample, NotJson> {
+fn example(found: &ExampleText) -> Result<ToolExample, NotJson> {
     Ok(ToolExample {
         input: json("input of an example", &found.input)?,
         output: json_option("output of an example", found.output.as_ref())?,
-        description: found.description,
+        description: found.description.clone(),
     })
 }
 

@@ -132,6 +132,29 @@ pub enum LoadError {
         /// What was used up.
         limit: String,
     },
+    /// The component was refused before, by this host and for what it is.
+    #[error("{0}")]
+    Remembered(String),
+    /// The file of the component cannot be read again.
+    #[error("its file cannot be read any more")]
+    Source(#[source] std::io::Error),
+    /// The file of the component is another one than was loaded.
+    #[error("its file was replaced after the host had started (hint: start the host again)")]
+    Replaced,
+    /// The promise at the end of the file is wrong.
+    #[error("the `art:schema` section is invalid (hint: build the tool again)")]
+    Promise(#[source] serde_json::Error),
+    /// The promise at the end of the file is too large.
+    #[error("the `art:schema` section has {bytes} bytes, more than the {limit} allowed")]
+    PromiseTooLarge {
+        /// Size of the section.
+        bytes: usize,
+        /// Largest size allowed.
+        limit: usize,
+    },
+    /// The tool does not answer what its file says that it does.
+    #[error("`schema()` answers something else than the `art:schema` section of its file (hint: build the tool again)")]
+    PromiseBroken,
     /// The process that compiles could not be started, or the compiler broke.
     #[error("the compiler failed")]
     CompilerProcess(#[source] std::io::Error),
@@ -144,4 +167,20 @@ pub enum LoadError {
         /// What happened instead.
         reason: String,
     },
+}
+
+/// The error and its causes, one after the other.
+pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // Some libraries repeat the text of their cause.
+        if !text.ends_with(&next) {
+            text.push_str(": ");
+            text.push_str(&next);
+        }
+        cause = error.source();
+    }
+    text
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 use crate::error::LoadError;
+use crate::schema_text::{self, Parts, Section, parts};
 use crate::weight::Weight;
 
 /// The interface a tool exports, without its version.
@@ -64,7 +65,13 @@ pub struct Inspection {
 /// # Errors
 /// When the bytes are not a component, not a tool, or need something that is not granted.
 pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
+    Ok(take_apart(wasm)?.0)
+}
+
+/// [`inspect`], and the parts of the file.
+pub(crate) fn take_apart(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadError> {
     check_header(wasm)?;
+    let mut promise = None;
     let mut found = Inspection::default();
     let mut exported = None;
     let mut depth = 0_usize;
@@ -101,13 +108,19 @@ pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
                     return Err(LoadError::ManifestTwice);
                 }
             }
+            Payload::CustomSection(section) if section.name() == schema_text::SECTION && depth == 0 => {
+                promise = Some(Section {
+                    range: section.range(),
+                    data: section.data_offset(),
+                });
+            }
             _ => {}
         }
     }
     found.host_bytes = weight.bytes();
     check_contract(exported.as_deref(), &found.imports)?;
     found.imports.iter().try_for_each(|import| check_import(import))?;
-    Ok(found)
+    Ok((found, parts(wasm, promise.as_ref())?))
 }
 
 fn check_header(wasm: &[u8]) -> Result<(), LoadError> {

@@ -1,5 +1,8 @@
 //! A loaded tool, ready to be called.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::tool::{ExecutionContext, ToolSchema};
@@ -12,20 +15,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
 use crate::call::Session;
+use crate::error::LoadError;
 use crate::inspect::Inspection;
-use crate::linked::Linked;
+use crate::program::{Brought, Program};
 use crate::sandbox::Sandbox;
+use crate::schema_text::SchemaText;
 use crate::state::CallState;
 
-/// A component that was checked, compiled and linked. Every call runs in a fresh instance.
+/// What a person who waits is told.
+const COMPILES: &str = "compiling it for this machine, once";
+
+/// A component that was checked. Every call runs in a fresh instance; the first one brings what instances are made of.
 pub struct Plugin {
-    sandbox: Sandbox,
-    name: String,
-    digest: blake3::Hash,
-    inspection: Inspection,
-    limits: Limits,
-    schema: ToolSchema,
-    linked: Linked,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) name: String,
+    pub(crate) digest: blake3::Hash,
+    pub(crate) inspection: Inspection,
+    pub(crate) limits: Limits,
+    pub(crate) schema: ToolSchema,
+    /// What the schema was made of.
+    pub(crate) said: SchemaText,
+    pub(crate) program: Arc<Program>,
+    /// Set once the program was brought and is found to answer what was said.
+    pub(crate) checked: AtomicBool,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -38,26 +50,6 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    pub(crate) fn new(
-        sandbox: Sandbox,
-        name: &str,
-        digest: blake3::Hash,
-        inspection: Inspection,
-        limits: Limits,
-        schema: ToolSchema,
-        linked: Linked,
-    ) -> Self {
-        Self {
-            sandbox,
-            name: name.to_owned(),
-            digest,
-            inspection,
-            limits,
-            schema,
-            linked,
-        }
-    }
-
     /// Name of its file, without the ending.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -76,8 +68,40 @@ impl Plugin {
         &self.inspection
     }
 
+    /// Remembers that this host does not register the tool, for what it says of itself.
+    pub fn refuse(&self, reason: &str) {
+        self.sandbox.refuse(self.program.digest(), reason);
+    }
+
+    /// Brings what instances are made of. A call that is cancelled does not wait for the end.
+    async fn bring(&self, call: &Admitted) -> Result<(), Box<Ending>> {
+        if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
+            call.progress().say(COMPILES, "");
+        }
+        let brought = tokio::select! {
+            biased;
+            () = call.cancel().cancelled() => return Err(Box::new(Ending::Cancelled)),
+            brought = self.program.bring(&self.sandbox) => brought,
+        };
+        brought.map_err(|reason| Box::new(host_failure(&reason)))?;
+        let answer = self.program.brought().map(|brought| &brought.answer);
+        if answer != Some(&self.said) {
+            return Err(Box::new(host_failure(&LoadError::PromiseBroken.to_string())));
+        }
+        self.checked.store(true, Ordering::Release);
+        Ok(())
+    }
+
     async fn run(&self, call: &Admitted) -> Outcome {
-        let pre = |index: usize| self.sandbox.instance(&self.linked, index);
+        if let Some(preparing) = self.prepare(call)
+            && let Err(ending) = preparing.await
+        {
+            return without_running(*ending);
+        }
+        let Some(Brought { linked, .. }) = self.program.brought() else {
+            return host_error("it was not loaded");
+        };
+        let pre = |index: usize| self.sandbox.instance(linked, index);
         if let Some(pre) = self.sandbox.current_worker().and_then(pre) {
             let input = call.input_json().to_owned();
             let (cancel, progress) = (call.cancel().clone(), call.progress().clone());
@@ -113,9 +137,16 @@ async fn run_here(
 }
 
 fn host_error(message: &str) -> Outcome {
-    let ending = Ending::HostError {
+    without_running(host_failure(message))
+}
+
+fn host_failure(message: &str) -> Ending {
+    Ending::HostError {
         message: message.to_owned(),
-    };
+    }
+}
+
+fn without_running(ending: Ending) -> Outcome {
     Outcome {
         ending,
         usage: Usage::default(),
@@ -134,6 +165,11 @@ impl ToolExecutor for Plugin {
 
     fn owner(&self) -> &str {
         &self.name
+    }
+
+    fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
+        let has_to = !self.checked.load(Ordering::Acquire);
+        has_to.then(|| self.bring(call).boxed())
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {

@@ -1,22 +1,19 @@
 //! The sandbox of a host: its engines, its worker threads, its cache.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, Weak};
 
-use art_core::limits::{LimitOverrides, LimitPolicy, Limits};
-use tokio_util::sync::CancellationToken;
+use art_core::limits::LimitPolicy;
 
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
-use crate::call::Session;
-use crate::compile::{CompilerProgram, compile_in_host};
+use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, Shard, make_shards};
 use crate::error::{LoadError, SandboxError};
-use crate::inspect::{Inspection, inspect};
-use crate::linked::{Code, Linked};
-use crate::plugin::Plugin;
+use crate::linked::Linked;
+use crate::program::Program;
 use crate::state::CallState;
 use crate::worker::Workers;
 
@@ -34,7 +31,7 @@ pub struct SandboxConfig {
     pub cache: Option<PathBuf>,
     /// The program that compiles components. Default: none, so the host compiles them itself, without a limit of time.
     pub compiler: Option<CompilerProgram>,
-    /// What the operator lets calls use. Default: no tool gets more than [`Limits::EXECUTE`].
+    /// What the operator lets calls use. Default: no tool gets more than [`EXECUTE`](art_core::limits::Limits::EXECUTE).
     pub limits: LimitPolicy,
 }
 
@@ -64,14 +61,8 @@ struct Inner {
     cache: Option<CodeCache>,
     compiler: Option<CompilerProgram>,
     limits: LimitPolicy,
-}
-
-/// A component that may be compiled and linked.
-struct Checked {
-    inspection: Inspection,
-    digest: blake3::Hash,
-    /// What it asks for.
-    limits: LimitOverrides,
+    /// What is in use, by the digest of its code.
+    programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -100,6 +91,7 @@ impl Sandbox {
                 cache,
                 compiler: config.compiler.clone(),
                 limits: config.limits.clone(),
+                programs: Mutex::default(),
             }),
         })
     }
@@ -114,78 +106,6 @@ impl Sandbox {
     #[must_use]
     pub fn workers(&self) -> usize {
         self.inner.shards.len()
-    }
-
-    /// Checks, compiles and links a component, and asks it for its schema. `name` is that of its file, without the ending.
-    ///
-    /// Compiling takes a processor for a while: call it from a thread that may block, and never from a job of
-    /// [`run_on_worker`](Self::run_on_worker). The schema is as the tool gave it; the registry decides whether to admit it.
-    ///
-    /// # Errors
-    /// When the component is refused, with the reason, and on a worker thread.
-    pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
-        let checked = self.check(wasm)?;
-        let code = match self.compiled(&checked.digest)? {
-            Some(code) => code,
-            None => self.compile(wasm, &checked.digest)?,
-        };
-        self.link(name, checked, &code)
-    }
-
-    /// [`load`](Self::load) for a component whose compiled code is in the cache; none when it would have to be compiled.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_compiled(&self, name: &str, wasm: &[u8]) -> Result<Option<Plugin>, LoadError> {
-        let checked = self.check(wasm)?;
-        let code = self.compiled(&checked.digest)?;
-        code.map(|code| self.link(name, checked, &code)).transpose()
-    }
-
-    /// What can be known of a component without compiling it.
-    fn check(&self, wasm: &[u8]) -> Result<Checked, LoadError> {
-        if self.current_worker().is_some() {
-            return Err(LoadError::OnWorker);
-        }
-        let bytes = wasm.len() as u64;
-        if bytes > MAX_COMPONENT_BYTES {
-            return Err(LoadError::TooLarge {
-                bytes,
-                limit: MAX_COMPONENT_BYTES,
-            });
-        }
-        let inspection = inspect(wasm)?;
-        let digest = blake3::hash(wasm);
-        let limits = inspection.manifest.as_ref().map(|m| m.limits).unwrap_or_default();
-        // What no operator can allow is refused before it costs anything.
-        limits.apply(Limits::EXECUTE)?;
-        Ok(Checked {
-            inspection,
-            digest,
-            limits,
-        })
-    }
-
-    fn link(&self, name: &str, checked: Checked, code: &Code) -> Result<Plugin, LoadError> {
-        let Checked {
-            inspection,
-            digest,
-            limits,
-        } = checked;
-        let home = self.least_busy_worker();
-        let linked = Linked::new(&self.inner.shards, home, code)?;
-        let schema = self.schema(&linked, home)?;
-        // By the name under which it is offered: the manifest may name another tool, which is allowed more.
-        let limits = self.inner.limits.grant(&schema.name, limits)?;
-        Ok(Plugin::new(
-            self.clone(),
-            name,
-            digest,
-            inspection,
-            limits,
-            schema,
-            linked,
-        ))
     }
 
     /// Runs `job` on worker `index`, where calls of tools then run without a change of thread. Gives none when it panicked.
@@ -210,38 +130,7 @@ impl Sandbox {
         self.inner.workers.least_busy()
     }
 
-    /// Compiled code from the cache. What took too long once is refused again.
-    fn compiled(&self, digest: &blake3::Hash) -> Result<Option<Code>, LoadError> {
-        let engine = self.first_engine()?;
-        let Some(cache) = &self.inner.cache else {
-            return Ok(None);
-        };
-        if let Some(file) = cache.get(engine, digest) {
-            return Ok(Some(Code::Stored(file)));
-        }
-        match cache.refusal(engine, digest) {
-            Some(limit) => Err(LoadError::CompileLimit { limit }),
-            None => Ok(None),
-        }
-    }
-
-    fn compile(&self, wasm: &[u8], digest: &blake3::Hash) -> Result<Code, LoadError> {
-        let engine = self.first_engine()?;
-        let compiled = match &self.inner.compiler {
-            Some(compiler) => compiler.compile(wasm),
-            None => compile_in_host(engine, wasm),
-        };
-        if let Some(cache) = &self.inner.cache {
-            match &compiled {
-                Ok(code) => cache.put(engine, digest, code),
-                Err(LoadError::CompileLimit { limit }) => cache.refuse(engine, digest, limit),
-                Err(_) => {}
-            }
-        }
-        compiled.map(Code::Fresh)
-    }
-
-    fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {
+    pub(crate) fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {
         let no_engine = || LoadError::Compile(wasmtime::Error::msg("there is no engine"));
         self.inner
             .shards
@@ -250,25 +139,27 @@ impl Sandbox {
             .ok_or_else(no_engine)
     }
 
-    /// Runs `schema()` on the worker that the component is linked for.
-    fn schema(&self, linked: &Linked, home: usize) -> Result<art_core::tool::ToolSchema, LoadError> {
-        let failed = |reason: String| LoadError::Schema { reason };
-        let pre = self.instance(linked, home).cloned();
-        let pre = pre.ok_or_else(|| failed("could not be run".to_owned()))?;
-        let job = async move {
-            let session = Session::new(&pre, &Limits::SCHEMA, CancellationToken::new());
-            session
-                .map_err(|error| format!("could not be run: {error:#}"))?
-                .schema(&pre)
-                .await
-        };
-        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        // The receiver is gone when it waited too long.
-        let job = async move { drop(sender.send(job.await)) };
-        let patience = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
-        let sent = self.inner.workers.spawn(home, job);
-        let ran = sent.and_then(|()| receiver.recv_timeout(patience).ok());
-        ran.unwrap_or_else(|| Err("could not be run: its worker is busy or has panicked".to_owned()))
-            .map_err(failed)
+    pub(crate) fn shards(&self) -> &[Shard] {
+        &self.inner.shards
+    }
+
+    pub(crate) fn workers_of_guests(&self) -> &Workers {
+        &self.inner.workers
+    }
+
+    pub(crate) fn cache(&self) -> Option<&CodeCache> {
+        self.inner.cache.as_ref()
+    }
+
+    pub(crate) fn compiler(&self) -> Option<&CompilerProgram> {
+        self.inner.compiler.as_ref()
+    }
+
+    pub(crate) fn limits(&self) -> &LimitPolicy {
+        &self.inner.limits
+    }
+
+    pub(crate) fn programs(&self) -> &Mutex<HashMap<blake3::Hash, Weak<Program>>> {
+        &self.inner.programs
     }
 }

@@ -1,7 +1,7 @@
 //! What runs a call, and the proof that the call may be run.
 
 use art_core::limits::Limits;
-use art_core::outcome::Outcome;
+use art_core::outcome::{Ending, Outcome};
 use art_core::tool::{ExecutionContext, ParsedToolCall, ToolSchema};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -121,6 +121,13 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
 
     /// Whose tool it is: a plugin's identifier, or `host` (X3).
     fn owner(&self) -> &str;
+
+    /// What has to be done before the first call of the tool can begin, and may take far longer than a call: its time begins
+    /// after it. None, as for every call but the first, when there is nothing to do. It sees the cancellation itself.
+    fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
+        let _ = call;
+        None
+    }
 
     /// Runs an admitted call to its end. Never fails: every way to end is an [`Outcome`]. A panic counts as a failure of the
     /// host.

@@ -15,18 +15,40 @@ use crate::executor::{Admitted, ToolExecutor};
 pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration) -> Outcome {
     let start = Instant::now();
     // In an async block, so that a panic before the first await is caught as well.
+    let prepared = AssertUnwindSafe(async { prepare(executor, call).await })
+        .catch_unwind()
+        .await;
+    if let Err(ending) = prepared.unwrap_or_else(|_panic| Err(Box::new(panicked(call)))) {
+        return unmeasured(*ending, start);
+    }
     let running = AssertUnwindSafe(async { executor.execute(call).await }).catch_unwind();
     let ending = tokio::select! {
         biased;
         outcome = running => match outcome {
             Ok(outcome) => return outcome,
-            Err(_panic) => {
-                tracing::error!(tool = %call.call().tool_name, "executor panicked");
-                Ending::HostError { message: "its executor panicked".to_owned() }
-            }
+            Err(_panic) => panicked(call),
         },
         ending = overdue(call, grace) => ending,
     };
+    unmeasured(ending, start)
+}
+
+async fn prepare(executor: &dyn ToolExecutor, call: &Admitted) -> Result<(), Box<Ending>> {
+    match executor.prepare(call) {
+        Some(preparing) => preparing.await,
+        None => Ok(()),
+    }
+}
+
+fn panicked(call: &Admitted) -> Ending {
+    tracing::error!(tool = %call.call().tool_name, "executor panicked");
+    Ending::HostError {
+        message: "its executor panicked".to_owned(),
+    }
+}
+
+/// The outcome of a call that nobody measured but for its time.
+fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,
         usage: Usage {
