@@ -241,7 +241,9 @@ pub enum ConfigError {
         most: u64,
     },
     /// A table of `[tools]` is for no tool that there can be.
-    #[error("`[tools.{name}]` is for no tool: a name has lower-case letters, digits and `_`, and starts with a letter")]
+    #[error(
+        "`[tools.{name}]` is for no tool: a name has lower-case letters, digits, `_` and `-`, and starts with a letter"
+    )]
     NoToolName {
         /// Its name.
         name: String,

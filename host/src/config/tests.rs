@@ -298,7 +298,7 @@ fn limits_that_cannot_be_meant_are_refused() {
         ),
         (
             "No.fuel = 2",
-            "`[tools.No]` is for no tool: a name has lower-case letters, digits and `_`, and starts with a letter",
+            "`[tools.No]` is for no tool: a name has lower-case letters, digits, `_` and `-`, and starts with a letter",
         ),
     ] {
         let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();

@@ -36,19 +36,21 @@ const TAKEN: &str = "abstract alloc as async await become box break const contin
     std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";
 
 fn check_name(name: &str) -> Result<(), CommandError> {
-    let mut chars = name.chars();
-    let good_start = chars.next().is_some_and(|c| c.is_ascii_lowercase());
-    let good_rest = chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if !(good_start && good_rest && name.len() <= 64) {
-        let rule =
-            "a tool name has lower-case letters, digits and `_`, starts with a letter, and has at most 64 characters";
+    if art_tools::check_name(name).is_err() {
+        let rule = "a tool name has lower-case letters, digits, `_` and `-`, starts with a letter, and has at most 64 \
+                    characters";
         return Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")));
     }
-    if TAKEN.split(' ').any(|word| word == name) {
+    if TAKEN.split(' ').any(|word| word == function(name)) {
         let hint = "choose another, or give the tool its name with `#[tool(name = \"..\")]`";
         return Err(CommandError::Usage(format!("`{name}` means something in Rust; {hint}")));
     }
     Ok(())
+}
+
+/// The name of the function that is the tool. The package has the name with its hyphens, and gives it to the tool.
+fn function(name: &str) -> String {
+    name.replace('-', "_")
 }
 
 fn manifest(name: &str, sdk: &Path) -> String {
@@ -73,6 +75,7 @@ art-sdk = {{ path = {sdk:?} }}
 }
 
 fn source(name: &str) -> String {
+    let name = function(name);
     let constant = name.to_ascii_uppercase();
     format!(
         r##"//! The tool `{name}`.
@@ -150,6 +153,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_hyphens_is_that_of_the_package() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = create(dir.path(), "word-count", Path::new("/sdk")).unwrap();
+        let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+        assert!(read("Cargo.toml").contains("name = \"word-count\""));
+        assert!(read("src/lib.rs").contains("fn word_count(input: Input)"));
+        assert!(create(dir.path(), "art-sdk", Path::new("/sdk")).is_err());
+    }
+
+    #[test]
     fn a_word_of_the_language_is_no_name_for_a_crate() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["match", "test", "art_sdk"] {
@@ -171,7 +184,7 @@ mod tests {
 
     #[test]
     fn names_that_are_no_tool_names_are_refused() {
-        for name in ["", "My", "a-b", "../x", "1a", "a b"] {
+        for name in ["", "My", "-a", "../x", "1a", "a b"] {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

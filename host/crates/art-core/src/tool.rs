@@ -11,7 +11,7 @@ use crate::hitl::FeedbackSchema;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSchema {
-    /// `^[a-z][a-z0-9_]{0,63}$`, unique in a host.
+    /// `^[a-z][a-z0-9_-]{0,63}$`, unique in a host, where `_` and `-` are the same.
     pub name: String,
     /// What the tool does, when to use it, what it returns.
     pub description: String,

@@ -81,7 +81,7 @@ impl Tool {
     }
 }
 
-/// Checks that a tool can have the name: `^[a-z][a-z0-9_]{0,63}$`, which every provider accepts, and no two such names look
+/// Checks that a tool can have the name: `^[a-z][a-z0-9_-]{0,63}$`, which every provider accepts, and no two such names look
 /// alike.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ pub fn check_name(name: &str) -> Result<(), InvalidName> {
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
     let continues = name
         .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-');
     if starts && continues && name.len() <= MAX_NAME {
         Ok(())
     } else {

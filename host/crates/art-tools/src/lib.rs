@@ -43,7 +43,7 @@ pub use observe::MAX_OBSERVED_BYTES;
 pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, RegisterError};
-pub use registry::ToolRegistry;
+pub use registry::{ToolRegistry, same_name};
 pub use report::{CallEnding, ToolReport};
 pub use scope::{AskEnabled, CallScope, EnabledTools};
 pub use sink::{ObservationSink, SinkError};

@@ -62,9 +62,9 @@ pub enum RegisterError {
     },
 }
 
-/// A name that is not `^[a-z][a-z0-9_]{0,63}$`.
+/// A name that is not `^[a-z][a-z0-9_-]{0,63}$`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the name `{0}` is not a lower-case letter and up to 63 lower-case letters, digits and underscores")]
+#[error("the name `{0}` is not a lower-case letter and up to 63 lower-case letters, digits, underscores and hyphens")]
 pub struct InvalidName(
     /// The name, shortened.
     pub String,

@@ -9,6 +9,13 @@ use crate::compiled::Tool;
 use crate::executor::ToolExecutor;
 use crate::refusal::RegisterError;
 
+/// Whether two names of tools are the same but for `_` and `-`, which people and models take for each other.
+#[must_use]
+pub fn same_name(left: &str, right: &str) -> bool {
+    let spelt = |byte: u8| if byte == b'-' { b'_' } else { byte };
+    left.bytes().map(spelt).eq(right.bytes().map(spelt))
+}
+
 /// The tools of a host, by name. Cheap to share: all methods take `&self`.
 ///
 /// A tool is checked and its schemas are compiled when it is registered, never when it is called. A call that has begun
@@ -99,10 +106,13 @@ impl ToolRegistry {
 
     fn insert(&self, tool: Tool, replace: bool) -> Result<(), RegisterError> {
         let mut tools = self.write();
-        if let Some(present) = tools.get(&tool.schema.name) {
-            if !replace || present.owner != tool.owner {
+        let twin = tools
+            .values()
+            .find(|present| same_name(&present.schema.name, &tool.schema.name));
+        if let Some(present) = twin {
+            if !replace || present.owner != tool.owner || present.schema.name != tool.schema.name {
                 return Err(RegisterError::Duplicate {
-                    name: tool.schema.name,
+                    name: present.schema.name.clone(),
                     owner: present.owner.clone(),
                     newcomer: tool.owner,
                 });

@@ -42,7 +42,7 @@ fn names_that_are_not_allowed_get_the_contract_text() {
         "1a",
         "_a",
         "a b",
-        "a-b",
+        "-a",
         "__proto__",
         "а",
         "a\n",
@@ -57,7 +57,7 @@ fn names_that_are_not_allowed_get_the_contract_text() {
             "{name:?}"
         );
     }
-    for name in ["a", "constructor", "a_1", &long[1..]] {
+    for name in ["a", "constructor", "a_1", "a-b", &long[1..]] {
         assert!(ToolRegistry::new().register(tool(name)).is_ok(), "{name:?}");
     }
 }
@@ -115,6 +115,16 @@ fn nothing_enabled_is_nothing_available() {
     let registry = ToolRegistry::new();
     registry.register(tool("a")).unwrap();
     assert!(registry.available(|_| false).is_empty());
+}
+
+#[test]
+fn names_that_differ_in_hyphens_alone_are_one_name() {
+    let registry = ToolRegistry::new();
+    registry.register(tool("word-count")).unwrap();
+    let refused = registry.register(tool("word_count")).unwrap_err().to_string();
+    assert!(refused.contains("`word-count`"), "{refused}");
+    registry.replace(tool("word_count")).unwrap_err();
+    registry.register(tool("wordcount")).unwrap();
 }
 
 #[test]
