@@ -92,21 +92,61 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
     }
 }
 
-/// What a tool can fail with: a [`ToolError`], or any error that converts into one.
+/// An error that says itself what the host is told of it: [`ToolError`], and every error type of a tool's own that names a code.
+///
+/// A type without this is told by its text, with the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
+///
+/// ```
+/// use art_sdk::prelude::*;
+///
+/// #[derive(Debug)]
+/// enum RowError {
+///     Missing(u32),
+/// }
+///
+/// impl std::fmt::Display for RowError {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         let Self::Missing(row) = self;
+///         write!(f, "there is no row `{row}`")
+///     }
+/// }
+///
+/// impl IntoToolError for RowError {
+///     fn into_tool_error(self) -> ToolError {
+///         match self {
+///             Self::Missing(_) => ToolError::not_found(self),
+///         }
+///     }
+/// }
+///
+/// #[args]
+/// struct In {
+///     row: u32,
+/// }
+///
+/// /// Reads a row.
+/// #[tool]
+/// fn row(input: In) -> Result<String, RowError> {
+///     Err(RowError::Missing(input.row))
+/// }
+///
+/// let error = art_sdk::testing::failure(&ROW, json!({"row": 7}));
+/// assert_eq!((error.code, error.message.as_str()), (ErrorCode::NotFound, "there is no row `7`"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
-    label = "needs `std::error::Error`",
-    note = "return `art_sdk::Result<Out>`, whose error is `ToolError`; `?` converts other errors into it"
+    label = "needs `Display`",
+    note = "implement `Display` or `std::error::Error` for it, which gives the text, or `art_sdk::IntoToolError`, which also \
+            gives the code; or return `art_sdk::Result<Out>`, whose error is `ToolError`: `?` converts other errors into it"
 )]
 pub trait IntoToolError {
     /// The failure to report.
     fn into_tool_error(self) -> ToolError;
 }
 
-#[diagnostic::do_not_recommend]
-impl<E: Into<ToolError>> IntoToolError for E {
+impl IntoToolError for ToolError {
     fn into_tool_error(self) -> ToolError {
-        self.into()
+        self
     }
 }
 
@@ -116,21 +156,117 @@ impl<E: Into<ToolError>> IntoToolError for E {
     label = "should be `Result<{Self}>`",
     note = "a tool that cannot fail returns `Ok(...)`"
 )]
-pub trait ToolReturn {
+pub trait ToolReturn: Fallible {
     /// The output of a success.
     type Output: Serialize + JsonSchema;
 
-    /// Ends the call.
-    fn finish(self) -> Outcome<Self::Output>;
+    /// Ends the call; `failed` says what the host is told of an error.
+    #[doc(hidden)]
+    fn finish(self, failed: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-impl<T: IntoOutcome, E: IntoToolError> ToolReturn for Result<T, E> {
+/// A `Result`, whatever is in it: so that a mistake in its output is not reported once more for its error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool returns `Result<Out>`, not `{Self}`",
+    label = "should be `Result<{Self}>`"
+)]
+pub trait Fallible {
+    /// The error of a failure.
+    type Error;
+}
+
+impl<T, E> Fallible for Result<T, E> {
+    type Error = E;
+}
+
+impl<T: IntoOutcome, E> ToolReturn for Result<T, E> {
     type Output = T::Output;
 
-    fn finish(self) -> Outcome<T::Output> {
+    fn finish(self, failed: fn(E) -> ToolError) -> Outcome<T::Output> {
         match self {
             Ok(value) => value.into_outcome(),
-            Err(error) => Outcome::Failure(error.into_tool_error()),
+            Err(error) => Outcome::Failure(failed(error)),
+        }
+    }
+}
+
+/// The best of three ways from an error to what the host is told, found where the type is known: by itself, as every error
+/// that `?` converts, by its text. Each way is a trait of one more reference, and the compiler takes the first that fits.
+pub mod failing {
+    use std::fmt::Display;
+
+    use super::IntoToolError;
+    use crate::ToolError;
+
+    /// An error, to be asked for its way.
+    #[derive(Debug)]
+    pub struct Failed<'a, E>(pub &'a E);
+
+    /// By itself.
+    #[derive(Debug)]
+    pub struct Itself;
+    /// As `?` converts it.
+    #[derive(Debug)]
+    pub struct Converted;
+    /// By its text.
+    #[derive(Debug)]
+    pub struct Text;
+
+    /// The first way.
+    pub trait FailsItself {
+        /// Picks it.
+        fn way(&self) -> Itself {
+            Itself
+        }
+    }
+    impl<E: IntoToolError> FailsItself for &&&Failed<'_, E> {}
+
+    /// The second way.
+    pub trait FailsConverted {
+        /// Picks it.
+        fn way(&self) -> Converted {
+            Converted
+        }
+    }
+    impl<E: Into<ToolError>> FailsConverted for &&Failed<'_, E> {}
+
+    /// The third way.
+    pub trait FailsWithText {
+        /// Picks it.
+        fn way(&self) -> Text {
+            Text
+        }
+    }
+    impl<E: Display> FailsWithText for &Failed<'_, E> {}
+
+    /// No way: the first one then says what is missing.
+    pub trait Fails {
+        /// Picks the first.
+        fn way(&self) -> Itself {
+            Itself
+        }
+    }
+    impl<E> Fails for Failed<'_, E> {}
+
+    impl Itself {
+        /// Makes the failure.
+        pub fn tool_error<E: IntoToolError>(self, error: E) -> ToolError {
+            error.into_tool_error()
+        }
+    }
+
+    impl Converted {
+        /// Makes the failure.
+        pub fn tool_error<E: Into<ToolError>>(self, error: E) -> ToolError {
+            error.into()
+        }
+    }
+
+    impl Text {
+        /// Makes the failure. Errors that keep their causes to themselves write them in this form.
+        pub fn tool_error<E: Display>(self, error: E) -> ToolError {
+            ToolError::unknown(format_args!("{error:#}"))
         }
     }
 }

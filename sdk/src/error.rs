@@ -164,7 +164,11 @@ impl<E: Error + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         let io = (&error as &dyn Error).downcast_ref::<io::Error>();
         let code = io.map_or(ErrorCode::Unknown, |error| code_of(error.kind()));
-        let error = Self::new(code, chain(&error));
+        let mut text = chain(&error);
+        if io.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
+            text.push_str(" (a tool has no files, network or processes: take what it needs as an argument)");
+        }
+        let error = Self::new(code, text);
         if code == ErrorCode::Timeout {
             error.retryable()
         } else {
@@ -219,6 +223,18 @@ mod tests {
         assert_eq!(code(io::ErrorKind::PermissionDenied), ErrorCode::PermissionDenied);
         assert_eq!(code(io::ErrorKind::BrokenPipe), ErrorCode::IoError);
         assert!(ToolError::from(io::Error::from(io::ErrorKind::TimedOut)).retryable);
+    }
+
+    #[test]
+    fn what_a_tool_cannot_reach_is_told_with_what_to_do_instead() {
+        let error = ToolError::from(io::Error::from(io::ErrorKind::Unsupported));
+        assert!(
+            error.message.ends_with("take what it needs as an argument)"),
+            "{}",
+            error.message
+        );
+        let error = ToolError::from(io::Error::from(io::ErrorKind::NotFound));
+        assert!(!error.message.contains("argument"), "{}", error.message);
     }
 
     #[test]

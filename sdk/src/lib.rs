@@ -62,8 +62,8 @@ pub use {schemars, serde, serde_json};
 /// Everything a tool needs, for `use art_sdk::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Attachment, Context, ErrorCode, Hitl, Level, NoArgs, Outcome, Reply, Result, Source, Subtask, Suspension,
-        ToolError, args, output, tool,
+        Attachment, Context, ErrorCode, Hitl, IntoToolError, Level, NoArgs, Outcome, Reply, Result, Source, Subtask,
+        Suspension, ToolError, args, output, tool,
     };
     pub use serde_json::{Value, json};
 }
@@ -71,6 +71,7 @@ pub mod prelude {
 /// What the attributes expand to. Not part of the surface: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::convert::{Fallible, failing};
     pub use crate::tool::Definition;
 
     #[cfg(target_family = "wasm")]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::convert::{ToolInput, ToolReturn};
+use crate::convert::{Fallible, ToolInput, ToolReturn};
 use crate::{Context, Outcome, ToolError, schema};
 
 /// How the host treats a call.
@@ -48,6 +48,9 @@ pub trait Definition {
 
     /// Runs the function.
     fn call(input: Self::Input, context: &Context) -> Self::Return;
+
+    /// Says what the host is told of an error of the function.
+    fn failed(error: <Self::Return as Fallible>::Error) -> ToolError;
 
     /// How a human is asked, as JSON text.
     fn blocking() -> Option<String> {
@@ -146,7 +149,7 @@ impl Tool {
 
 fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
     match D::Input::parse(input) {
-        Ok(input) => written(D::call(input, context).finish()),
+        Ok(input) => written(D::call(input, context).finish(D::failed)),
         // The host checks the arguments against the schema; what fails here is a rule that the schema cannot say.
         Err(error) => Outcome::Failure(ToolError::validation(format_args!(
             "the arguments do not fit `{}`: {error}",

@@ -192,6 +192,41 @@ fn a_foreign_error_is_reported_too() {
     assert_eq!(parse(&Text { text: "7".to_owned() }), Ok(7));
 }
 
+/// Fails with a type that is no `std::error::Error`.
+#[tool]
+fn fails_with_text(input: &Text) -> Result<i64, String> {
+    Err(format!("`{}` is no number", input.text))
+}
+
+struct Coded(ErrorCode);
+
+impl IntoToolError for Coded {
+    fn into_tool_error(self) -> ToolError {
+        ToolError::new(self.0, "as it says").retryable()
+    }
+}
+
+/// Fails with a type that names its code.
+#[tool]
+fn fails_with_code(_: NoArgs) -> Result<i64, Coded> {
+    Err(Coded(ErrorCode::RateLimited))
+}
+
+#[test]
+fn an_error_that_is_only_text_keeps_its_text() {
+    let error = testing::failure(&FAILS_WITH_TEXT, json!({"text": "x"}));
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (ErrorCode::Unknown, "`x` is no number")
+    );
+}
+
+#[test]
+fn an_error_of_the_tools_own_gives_its_code() {
+    let error = testing::failure(&FAILS_WITH_CODE, json!({}));
+    assert_eq!((error.code, error.retryable), (ErrorCode::RateLimited, true));
+}
+
 #[test]
 fn a_configuration_implies_its_mode() {
     assert_eq!(PARSE.mode(), Mode::Display);

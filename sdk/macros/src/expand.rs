@@ -1,5 +1,8 @@
 //! From a checked function to the code beside it.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -30,17 +33,49 @@ pub(crate) fn beside(options: TokenStream, item: &TokenStream) -> Result<TokenSt
     let description = describe::description(&function.attrs, &shape.name)?;
     let name = match &options.name {
         Some(name) => name.value(),
-        None => function_name(&shape)?,
+        None => function_name(&shape, &env("CARGO_PKG_NAME"))?,
     };
     let definition = definition(&shape, &options, &name, &description);
-    Ok(handle(&function, &shape, &name, &definition))
+    let other = other_tool(&env("CARGO_CRATE_NAME"), &shape.name.to_string());
+    let twice = other.map(|other| one_tool(&shape, &other));
+    let handle = handle(&function, &shape, &name, &definition);
+    Ok(quote!(#twice #handle))
 }
 
-fn function_name(shape: &Shape) -> Result<String> {
+fn env(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+/// The name of the function, as its package spells it: a function cannot have the hyphens that a package can.
+pub(crate) fn function_name(shape: &Shape, package: &str) -> Result<String> {
     let name = shape.name.to_string();
-    let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
-    options::check_name(&name, shape.name.span())?;
-    Ok(name)
+    let name = name.strip_prefix("r#").unwrap_or(&name);
+    let name = if package.replace('-', "_") == name {
+        package
+    } else {
+        name
+    };
+    options::check_name(name, shape.name.span())?;
+    Ok(name.to_owned())
+}
+
+/// Another function of the crate that is a tool. A compiler expands one crate; an editor may expand the same ones again.
+pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
+    static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = tools
+        .entry(crate_name.to_owned())
+        .or_insert_with(|| function.to_owned());
+    (first != function).then(|| first.clone())
+}
+
+/// A component exports one tool. Native builds, which exist for tests, may have several.
+fn one_tool(shape: &Shape, other: &str) -> TokenStream {
+    let text = format!(
+        "one crate holds one tool, and `{other}` is one already: move `{}` into a crate of its own (`art plugin new {}`)",
+        shape.name, shape.name
+    );
+    quote_spanned!(shape.name.span()=> #[cfg(target_family = "wasm")] ::core::compile_error!(#text);)
 }
 
 /// The static that stands for the tool, and in a component its section and its export.
@@ -91,6 +126,7 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
     let context = takes_context.then(|| quote!(context));
     // Errors about a type belong at the type.
     let input = quote_spanned!(input.span()=> type Input = #input;);
+    let failed = failed(output);
     let output = quote_spanned!(output.span()=> type Return = #output;);
     quote! {
         impl ::art_sdk::__private::Definition for __Tool {
@@ -104,8 +140,21 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
             fn call(input: Self::Input, context: &::art_sdk::Context) -> Self::Return {
                 #function(#borrow input, #context)
             }
+            #failed
             #blocking
             #display
+        }
+    }
+}
+
+/// The way from the function's error to what the host is told; what is wrong with it belongs at the return type.
+fn failed(output: &syn::Type) -> TokenStream {
+    quote_spanned! {output.span()=>
+        fn failed(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
+            #[allow(unused_imports)]
+            use ::art_sdk::__private::failing::{Failed, Fails, FailsConverted, FailsItself, FailsWithText};
+            let way = (&&&&Failed(&error)).way();
+            way.tool_error(error)
         }
     }
 }

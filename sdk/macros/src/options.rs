@@ -98,17 +98,18 @@ impl Config {
     }
 }
 
-/// Whether `name` is one the host takes: `^[a-z][a-z0-9_]{0,63}$`.
+/// Whether `name` is one the host takes: `^[a-z][a-z0-9_-]{0,63}$`.
 pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
     let first = name.starts_with(|c: char| c.is_ascii_lowercase());
     let rest = name
         .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-');
     if first && rest && name.len() <= 64 {
         return Ok(());
     }
-    let text =
-        format!("`{name}` cannot be the name of a tool: a lower case letter, then at most 63 of `a-z`, `0-9` and `_`");
+    let text = format!(
+        "`{name}` cannot be the name of a tool: a lower case letter, then at most 63 of `a-z`, `0-9`, `_` and `-`"
+    );
     Err(Error::new(span, text))
 }
 

@@ -75,10 +75,64 @@ fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
         ));
     };
     let input = typed(first)?;
-    match second.map(typed).transpose()? {
+    let second_type = second.map(typed).transpose()?;
+    if is_plain(input) || second_type.is_some_and(is_plain) {
+        return Err(plain_argument(signature));
+    }
+    match second_type {
         None => Ok((input, false)),
         Some(Type::Reference(context)) if context.mutability.is_none() => Ok((input, true)),
         Some(other) => Err(Error::new_spanned(other, "the second argument of a tool is `&Context`")),
+    }
+}
+
+/// Whether a type holds one value, where a tool takes one type with named fields.
+fn is_plain(argument: &Type) -> bool {
+    const PLAIN: [&str; 20] = [
+        "String", "str", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
+        "isize", "f32", "f64", "Vec", "Option",
+    ];
+    match argument {
+        Type::Reference(reference) => is_plain(&reference.elem),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| PLAIN.contains(&last.ident.to_string().as_str())),
+        Type::Tuple(_) | Type::Array(_) | Type::Slice(_) => true,
+        _ => false,
+    }
+}
+
+/// Says what to write instead, with the arguments as the author named them.
+fn plain_argument(signature: &Signature) -> Error {
+    let is_context = |ty: &Type| matches!(ty, Type::Reference(_)) && !is_plain(ty);
+    let fields = signature.inputs.iter().filter_map(|argument| match argument {
+        FnArg::Typed(argument) if !is_context(&argument.ty) => {
+            let (name, ty) = (&argument.pat, owned_text(&argument.ty));
+            Some(format!("{}: {ty}", quote::quote!(#name)))
+        }
+        _ => None,
+    });
+    let fields = fields.collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "a tool takes its arguments as one type, whose fields the model fills in: \
+         `#[args] struct In {{ {fields} }}` and `fn {}(input: In)`",
+        signature.ident
+    );
+    Error::new_spanned(&signature.inputs, text)
+}
+
+/// The type as a field has it.
+fn owned_text(ty: &Type) -> String {
+    let text = match ty {
+        Type::Reference(reference) => return owned_text(&reference.elem),
+        ty => quote::quote!(#ty).to_string(),
+    };
+    if text == "str" {
+        "String".to_owned()
+    } else {
+        text.replace(' ', "")
     }
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::data::{self, Role};
-use crate::expand;
+use crate::{expand, signature};
 
 /// The error for a tool with these options on this item.
 fn refusal(options: TokenStream, item: &TokenStream) -> String {
@@ -123,8 +123,8 @@ fn a_tool_takes_an_input_and_perhaps_a_context() {
 
 #[test]
 fn a_name_is_one_the_host_takes() {
-    let rule = "a lower case letter, then at most 63 of `a-z`, `0-9` and `_`";
-    for name in ["", "Word", "1st", "a-b", "_a", &"a".repeat(65)] {
+    let rule = "a lower case letter, then at most 63 of `a-z`, `0-9`, `_` and `-`";
+    for name in ["", "Word", "1st", "a b", "-a", "_a", &"a".repeat(65)] {
         refused(
             quote!(name = #name),
             &format!("`{name}` cannot be the name of a tool: {rule}"),
@@ -135,6 +135,71 @@ fn a_name_is_one_the_host_takes() {
     );
     let item = quote!(#[doc = "Counts."] #item);
     refused_item(&item, &format!("`wordCount` cannot be the name of a tool: {rule}"));
+}
+
+#[test]
+fn a_name_may_have_hyphens() {
+    assert!(expand::beside(quote!(name = "password-strength"), &tool()).is_ok());
+}
+
+#[test]
+fn a_tool_has_the_name_of_its_package_where_that_is_the_functions_with_hyphens() {
+    let function = syn::parse2(tool()).unwrap();
+    let shape = signature::shape(&function).unwrap();
+    for (package, name) in [
+        ("word-count", "word-count"),
+        ("word_count", "word_count"),
+        ("count-words", "word_count"),
+        ("", "word_count"),
+    ] {
+        assert_eq!(expand::function_name(&shape, package).unwrap(), name, "{package}");
+    }
+}
+
+#[test]
+fn a_crate_holds_one_tool() {
+    assert_eq!(expand::other_tool("a_crate", "first"), None);
+    assert_eq!(
+        expand::other_tool("a_crate", "first"),
+        None,
+        "an editor expands it again"
+    );
+    assert_eq!(expand::other_tool("another_crate", "second"), None);
+    assert_eq!(expand::other_tool("a_crate", "second").as_deref(), Some("first"));
+}
+
+#[test]
+fn plain_arguments_are_shown_as_the_fields_of_one_type() {
+    let told = |fields: &str| {
+        format!(
+            "a tool takes its arguments as one type, whose fields the model fills in: `#[args] struct In {{ {fields} }}` and \
+             `fn f(input: In)`"
+        )
+    };
+    refused_item(
+        &quote!(
+            fn f(text: String, times: u32) -> Result<Out> {}
+        ),
+        &told("text: String, times: u32"),
+    );
+    refused_item(
+        &quote!(
+            fn f(text: &str) -> Result<Out> {}
+        ),
+        &told("text: String"),
+    );
+    refused_item(
+        &quote!(
+            fn f(words: Vec<String>, ctx: &Context) -> Result<Out> {}
+        ),
+        &told("words: Vec<String>"),
+    );
+    refused_item(
+        &quote!(
+            fn f(input: In, times: &u32) -> Result<Out> {}
+        ),
+        &told("input: In, times: u32"),
+    );
 }
 
 #[test]
