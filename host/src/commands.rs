@@ -181,7 +181,7 @@ async fn open(global: &Global, config: Config) -> Result<Host, CommandError> {
 }
 
 /// A runtime for input and output. Guests never run on it.
-fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(|error| CommandError::Failed(format!("failed to start the runtime: {error}")))
 }

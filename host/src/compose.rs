@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
+use art_core::id;
 use art_core::observation::NewObservation;
 use art_core::provider::RuntimeProviderConfig;
+use art_core::tool::ParsedToolCall;
 use art_model::{Model, ModelInfo, ReasoningEngine};
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
-use art_store::{MemoryStore, SqliteStore, Store, StoreError};
-use art_tools::{ObservationSink, SinkError, SystemConfig, ToolSystem};
-use art_tools::{RegisterError, ToolRegistry};
+use art_store::{MemoryStore, NewThread, SqliteStore, Store, StoreError};
+use art_tools::{
+    CallScope, EnabledTools, ObservationSink, RegisterError, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
+    ToolReport, ToolSystem,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 
 use crate::config::{Config, ToolBounds};
 use crate::error::{CommandError, in_one_line};
@@ -48,6 +53,46 @@ impl Toolbox {
             refused,
             bounds: config.tools.value.bounds,
         })
+    }
+
+    /// A toolbox with one tool.
+    ///
+    /// # Errors
+    /// When the tool is refused.
+    pub fn of(plugin: &Arc<Plugin>) -> Result<Self, RegisterError> {
+        let registry = Arc::new(ToolRegistry::new());
+        registry.register(Arc::clone(plugin) as Arc<dyn ToolExecutor>)?;
+        Ok(Self {
+            registry,
+            plugins: vec![Arc::clone(plugin)],
+            refused: Vec::new(),
+            bounds: ToolBounds::default(),
+        })
+    }
+
+    /// Calls a tool outside of any conversation, through the whole pipeline. Nothing of the call is kept.
+    ///
+    /// # Errors
+    /// When the call could not be made; a tool that fails is no error.
+    pub async fn call(&self, name: &str, arguments: Value) -> Result<ToolReport, CommandError> {
+        let call = ParsedToolCall {
+            call_id: id::call_id(),
+            tool_name: name.to_owned(),
+            arguments,
+        };
+        let store = passing_store();
+        let thread = NewThread {
+            id: id::ordered(),
+            ..NewThread::default()
+        };
+        let scope = CallScope {
+            thread_id: store.create_thread(thread).await?.id,
+            trace_id: id::ordered(),
+            enabled_tools: EnabledTools::named([name.to_owned()]),
+            ..CallScope::default()
+        };
+        let report = self.system(store).execute_batch(vec![call], &scope).await.pop();
+        report.ok_or_else(|| CommandError::Failed("the call has no result".to_owned()))
     }
 
     /// The tools with their admission; `store` gets the observation of each call.
@@ -221,7 +266,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, CommandError> {
 fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Vec<Refused>) -> Vec<Arc<Plugin>> {
     let mut registered = Vec::new();
     for plugin in plugins {
-        match registry.register(Arc::clone(&plugin) as Arc<dyn art_tools::ToolExecutor>) {
+        match registry.register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
             Ok(_) => registered.push(plugin),
             Err(error) => {
                 let reason = in_one_line(&error);

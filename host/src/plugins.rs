@@ -1,6 +1,7 @@
 //! The plugins folder: which files are tools, and why the others are not.
 
 pub mod build;
+pub mod examples;
 pub mod new;
 pub mod scan;
 pub mod target;

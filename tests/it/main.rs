@@ -16,6 +16,7 @@ mod program;
 mod provider;
 mod question_length;
 
+mod building;
 mod cache;
 mod chat;
 mod chat_terminal;

@@ -61,7 +61,13 @@ fn build_all(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Ex
 fn to_json(built: &[Built]) -> Value {
     let tools = built.iter().map(|built| {
         let schema = built.plugin.schema();
-        json!({"name": schema.name, "path": built.path, "bytes": built.bytes, "digest": built.plugin.digest()})
+        json!({
+            "name": schema.name,
+            "path": built.path,
+            "bytes": built.bytes,
+            "digest": built.plugin.digest(),
+            "examples": built.examples,
+        })
     });
     tools.collect()
 }
@@ -70,12 +76,18 @@ fn show_built(global: &Global, config: &Config, built: &[Built]) {
     if global.json {
         return render::json(&to_json(built));
     }
-    let mut rows = vec![vec!["tool".to_owned(), "size".to_owned(), "digest".to_owned()]];
+    let mut rows = vec![["tool", "size", "examples", "digest"].map(str::to_owned).to_vec()];
     for built in built {
         let digest: String = built.plugin.digest().chars().take(16).collect();
         let name = built.plugin.schema().name.clone();
-        rows.push(vec![name, units::bytes(built.bytes), digest]);
+        let examples = format!("{} passed", built.examples.passed);
+        rows.push(vec![name, units::bytes(built.bytes), examples, digest]);
     }
     render::answer(&table::lines(&rows).join("\n"));
+    for built in built {
+        for not_run in &built.examples.not_run {
+            render::note(&format!("not run: {not_run}"));
+        }
+    }
     render::note(&format!("dropped into `{}`", config.plugins.value.display()));
 }

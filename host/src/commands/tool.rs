@@ -1,22 +1,18 @@
 //! `art tool`: what there is, what it takes, what it gives.
 
-use std::sync::Arc;
-
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
-use art_core::id;
 use art_core::limits::Limits;
 use art_core::outcome::CallLog;
-use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema, ToolStatus};
+use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
 use art_sandbox::Plugin;
-use art_store::NewThread;
-use art_tools::{CallScope, EnabledTools, FEEDBACK_SCHEMA, ToolExecutor, ToolReport};
+use art_tools::{FEEDBACK_SCHEMA, ToolExecutor, ToolReport, same_name};
 use serde_json::{Value, json};
 
 use super::{check_plugins, config, runtime};
 use crate::bounded;
 use crate::cli::{Global, ToolCommand};
-use crate::compose::{Toolbox, passing_store};
+use crate::compose::Toolbox;
 use crate::config::Config;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -42,8 +38,9 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
             Ok(Exit::Success)
         }
         ToolCommand::Call { name, arguments } => {
-            find(&toolbox, &name).ok_or_else(|| unknown(&config, &toolbox, &name))?;
-            let report = call(&toolbox, name, parse(&arguments)?)?;
+            let found = find(&toolbox, &name).ok_or_else(|| unknown(&config, &toolbox, &name))?;
+            let called = toolbox.call(&found.schema().name, parse(&arguments)?);
+            let report = runtime()?.block_on(called)?;
             Ok(show_report(global, &report))
         }
     }
@@ -74,7 +71,10 @@ fn list(global: &Global, toolbox: &Toolbox) {
 }
 
 fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
-    let found = toolbox.plugins.iter().find(|plugin| plugin.schema().name == name);
+    let found = toolbox
+        .plugins
+        .iter()
+        .find(|plugin| same_name(&plugin.schema().name, name));
     found.map(AsRef::as_ref)
 }
 
@@ -140,31 +140,6 @@ fn in_words(plugin: &Plugin, schema: &ToolSchema) -> String {
 /// One word for a shell, whatever is in it: a tool wrote it, and a person copies it.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// Calls through the whole pipeline. Nothing of the call is kept.
-fn call(toolbox: &Toolbox, name: String, arguments: Value) -> Result<ToolReport, CommandError> {
-    let call = ParsedToolCall {
-        call_id: id::call_id(),
-        tool_name: name.clone(),
-        arguments,
-    };
-    let store = passing_store();
-    let system = toolbox.system(Arc::clone(&store));
-    runtime()?.block_on(async {
-        let thread = NewThread {
-            id: id::ordered(),
-            ..NewThread::default()
-        };
-        let scope = CallScope {
-            thread_id: store.create_thread(thread).await?.id,
-            trace_id: id::ordered(),
-            enabled_tools: EnabledTools::named([name]),
-            ..CallScope::default()
-        };
-        let report = system.execute_batch(vec![call], &scope).await.pop();
-        report.ok_or_else(|| CommandError::Failed("the call has no result".to_owned()))
-    })
 }
 
 fn show_report(global: &Global, report: &ToolReport) -> Exit {

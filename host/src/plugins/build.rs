@@ -6,11 +6,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use art_sandbox::{Inspection, Manifest, Plugin, Sandbox};
-use art_tools::{ToolExecutor, ToolRegistry};
+use art_tools::{ToolExecutor, same_name};
 use serde::Deserialize;
 
+use super::examples::{self, Examples};
 use super::load_folder;
 use super::target::{Target, Wanted};
+use crate::commands::runtime;
+use crate::compose::Toolbox;
 use crate::error::{CommandError, in_one_line};
 
 /// How components are built, whatever the crate's own manifest says: fast, and a panic is a trap. The linker is the one that
@@ -37,6 +40,8 @@ pub struct Built {
     pub path: PathBuf,
     /// Size of the component in bytes.
     pub bytes: u64,
+    /// What became of its examples.
+    pub examples: Examples,
 }
 
 /// Builds the crate in `folder` and drops its components into `plugins`.
@@ -124,7 +129,7 @@ fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Opti
     let loaded =
         load_folder(sandbox, plugins, &|_| {}).map_err(CommandError::file("read the plugins folder", plugins))?;
     let name = &plugin.schema().name;
-    let is_twin = |other: &&Arc<Plugin>| other.schema().name == *name && other.name() != plugin.name();
+    let is_twin = |other: &&Arc<Plugin>| same_name(&other.schema().name, name) && other.name() != plugin.name();
     let twin = loaded.plugins.iter().find(is_twin);
     Ok(twin.map(|twin| {
         let file = plugins.join(format!("{}.wasm", twin.name()));
@@ -150,7 +155,7 @@ fn check_wasi(inspection: &Inspection) -> Result<(), String> {
     Ok(())
 }
 
-/// Loads the component as a host would, admits its schema, and only then copies it: whole or not at all.
+/// Loads the component as a host would, admits its schema, runs its examples, and only then copies it: whole or not at all.
 fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<Built, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -164,8 +169,9 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
             .map_err(|error| refused(in_one_line(&error)))?,
     );
     check_wasi(plugin.inspection()).map_err(refused)?;
-    let admitted = ToolRegistry::new().register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>);
-    admitted.map_err(|error| refused(in_one_line(&error)))?;
+    let toolbox = Toolbox::of(&plugin).map_err(|error| refused(in_one_line(&error)))?;
+    let checked = examples::check(&toolbox, plugin.schema(), asks_rights(plugin.inspection()));
+    let examples = runtime()?.block_on(checked)?.map_err(refused)?;
     check_twin(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let aside = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
@@ -175,7 +181,13 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
         plugin,
         path,
         bytes: wasm.len() as u64,
+        examples,
     })
+}
+
+fn asks_rights(inspection: &Inspection) -> bool {
+    let manifest = inspection.manifest.as_ref();
+    manifest.is_some_and(|manifest| !manifest.capabilities.is_empty())
 }
 
 #[cfg(test)]

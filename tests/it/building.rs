@@ -1,0 +1,164 @@
+//! `art plugin build`: what is built and dropped, and what an author is told of what is not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::program::Ran;
+
+/// A crate in a home of its own. All of them share what is built of the SDK.
+struct Crate {
+    home: Home,
+    folder: PathBuf,
+}
+
+impl Crate {
+    /// What `art plugin new` makes of a name.
+    fn new(name: &str) -> Self {
+        let home = Home::empty();
+        let parent = home.dir.path().to_str().unwrap().to_owned();
+        let made = home.art(&["plugin", "new", name, "--path", &parent]);
+        assert_eq!(made.code(), 0, "{made}");
+        let folder = home.dir.path().join(name);
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+        fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+        Self { home, folder }
+    }
+
+    /// A tool with one example: its options beside that, what comes before the function, and its body.
+    fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
+        let made = Self::new(name);
+        made.write(example, before, function);
+        made
+    }
+
+    fn write(&self, example: &str, before: &str, function: &str) {
+        let source = format!(
+            "use art_sdk::prelude::*;\n\n#[args]\nstruct In {{\n    n: u32,\n}}\n\n{before}\n\n/// Counts.\n\
+             #[tool(example(input = r#\"{{\"n\":1}}\"#{example}))]\n{function}\n"
+        );
+        fs::write(self.folder.join("src/lib.rs"), source).unwrap();
+    }
+
+    fn build(&self) -> Ran {
+        self.art(&["plugin", "build", self.folder.to_str().unwrap()])
+    }
+
+    fn art(&self, args: &[&str]) -> Ran {
+        let mut command = self.home.command(args);
+        Ran(command
+            .env("CARGO_TARGET_DIR", target())
+            .env("CARGO_NET_OFFLINE", "true")
+            .output()
+            .unwrap())
+    }
+
+    /// What is told of a crate that is not dropped.
+    fn refusal(&self) -> String {
+        let ran = self.build();
+        assert_eq!(ran.code(), 1, "{ran}");
+        assert_eq!(fs::read_dir(self.home.plugins()).unwrap().count(), 0, "{ran}");
+        ran.stderr()
+    }
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("built-plugins")
+}
+
+#[test]
+fn a_tool_that_traps_in_its_example_is_refused_with_the_words_of_the_panic() {
+    let told = Crate::with_tool(
+        "traps",
+        "",
+        "",
+        "fn traps(_: In) -> Result<u32> { panic!(\"no idea\") }",
+    )
+    .refusal();
+    assert!(
+        told.contains("the component of `traps` was refused: example 1 (`{\"n\":1}`) fails: "),
+        "{told}"
+    );
+    assert!(told.contains("no idea"), "{told}");
+}
+
+#[test]
+fn a_tool_that_gives_something_else_than_its_example_is_refused_with_both() {
+    let made = Crate::with_tool(
+        "adds",
+        ", output = \"3\"",
+        "",
+        "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
+    );
+    let told = made.refusal();
+    assert!(told.contains("gives `2`, and says that it gives `3`"), "{told}");
+    made.write(
+        ", output = \"2.0\"",
+        "",
+        "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
+    );
+    let built = made.build();
+    assert_eq!(built.code(), 0, "{built}");
+    assert!(built.stdout().contains("1 passed"), "{built}");
+}
+
+#[test]
+fn an_example_that_waits_for_a_person_is_told_as_not_run() {
+    let function = "fn asks(_: In) -> Result<Outcome<u32>> { Ok(Suspension::new(\"sure?\").into()) }";
+    let made = Crate::with_tool("asks", ", output = \"1\"", "", function);
+    let built = made.build();
+    assert_eq!(built.code(), 0, "{built}");
+    assert!(
+        built
+            .stderr()
+            .contains("not run: example 1 (`{\"n\":1}`) waits for a person"),
+        "{built}"
+    );
+    assert!(built.stdout().contains("0 passed"), "{built}");
+}
+
+#[test]
+fn a_tool_keeps_the_hyphens_of_its_package_and_is_found_with_both_spellings() {
+    let made = Crate::new("password-strength");
+    let built = made
+        .art(&["--json", "plugin", "build", made.folder.to_str().unwrap()])
+        .json();
+    assert_eq!(built[0]["name"], "password-strength");
+    for name in ["password-strength", "password_strength"] {
+        let called = made.art(&["tool", "call", name, r#"{"name":"Ada"}"#]);
+        assert!(called.stdout().contains("Hello, Ada!"), "{called}");
+    }
+}
+
+#[test]
+fn an_error_of_the_tools_own_keeps_its_text_and_gives_its_code() {
+    let errors = "struct Own(u32);
+        impl std::fmt::Display for Own {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, \"no row `{}`\", self.0) }
+        }
+        impl IntoToolError for Own {
+            fn into_tool_error(self) -> ToolError { ToolError::not_found(self) }
+        }";
+    let function = "fn rows(input: In) -> Result<u32, Own> { if input.n == 1 { Ok(1) } else { Err(Own(input.n)) } }";
+    let made = Crate::with_tool("rows", "", errors, function);
+    assert_eq!(made.build().code(), 0);
+    let called = made.art(&["--json", "tool", "call", "rows", r#"{"n":7}"#]);
+    let result: Value = called.json()["result"].take();
+    assert_eq!(
+        (&result["error"], &result["code"]),
+        (&json!("no row `7`"), &json!("NOT_FOUND"))
+    );
+}
+
+#[test]
+fn a_crate_with_two_tools_is_told_to_become_two_crates() {
+    let second = "/// Counts too.\n#[tool]\nfn second(_: NoArgs) -> Result<u32> { Ok(1) }";
+    let told = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").refusal();
+    assert!(
+        told.contains("one crate holds one tool, and `second` is one already: move `two` into"),
+        "{told}"
+    );
+    assert!(!told.contains("linking"), "{told}");
+}
