@@ -97,6 +97,11 @@ impl Write for Log {
     }
 }
 
+/// Writes what a compiler says to stderr as it is: in colour, if it goes to a terminal.
+pub(crate) fn compiler_message(rendered: &str) {
+    drop(std::io::stderr().lock().write_all(rendered.as_bytes()));
+}
+
 /// Whether notes go to a terminal, where a line can be drawn again.
 #[must_use]
 pub fn notes_are_live() -> bool {

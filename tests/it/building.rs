@@ -27,6 +27,20 @@ impl Crate {
         Self { home, folder }
     }
 
+    /// A crate that has nothing but this, and builds on no SDK.
+    fn bare(name: &str, dependencies: &str, source: &str) -> Self {
+        let home = Home::empty();
+        let folder = home.dir.path().join(name);
+        add_package(
+            &folder,
+            name,
+            "[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n",
+            dependencies,
+            source,
+        );
+        Self { home, folder }
+    }
+
     /// A tool with one example: its options beside that, what comes before the function, and its body.
     fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
         let made = Self::new(name);
@@ -62,6 +76,15 @@ impl Crate {
         assert_eq!(fs::read_dir(self.home.plugins()).unwrap().count(), 0, "{ran}");
         ran.stderr()
     }
+}
+
+fn add_package(folder: &Path, name: &str, further: &str, dependencies: &str, source: &str) {
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.2.100\"\nedition = \"2024\"\n{further}[dependencies]\n{dependencies}"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("src/lib.rs"), source).unwrap();
 }
 
 fn target() -> PathBuf {
@@ -120,6 +143,27 @@ fn an_example_that_waits_for_a_person_is_told_as_not_run() {
 }
 
 #[test]
+fn an_example_that_fails_is_told_as_not_run_only_where_the_tool_asks_for_a_right() {
+    let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
+    let made = Crate::with_tool("reads", "", "", function);
+    let told = made.refusal();
+    assert!(told.contains("uses `std::fs`, and a tool has no files"), "{told}");
+    assert!(
+        told.contains("(a tool has no files, network or processes: take what it needs as an argument)"),
+        "{told}"
+    );
+    made.write("), capabilities(http(\"https://example.com/\")", "", function);
+    let built = made.build();
+    assert_eq!(built.code(), 0, "{built}");
+    assert!(
+        built
+            .stderr()
+            .contains("may need a right that this host does not grant"),
+        "{built}"
+    );
+}
+
+#[test]
 fn a_tool_keeps_the_hyphens_of_its_package_and_is_found_with_both_spellings() {
     let made = Crate::new("password-strength");
     let built = made
@@ -161,4 +205,56 @@ fn a_crate_with_two_tools_is_told_to_become_two_crates() {
         "{told}"
     );
     assert!(!told.contains("linking"), "{told}");
+}
+
+#[test]
+fn a_crate_that_assumes_a_browser_is_named_in_five_lines() {
+    let import = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
+        unsafe extern \"C\" { fn __wbindgen_throw(text: *const u8, length: usize) -> !; }\n\
+        pub fn throw() -> ! { unsafe { __wbindgen_throw(core::ptr::null(), 0) } }\n";
+    let made = Crate::bare(
+        "in_browser",
+        "http-client = { path = \"http-client\" }",
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn run() { http_client::get() }\n",
+    );
+    let client = made.folder.join("http-client");
+    let dependency = "wasm-bindgen = { path = \"../wasm-bindgen\" }";
+    add_package(
+        &client,
+        "http-client",
+        "",
+        dependency,
+        "pub fn get() { wasm_bindgen::throw() }",
+    );
+    add_package(&made.folder.join("wasm-bindgen"), "wasm-bindgen", "", "", import);
+    let told = made.refusal();
+    assert!(
+        told.contains("assumes a browser: `http-client` (through `wasm-bindgen`)"),
+        "{told}"
+    );
+    assert!(
+        told.contains("`__wbindgen_placeholder__::__wbindgen_throw` is a function of JavaScript"),
+        "{told}"
+    );
+    assert!(told.contains("wasi = true"), "{told}");
+    assert!(told.lines().count() <= 6 && told.len() < 2_000, "{told}");
+    let (_, rest) = told.split_once("all that the linker said: `").unwrap();
+    let full = fs::read_to_string(rest.split_once('`').unwrap().0).unwrap();
+    assert!(full.contains("wasm-component-ld"), "{full}");
+}
+
+#[test]
+fn a_function_that_nobody_has_is_told_with_the_crate_that_uses_it() {
+    let made = Crate::bare(
+        "wants_c",
+        "database-sys = { path = \"database-sys\" }",
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn run() -> i32 { database_sys::open() }\n",
+    );
+    let source =
+        "unsafe extern \"C\" { fn database_open_v2() -> i32; }\npub fn open() -> i32 { unsafe { database_open_v2() } }";
+    add_package(&made.folder.join("database-sys"), "database-sys", "", "", source);
+    let told = made.refusal();
+    let expected = "nobody has the function `database_open_v2`, which is used by `database-sys`";
+    assert!(told.contains(expected), "{told}");
+    assert!(told.lines().count() <= 6, "{told}");
 }

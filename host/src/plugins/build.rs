@@ -2,34 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use art_sandbox::{Inspection, Manifest, Plugin, Sandbox};
 use art_tools::{ToolExecutor, same_name};
-use serde::Deserialize;
 
 use super::examples::{self, Examples};
-use super::load_folder;
 use super::target::{Target, Wanted};
+use super::{cargo, linking, load_folder, sources};
 use crate::commands::runtime;
 use crate::compose::Toolbox;
 use crate::error::{CommandError, in_one_line};
-
-/// How components are built, whatever the crate's own manifest says: fast, and a panic is a trap. The linker is the one that
-/// makes components; rustc brings it along. Every call of a function saves and checks its fuel, so functions are inlined more
-/// than they would be; and every host has vector instructions. Flags join those of the crate's own configuration.
-const SETTINGS: [&str; 9] = [
-    r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
-    r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
-    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
-    r#"profile.tool.inherits="release""#,
-    r#"profile.tool.lto="fat""#,
-    "profile.tool.codegen-units=1",
-    r#"profile.tool.panic="abort""#,
-    "profile.tool.strip=true",
-    "profile.tool.overflow-checks=true",
-];
+use crate::render;
 
 /// A component that was built, checked and dropped.
 #[derive(Debug)]
@@ -57,71 +41,38 @@ pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Bui
         .collect()
 }
 
-/// One line of `cargo build --message-format=json`; other kinds of lines have other fields.
-#[derive(Deserialize)]
-struct CargoMessage {
-    reason: String,
-    #[serde(default)]
-    filenames: Vec<PathBuf>,
-    #[serde(default)]
-    manifest_path: PathBuf,
-}
-
-/// Runs cargo; its diagnostics go to stderr as they are. Gives the components of the crate itself.
+/// Runs cargo; what the compiler says goes to stderr. Gives the components of the crate itself.
 fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
     let wanted = Wanted::by(&manifest)?;
     wanted.target.ensure()?;
-    let output = cargo_build(&manifest, wanted.target)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(CommandError::file("run", "cargo"))?;
+    for note in sources::notes(folder, wanted.dependencies.iter().map(String::as_str)) {
+        render::note(&note);
+    }
+    let outcome = cargo::build(&manifest, wanted.target)?;
     let failed = |what: &str| Err(CommandError::Failed(format!("`{}` {what}", folder.display())));
-    if !output.status.success() {
+    if let Some(linker) = &outcome.linker {
+        return failed(&linking::explain(linker, &manifest, wanted.target));
+    }
+    if !outcome.succeeded {
         return failed(&format!("does not build; see the messages above{}", hint(&wanted)));
     }
-    let components = components(&output.stdout, &manifest);
-    if components.is_empty() {
+    if outcome.components.is_empty() {
         return failed(
             "builds no component (hint: its `Cargo.toml` needs `[lib]` with `crate-type = [\"cdylib\", \"rlib\"]`)",
         );
     }
-    Ok(components)
-}
-
-fn cargo_build(manifest: &Path, target: Target) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .args(["build", "--quiet", "--lib", "--profile", "tool"])
-        .args(["--target", target.triple()])
-        .arg("--message-format=json-render-diagnostics")
-        .arg("--manifest-path")
-        .arg(manifest)
-        .args(SETTINGS.iter().flat_map(|setting| ["--config", setting]));
-    cargo
+    Ok(outcome.components)
 }
 
 /// Libraries that want a clock or random numbers do not compile without WASI, and give other reasons for it.
 fn hint(wanted: &Wanted) -> &'static str {
-    match wanted {
-        Wanted {
-            target: Target::Plain,
-            has_dependencies: true,
-        } => " (hint: if a library needs a clock or random numbers, set `wasi = true` under `[package.metadata.art]`)",
-        _ => "",
+    if wanted.target == Target::Plain && !wanted.dependencies.is_empty() {
+        " (hint: if a library needs a clock or random numbers, set `wasi = true` under `[package.metadata.art]`)"
+    } else {
+        ""
     }
-}
-
-fn components(output: &[u8], manifest: &Path) -> Vec<PathBuf> {
-    let messages = output
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice(line).ok());
-    messages
-        .filter(|message: &CargoMessage| message.reason == "compiler-artifact" && message.manifest_path == manifest)
-        .flat_map(|message| message.filenames)
-        .filter(|path| path.extension().is_some_and(|ending| ending == "wasm"))
-        .collect()
 }
 
 /// Why the tool cannot be in the folder: another file has a tool of that name, so one of them would never be loaded.
@@ -220,20 +171,5 @@ mod tests {
     #[test]
     fn a_tool_that_asks_for_something_else_needs_no_files() {
         check_wasi(&asks("http", "art:tool/host@0.1.0")).unwrap();
-    }
-
-    #[test]
-    fn cargo_builds_components_of_this_repository_by_itself_with_the_same_settings() {
-        let config = include_str!("../../../.cargo/config.toml")
-            .parse::<toml::Table>()
-            .unwrap();
-        let settings = SETTINGS.iter().filter(|setting| setting.starts_with("target."));
-        let settings = settings
-            .copied()
-            .collect::<Vec<_>>()
-            .join("\n")
-            .parse::<toml::Table>()
-            .unwrap();
-        assert_eq!(config["target"], settings["target"]);
     }
 }

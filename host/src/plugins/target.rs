@@ -52,8 +52,8 @@ struct Art {
 /// What the manifest of a crate asks for.
 pub(super) struct Wanted {
     pub(super) target: Target,
-    /// The crate builds on more than the SDK.
-    pub(super) has_dependencies: bool,
+    /// What the crate builds on beside the SDK.
+    pub(super) dependencies: Vec<String>,
 }
 
 impl Target {
@@ -123,7 +123,12 @@ impl Wanted {
                 Art { wasi: true } => Target::Wasi,
                 Art { wasi: false } => Target::Plain,
             },
-            has_dependencies: manifest.dependencies.keys().any(|name| name != "art-sdk"),
+            dependencies: manifest
+                .dependencies
+                .keys()
+                .filter(|name| *name != "art-sdk")
+                .cloned()
+                .collect(),
         })
     }
 }
@@ -141,14 +146,17 @@ mod tests {
     #[test]
     fn a_crate_that_says_nothing_is_built_without_wasi() {
         let wanted = wanted("[package]\nname = \"a\"\n[dependencies]\nart-sdk.workspace = true\n").unwrap();
-        assert_eq!((wanted.target, wanted.has_dependencies), (Target::Plain, false));
+        assert_eq!((wanted.target, wanted.dependencies), (Target::Plain, Vec::new()));
     }
 
     #[test]
     fn a_crate_can_ask_for_wasi() {
         let manifest = "[package]\nname = \"a\"\n[package.metadata.art]\nwasi = true\n[dependencies]\njiff = \"0.2\"\n";
         let wanted = wanted(manifest).unwrap();
-        assert_eq!((wanted.target, wanted.has_dependencies), (Target::Wasi, true));
+        assert_eq!(
+            (wanted.target, wanted.dependencies),
+            (Target::Wasi, vec!["jiff".to_owned()])
+        );
     }
 
     #[test]
