@@ -297,7 +297,7 @@ pub enum PluginCommand {
     /// Write a new tool crate
     #[command(after_help = "Example:\n  art plugin new word_count && art plugin build word_count")]
     New {
-        /// Name of the tool: lower-case letters, digits and `_`
+        /// Name of the tool: lower-case letters, digits, `_` and `-`
         name: String,
         /// Folder in which the crate is made
         #[arg(long, value_name = "DIR", default_value = ".")]
@@ -307,11 +307,14 @@ pub enum PluginCommand {
         sdk: Option<PathBuf>,
     },
     /// Build tool crates, check the components and drop them into the plugins folder
-    #[command(after_help = "Example:\n  art plugin build plugins/calculator")]
+    #[command(after_help = "Examples:\n  art plugin build plugins/calculator\n  art plugin build --watch word_count")]
     Build {
         /// Folders of the crates
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        /// Build again when a file of a crate changes; Ctrl-C ends it
+        #[arg(long)]
+        watch: bool,
     },
 }
 

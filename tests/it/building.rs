@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::program::Ran;
+
+/// A build on a busy machine takes no longer.
+const BUILDS: Duration = Duration::from_secs(300);
 
 /// A crate in a home of its own. All of them share what is built of the SDK.
 struct Crate {
@@ -257,4 +262,54 @@ fn a_function_that_nobody_has_is_told_with_the_crate_that_uses_it() {
     let expected = "nobody has the function `database_open_v2`, which is used by `database-sys`";
     assert!(told.contains(expected), "{told}");
     assert!(told.lines().count() <= 6, "{told}");
+}
+
+/// Ends with the test, however it ends.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+#[test]
+fn a_watched_crate_is_built_again_when_it_changes_until_the_watch_is_interrupted() {
+    let one = |n: u32| format!("fn watched(_: In) -> Result<u32> {{ Ok({n}) }}");
+    let made = Crate::with_tool("watched", "", "", &one(1));
+    let mut command = made
+        .home
+        .command(&["plugin", "build", "--watch", made.folder.to_str().unwrap()]);
+    let command = command
+        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_NET_OFFLINE", "true");
+    let quiet = command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let mut watching = Watching(quiet.spawn().unwrap());
+    let dropped = made.home.plugins().join("watched.wasm");
+    let built = |other: &[u8]| {
+        let start = Instant::now();
+        loop {
+            match fs::read(&dropped) {
+                Ok(component) if component != other => return component,
+                _ => assert!(start.elapsed() < BUILDS, "nothing was built"),
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let first = built(&[]);
+    std::thread::sleep(Duration::from_secs(1));
+    fs::write(made.folder.join("src/lib.rs"), "this does not build").unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(
+        watching.0.try_wait().unwrap().is_none(),
+        "a crate that does not build ends no watch"
+    );
+    made.write("", "", &one(2));
+    built(&first);
+    let id = rustix::process::Pid::from_child(&watching.0);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert!(!watching.0.wait().unwrap().success());
 }

@@ -1,5 +1,7 @@
 //! `art plugin`: write and build tools.
 
+mod watch;
+
 use std::path::{Path, PathBuf};
 
 use art_tools::ToolExecutor;
@@ -22,7 +24,8 @@ pub(super) fn plugin(global: &Global, command: PluginCommand) -> Result<Exit, Co
             let sdk = std::fs::canonicalize(&sdk).map_err(CommandError::file("find the SDK at", sdk))?;
             new(global, &path, &name, &sdk)
         }
-        PluginCommand::Build { paths } => build_all(global, &config(global)?, &paths),
+        PluginCommand::Build { paths, watch: false } => build_all(global, &config(global)?, &paths),
+        PluginCommand::Build { paths, watch: true } => watch::watch(global, &config(global)?, &paths),
     }
 }
 
