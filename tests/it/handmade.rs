@@ -137,26 +137,35 @@ impl Handmade<'_> {
 }
 
 /// Two components with a memory each, of which one hands a text of this many bytes to the other again and again.
-pub(crate) fn members(bytes: u32, times: u32) -> String {
-    let pages = bytes / 65_536 + 2;
+///
+/// The one that gives has so many more pages of memory, and gives nothing where it cannot have them.
+pub(crate) fn members(bytes: u32, more: u32, times: u32) -> String {
+    let pages = bytes / 65_536 + 1;
+    let all = pages + more;
     format!(
         r#"(component
             (component $taker
                 (core module $m
-                    (memory (export "memory") {pages})
+                    (memory (export "memory") 1)
                     (func (export "take") (param i32 i32))
-                    (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 16)))
+                    (func (export "realloc") (param i32 i32 i32 i32) (result i32)
+                        (if (i32.eq (memory.size) (i32.const 1)) (then (drop (memory.grow (i32.const {pages})))))
+                        (i32.const 16)))
                 (core instance $i (instantiate $m))
                 (func (export "take") (param "text" string)
                     (canon lift (core func $i "take") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
             (component $giver
                 (import "take" (func $take (param "text" string)))
-                (core module $memory (memory (export "memory") {pages}))
+                (core module $memory
+                    (memory (export "memory") 0)
+                    (func (export "grow") (result i32) (memory.grow (i32.const {all}))))
                 (core instance $memory (instantiate $memory))
                 (core func $lowered (canon lower (func $take) (memory (core memory $memory "memory"))))
                 (core module $m
                     (import "taker" "take" (func $take (param i32 i32)))
+                    (import "memory" "grow" (func $grow (result i32)))
                     (func $start (local $left i32)
+                        (if (i32.eq (call $grow) (i32.const -1)) (then return))
                         (local.set $left (i32.const {times}))
                         (loop $l
                             (call $take (i32.const 0) (i32.const {bytes}))
@@ -164,7 +173,7 @@ pub(crate) fn members(bytes: u32, times: u32) -> String {
                             (br_if $l (local.get $left))))
                     (start $start))
                 (core instance $taker (export "take" (func $lowered)))
-                (core instance (instantiate $m (with "taker" (instance $taker)))))
+                (core instance (instantiate $m (with "taker" (instance $taker)) (with "memory" (instance $memory)))))
             (instance $taker (instantiate $taker))
             (instance (instantiate $giver (with "take" (func $taker "take")))))"#
     )

@@ -109,7 +109,7 @@ fn a_tool_that_asks_for_more_than_was_set_for_it_is_refused() {
     let home = greedy();
     home.file(
         "art.toml",
-        "[tools.handmade]\nfuel = 7000000\nmemory_bytes = 536870912\n",
+        "[tools.handmade]\nfuel = 7000000\nmemory_bytes = 268435456\n",
     );
     let told = refusal(&home);
     assert!(

@@ -159,10 +159,10 @@ fn with_manifest(sections: &str) -> Vec<u8> {
 
 #[test]
 fn a_manifest_that_asks_for_more_than_the_hard_maximum_is_refused() {
-    let greedy = with_manifest(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":536870913}}")"#);
+    let greedy = with_manifest(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":268435457}}")"#);
     assert_eq!(
         refusal(&greedy),
-        "the manifest asks for too much: limit `memoryBytes` is 536870913, more than the hard maximum 536870912"
+        "the manifest asks for too much: limit `memoryBytes` is 268435457, more than the hard maximum 268435456"
     );
 }
 
@@ -213,7 +213,7 @@ fn a_tool_of_too_many_core_instances_is_refused() {
 
 #[tokio::test]
 async fn a_tool_whose_members_pass_texts_to_each_other_answers() {
-    let wasm = Handmade::default().build_with(&members(1_000, 100));
+    let wasm = Handmade::default().build_with(&members(1_000, 0, 100));
     let tool = sandbox().load("members", &wasm).expect("it loads");
     let ending = call(&tool, json!({}), Limits::EXECUTE).await.ending;
     assert_eq!(ending.name(), "success", "{ending:?}");

@@ -11,6 +11,7 @@ mod bench;
 mod handmade;
 mod harness;
 mod home;
+mod overrunning;
 #[path = "../program.rs"]
 mod program;
 mod provider;
@@ -41,6 +42,7 @@ mod loading_schema;
 mod models;
 mod no_network;
 mod odd_files;
+mod overrun;
 mod piped;
 mod plugins;
 mod quickstart;

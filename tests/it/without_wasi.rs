@@ -39,7 +39,11 @@ fn the_first_party_tools_import_the_contract_alone_but_for_the_one_that_reads_th
 
 #[tokio::test]
 async fn memory_keeps_what_is_put_into_it_however_it_is_used() {
-    let outcome = asked_to("churn", 20_000, Limits::EXECUTE).await;
+    let limits = Limits {
+        fuel: Limits::MAX.fuel,
+        ..Limits::EXECUTE
+    };
+    let outcome = asked_to("churn", 20_000, limits).await;
     assert!(matches!(output(&outcome), Value::Number(_)), "{outcome:?}");
 }
 

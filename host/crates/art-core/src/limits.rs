@@ -10,7 +10,7 @@ pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Units of fuel; about one an instruction.
+    /// Units of fuel: about one an instruction, and seven for writing to memory.
     pub fuel: u64,
     /// Milliseconds from start to end, time in host calls included.
     pub timeout_ms: u64,
@@ -65,11 +65,11 @@ impl Limits {
         ..Self::EXECUTE
     };
 
-    /// What nobody can exceed: 50 G fuel, 300 s, 512 MiB, 4 MiB of output.
+    /// What nobody can exceed: 50 G fuel, 300 s, 256 MiB, 4 MiB of output.
     pub const MAX: Self = Self {
         fuel: 50_000_000_000,
         timeout_ms: 300_000,
-        memory_bytes: 512 * MIB,
+        memory_bytes: 256 * MIB,
         input_bytes: 4 * MIB,
         output_bytes: 4 * MIB,
         ..Self::EXECUTE

@@ -19,7 +19,7 @@ use wasmtime::Engine;
 
 use crate::engine::compiling_engine;
 use crate::error::LoadError;
-use crate::modules::check_modules;
+use crate::pieces::in_pieces;
 use crate::sandbox::MAX_COMPONENT_BYTES;
 
 /// Seconds of processor time for one component, and until the process is gone for certain.
@@ -153,7 +153,7 @@ fn failure(status: ExitStatus, reason: &str) -> LoadError {
 /// [`LoadError::Compile`] when the component is refused, [`LoadError::CompilerProcess`] when the compiler panicked over it.
 pub(crate) fn compile_in_host(engine: &Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
     begins(wasm);
-    unless_it_panics(|| check_and_compile(engine, wasm))?.map_err(LoadError::Compile)
+    unless_it_panics(|| cut_and_compile(engine, wasm))?.map_err(LoadError::Compile)
 }
 
 /// Tells whoever listens that something begins that may take long. The name of the component is in the span around it.
@@ -170,9 +170,8 @@ fn unless_it_panics<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {
     })
 }
 
-fn check_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
-    check_modules(wasm)?;
-    engine.precompile_component(wasm)
+fn cut_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    engine.precompile_component(&in_pieces(wasm)?)
 }
 
 /// All that a compiling process does: reads a component from stdin and writes its compiled code to stdout. On stderr it says
@@ -201,7 +200,7 @@ fn compile_stdin() -> wasmtime::Result<()> {
         .lock()
         .take(MAX_COMPONENT_BYTES)
         .read_to_end(&mut wasm)?;
-    let code = check_and_compile(&compiling_engine()?, &wasm)?;
+    let code = cut_and_compile(&compiling_engine()?, &wasm)?;
     std::io::stdout().lock().write_all(&code)?;
     Ok(())
 }

@@ -15,6 +15,7 @@ use wasmtime_wasi::random::WasiRandom;
 
 use crate::error::SandboxError;
 use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
+use crate::prices::prices;
 use crate::state::{CallState, link_host};
 
 /// Calls that one worker can have open at the same time.
@@ -106,10 +107,11 @@ fn config(mode: &EngineMode) -> Config {
     config
         .strategy(Strategy::Cranelift)
         .consume_fuel(true)
+        .operator_cost(prices())
         .concurrency_support(false);
     config
         .wasm_memory64(false)
-        // Members of a composed component copy from one memory to another. A module of a guest has one: see `modules`.
+        // Members of a composed component copy from one memory to another. A module of a guest has one: see `pieces`.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
         .wasm_relaxed_simd(false)

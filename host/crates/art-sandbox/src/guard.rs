@@ -59,10 +59,10 @@ impl Watch {
         guarded.await
     }
 
-    fn must_stop(&self) -> Option<Stopped> {
+    fn must_stop(&self, now: Instant) -> Option<Stopped> {
         if self.cancel.is_cancelled() {
             Some(Stopped::Cancelled)
-        } else if Instant::now() >= self.deadline {
+        } else if now >= self.deadline {
             Some(Stopped::Timeout)
         } else {
             None
@@ -107,7 +107,7 @@ impl<F: Future> Future for Guarded<'_, F> {
         }
         let watch = self.watch;
         let woken = self.wakers.get_or_insert_with(|| Wakers::new(watch)).any_ready(cx);
-        match watch.must_stop() {
+        match watch.must_stop(Instant::now()) {
             Some(stopped) => Poll::Ready((Err(stopped), cpu)),
             // The timer rounds to milliseconds and may fire a little before the deadline.
             None if woken => Poll::Ready((Err(Stopped::Timeout), cpu)),
@@ -142,7 +142,8 @@ impl<F: Future> Guarded<'_, F> {
         let mut cx = Context::from_waker(&waker);
         loop {
             let polled = self.call.as_mut().poll(&mut cx);
-            let others_wait = || self.watch.turn.is_over() || self.watch.must_stop().is_some();
+            let now = Instant::now();
+            let others_wait = || self.watch.turn.is_over_at(now) || self.watch.must_stop(now).is_some();
             if polled.is_ready() || !computes.take() || others_wait() {
                 return polled;
             }

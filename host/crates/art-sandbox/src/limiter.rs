@@ -9,6 +9,9 @@ const TABLE_ELEMENT_BYTES: usize = 16;
 pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
+/// Bytes that a memory may have beside a larger one. A text that one member of a component hands to another lies in both of
+/// their memories and is copied in one go, which nothing interrupts.
+const SMALL_MEMORY: usize = 8 << 20;
 /// Tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
 
@@ -20,6 +23,8 @@ pub(crate) struct MemoryLimiter {
     held: usize,
     peak: usize,
     refused: bool,
+    /// Whether there is a memory that is not small.
+    has_large: bool,
     /// What the last growth added, and the peak before it: the engine may still fail to grow.
     last: Option<(usize, usize)>,
 }
@@ -32,6 +37,7 @@ impl MemoryLimiter {
             held: 0,
             peak: 0,
             refused: false,
+            has_large: false,
             last: None,
         }
     }
@@ -50,8 +56,7 @@ impl MemoryLimiter {
         let added = desired.saturating_sub(current).saturating_mul(element_bytes);
         let held = self.held.saturating_add(added);
         if held > self.limit {
-            self.last = None;
-            self.refused = true;
+            self.refuse();
             return false;
         }
         self.last = Some((added, self.peak));
@@ -59,6 +64,11 @@ impl MemoryLimiter {
         self.held = held;
         self.peak = self.peak.max(held);
         true
+    }
+
+    fn refuse(&mut self) {
+        self.last = None;
+        self.refused = true;
     }
 
     /// The growth that was allowed last did not happen.
@@ -72,13 +82,19 @@ impl MemoryLimiter {
 
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        Ok(self.grow(current, desired, 1))
+        let becomes_large = current <= SMALL_MEMORY && desired > SMALL_MEMORY;
+        if becomes_large && self.has_large {
+            self.refuse();
+            return Ok(false);
+        }
+        let grows = self.grow(current, desired, 1);
+        self.has_large |= becomes_large && grows;
+        Ok(grows)
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.table_elements {
-            self.last = None;
-            self.refused = true;
+            self.refuse();
             return Ok(false);
         }
         Ok(self.grow(current, desired, TABLE_ELEMENT_BYTES))
@@ -144,6 +160,18 @@ mod tests {
         limiter.memory_grow_failed(wasmtime::Error::msg("told twice")).unwrap();
         assert_eq!(limiter.peak(), 60);
         assert!(limiter.grow(60, 100, 1));
+    }
+
+    #[test]
+    fn only_one_memory_may_be_large() {
+        let mut limiter = limiter(100 * SMALL_MEMORY as u64);
+        let mut grows = |current, desired| limiter.memory_growing(current, desired, None).unwrap();
+        assert!(grows(0, 2 * SMALL_MEMORY));
+        assert!(grows(2 * SMALL_MEMORY, 3 * SMALL_MEMORY));
+        assert!(grows(0, SMALL_MEMORY));
+        assert!(!grows(SMALL_MEMORY, SMALL_MEMORY + 1));
+        assert!(!grows(0, 2 * SMALL_MEMORY));
+        assert!(limiter.refused());
     }
 
     #[test]

@@ -1,0 +1,89 @@
+//! How long guests that do their worst run on past their deadline, until the host has their memory back.
+//!
+//! `cargo bench --bench overrun [KIND]` prints milliseconds: with default limits the goal is 15 at the 99th percentile, with
+//! the highest 50.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a benchmark stops at the first failure and prints"
+)]
+
+#[path = "../../../../../tests/it/handmade.rs"]
+mod handmade;
+#[path = "../../../../../tests/it/overrunning.rs"]
+mod overrunning;
+
+use std::time::Instant;
+
+use art_core::limits::Limits;
+use art_core::outcome::Ending;
+use art_core::tool::ParsedToolCall;
+use art_sandbox::{Plugin, Sandbox, SandboxConfig};
+use art_tools::{Admitted, ToolExecutor};
+
+use overrunning::{OVERRUNNING, Overrunning};
+
+const ROUNDS: usize = 100;
+
+fn main() {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let sandbox = Sandbox::new(&SandboxConfig {
+        workers: 1,
+        ..SandboxConfig::default()
+    })
+    .unwrap();
+    println!(
+        "{:<34} {:>10} {:>8} {:>8}",
+        "past the deadline, in ms", "limits", "p50", "p99"
+    );
+    for kind in OVERRUNNING {
+        if only.as_deref().is_some_and(|only| only != kind.name) {
+            continue;
+        }
+        for (limits, name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
+            let pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - 40;
+            let plugin = sandbox.load("overrunning", &(kind.build)(pages)).unwrap();
+            let mut late: Vec<_> = (0..ROUNDS)
+                .map(|_| runtime.block_on(overrun(kind, &plugin, limits)))
+                .collect();
+            late.sort_by(f64::total_cmp);
+            println!(
+                "{:<34} {name:>10} {:>8.1} {:>8.1}",
+                kind.name,
+                late.get(ROUNDS / 2).unwrap(),
+                late.get(ROUNDS * 99 / 100).unwrap()
+            );
+        }
+    }
+}
+
+/// Milliseconds from the deadline until the call has ended.
+async fn overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) -> f64 {
+    let timeout_ms = kind.deadline_ms(&limits);
+    let limits = Limits {
+        fuel: Limits::MAX.fuel,
+        timeout_ms,
+        ..limits
+    };
+    let call = ParsedToolCall {
+        call_id: "call_000000000".to_owned(),
+        tool_name: "overrunning".to_owned(),
+        arguments: serde_json::json!({}),
+    };
+    let call = Admitted::for_test(call, limits);
+    let start = Instant::now();
+    let outcome = plugin.execute(&call).await;
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    assert_eq!(
+        outcome.ending,
+        Ending::Timeout { limit_ms: timeout_ms },
+        "{}",
+        kind.name
+    );
+    took - timeout_ms as f64
+}

@@ -1,0 +1,248 @@
+//! Guests that try to run on past their deadline. Each works on for ever in pieces that last as long as it can make them.
+
+use art_core::limits::Limits;
+
+use crate::handmade::Handmade;
+
+/// A way to run on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overrunning {
+    pub(crate) name: &'static str,
+    /// Makes the component, with a memory of this many pages of 64 KiB.
+    pub(crate) build: fn(u32) -> Vec<u8>,
+    /// Milliseconds after which it is at its worst, with default limits.
+    worst_after_ms: u64,
+}
+
+impl Overrunning {
+    /// When it should be stopped. What prepares all of its memory first needs longer where there is more.
+    pub(crate) fn deadline_ms(&self, limits: &Limits) -> u64 {
+        let times = limits.memory_bytes / Limits::EXECUTE.memory_bytes;
+        self.worst_after_ms * if self.worst_after_ms < 100 { 1 } else { times.max(1) }
+    }
+}
+
+/// All of them.
+pub(crate) const OVERRUNNING: &[Overrunning] = &[
+    kind(
+        "memory.fill",
+        |pages| {
+            looping(
+                pages,
+                "",
+                &format!("(memory.fill (i32.const 0) (i32.const 7) (i32.const {}))", bytes(pages)),
+            )
+        },
+        2,
+    ),
+    kind(
+        "memory.fill of varying lengths",
+        |pages| {
+            looping(
+                pages,
+                "",
+                &format!(
+                    "(memory.fill (i32.const 0) (i32.const 7) (i32.sub (i32.const {}) (memory.grow (i32.const 0))))",
+                    bytes(pages)
+                ),
+            )
+        },
+        2,
+    ),
+    kind(
+        "memory.copy up",
+        |pages| looping(pages, "", &halves(pages, "(i32.const 0) (local.get $half)")),
+        2,
+    ),
+    kind(
+        "memory.copy down",
+        |pages| looping(pages, "", &halves(pages, "(local.get $half) (i32.const 0)")),
+        2,
+    ),
+    kind("memory.init", init, 2),
+    kind("first touch", |pages| looping(pages, "", &touch(bytes(pages), "")), 2),
+    kind("first touch without a loop", unrolled_touch, 2),
+    kind(
+        "release",
+        |pages| looping(pages, "", &touch(bytes(pages), "(loop $spin (br $spin))")),
+        300,
+    ),
+    kind(
+        "ref.func",
+        |pages| {
+            looping(
+                pages,
+                "(func $f) (elem declare func $f)",
+                &"(drop (ref.func $f))".repeat(100),
+            )
+        },
+        10,
+    ),
+    kind(
+        "memory.grow",
+        |pages| looping(pages, "", &"(drop (memory.grow (i32.const 0)))".repeat(100)),
+        10,
+    ),
+    kind(
+        "table.grow",
+        |pages| {
+            looping(
+                pages,
+                TABLES,
+                &"(drop (table.grow $t (ref.null func) (i32.const 0)))".repeat(100),
+            )
+        },
+        10,
+    ),
+    kind(
+        "table.fill",
+        |pages| {
+            looping(
+                pages,
+                TABLES,
+                "(table.fill $t (i32.const 0) (ref.null func) (i32.const 20000))",
+            )
+        },
+        10,
+    ),
+    kind(
+        "table.copy",
+        |pages| {
+            looping(
+                pages,
+                TABLES,
+                "(table.copy $t $t (i32.const 0) (i32.const 1) (i32.const 19999))",
+            )
+        },
+        10,
+    ),
+    kind(
+        "table.init",
+        |pages| {
+            looping(
+                pages,
+                &tables(),
+                "(table.init $t $e (i32.const 0) (i32.const 0) (i32.const 20000))",
+            )
+        },
+        10,
+    ),
+    kind("dependent loads", |pages| chasing(pages, 100), 300),
+    kind("a long body", |pages| chasing(pages, 350_000), 300),
+    kind("a deep return", deep, 300),
+    kind("members", members, 10),
+];
+
+const fn kind(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64) -> Overrunning {
+    Overrunning {
+        name,
+        build,
+        worst_after_ms,
+    }
+}
+
+/// Bytes of a memory that a guest works on: all but the first page, where the tool keeps what it says.
+fn bytes(pages: u32) -> u32 {
+    (pages - 2) * 65_536
+}
+
+/// The memory grows when the tool is called: to give its schema it may not have so much.
+fn guest(pages: u32, items: &str, execute: &str) -> Vec<u8> {
+    let grow = format!("(drop (memory.grow (i32.const {})))", pages - 32);
+    Handmade {
+        items,
+        execute: &format!("(local $at i32) (local $half i32) {grow} {execute}"),
+        ..Handmade::default()
+    }
+    .build()
+}
+
+/// Does something again and again.
+fn looping(pages: u32, items: &str, work: &str) -> Vec<u8> {
+    guest(pages, items, &format!("(loop $for_ever {work} (br $for_ever))"))
+}
+
+fn halves(pages: u32, places: &str) -> String {
+    let half = bytes(pages) / 2;
+    format!("(local.set $half (i32.const {half})) (memory.copy {places} (local.get $half))")
+}
+
+/// Writes to each page, and then does something else.
+fn touch(bytes: u32, then: &str) -> String {
+    format!(
+        "(local.set $at (i32.const 0))
+         (loop $touch
+            (i32.store8 (local.get $at) (i32.const 7))
+            (br_if $touch (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 4096))) (i32.const {bytes}))))
+         {then}"
+    )
+}
+
+fn unrolled_touch(pages: u32) -> Vec<u8> {
+    let stores: String = (0..bytes(pages) / 4_096)
+        .map(|n| format!("(i32.store8 offset={} (local.get $at) (local.get $at))", n * 4_096))
+        .collect();
+    looping(pages, "", &stores)
+}
+
+fn init(pages: u32) -> Vec<u8> {
+    let segment = "x".repeat(8 << 20);
+    let items = format!("(data $d \"{segment}\")");
+    let copies: String = (0..bytes(pages) >> 23)
+        .map(|n| {
+            format!(
+                "(memory.init $d (i32.const {}) (i32.const 0) (i32.const 8388608))",
+                n << 23
+            )
+        })
+        .collect();
+    looping(pages, &items, &copies)
+}
+
+const TABLES: &str = "(table $t 20000 funcref)";
+
+fn tables() -> String {
+    format!("{TABLES} (func $f) (elem $e func {})", "$f ".repeat(20_000))
+}
+
+/// Fills the memory with addresses that lie far from each other.
+fn scatter(pages: u32) -> String {
+    let (bytes, mask) = (bytes(pages), (bytes(pages) + 1).next_power_of_two() / 2 - 4);
+    format!(
+        "(loop $scatter
+            (i32.store (local.get $at) (i32.and (i32.mul (local.get $at) (i32.const 0x9e3779b5)) (i32.const {mask})))
+            (br_if $scatter (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 4))) (i32.const {bytes}))))
+         (local.set $at (i32.const 20004))"
+    )
+}
+
+/// Reads an address where the last one says, this many times in a row.
+fn chasing(pages: u32, loads: usize) -> Vec<u8> {
+    let work = format!("local.get $at {} local.set $at", "i32.load ".repeat(loads));
+    guest(
+        pages,
+        "",
+        &format!("{} (loop $for_ever {work} br $for_ever)", scatter(pages)),
+    )
+}
+
+/// Calls itself as deep as the stack allows, and reads much after each call.
+fn deep(pages: u32) -> Vec<u8> {
+    let loads = "i32.load ".repeat(2_000);
+    let items = format!(
+        "(func $deep (param $left i32) (param $at i32) (result i32)
+            (if (local.get $left) (then
+                (local.set $at (call $deep (i32.sub (local.get $left) (i32.const 1)) (local.get $at)))))
+            local.get $at {loads})"
+    );
+    let execute = format!(
+        "{} (loop $for_ever (local.set $at (call $deep (i32.const 3000) (local.get $at))) (br $for_ever))",
+        scatter(pages)
+    );
+    guest(pages, &items, &execute)
+}
+
+/// One has as much memory as a member may have beside a larger one, the other more than is there for a schema.
+fn members(_pages: u32) -> Vec<u8> {
+    Handmade::default().build_with(&crate::handmade::members(126 * 65_536, 400, 1_000_000))
+}
