@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use art_agent::RunReport;
-use art_core::agent::{AgentFinalResponse, RunStatus};
+use art_core::agent::RunStatus;
 
 use crate::drive::Answered;
 
@@ -117,7 +117,7 @@ impl Exit {
     pub fn of_run(report: &RunReport, tools_only: bool) -> Self {
         let metadata = &report.response.metadata;
         match metadata.status {
-            RunStatus::Success if tools_only && metadata.tool_calls == 0 && !has_own_items(report) => Self::NoTool,
+            RunStatus::Success if tools_only && metadata.tool_calls == 0 && had_nothing(report) => Self::NoTool,
             RunStatus::Success => Self::Success,
             RunStatus::Partial => Self::Partial,
             RunStatus::Error => Self::Failure,
@@ -127,9 +127,7 @@ impl Exit {
     }
 }
 
-/// Whether the run itself had something to do; earlier runs of the thread leave their items in the plan.
-fn has_own_items(report: &RunReport) -> bool {
-    let AgentFinalResponse { response, metadata } = &report.response;
-    let begun = response.timestamp.saturating_sub(metadata.total_duration_ms);
-    report.items.iter().any(|item| item.updated_timestamp >= begun)
+/// Whether the plan had nothing to do for this question.
+fn had_nothing(report: &RunReport) -> bool {
+    report.own_items().next().is_none()
 }

@@ -45,9 +45,7 @@ impl RunReport {
     pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
     }
-}
 
-impl RunReport {
     /// Why there is no answer, when that is the model's failure.
     #[must_use]
     pub fn model_failure(&self) -> Option<&ModelError> {
