@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex};
 use art_host::compose::Host;
 use art_host::config::{Config, Overrides};
 use art_host::plugins::{Compiled, Compiling};
+use art_sandbox::{Sandbox, SandboxConfig};
 use art_store::MemoryStore;
 
 use crate::home::Home;
+use crate::program::Ran;
 
 #[test]
 fn a_program_that_embeds_the_host_hears_what_is_compiled() {
@@ -39,12 +41,32 @@ fn a_program_that_embeds_the_host_hears_what_is_compiled() {
     assert_eq!(heard_at_a_start(), []);
 }
 
+/// Whether a line of the log says that the calculator begins to be compiled.
+fn is_logged(ran: &Ran) -> bool {
+    let stderr = ran.stderr();
+    let mut begun = stderr
+        .lines()
+        .filter(|line| line.contains("compiling a component for this machine"));
+    begun.any(|line| line.contains("calculator.wasm"))
+}
+
 #[test]
 fn a_component_that_is_compiled_is_logged_by_name() {
     let ran = Home::fresh().art(&["-v", "tool", "list"]);
-    let mut lines = ran.0.stderr.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
-    let logged = lines.find(|line| line.contains("compiling a component for this machine"));
-    assert!(logged.is_some_and(|line| line.contains("calculator.wasm")), "{ran}");
+    assert!(is_logged(&ran), "{ran}");
+}
+
+#[test]
+fn a_component_that_its_first_call_compiles_is_logged_by_name() {
+    let home = Home::fresh();
+    let path = home.plugins().join("calculator.wasm");
+    let built = Sandbox::new(&SandboxConfig::default()).unwrap();
+    fs::write(&path, built.with_schema(&fs::read(&path).unwrap()).unwrap()).unwrap();
+    let listed = home.art(&["-v", "tool", "list"]);
+    assert!(!is_logged(&listed), "{listed}");
+    let called = home.art(&["-v", "tool", "call", "calculator", r#"{"expression":"2+2"}"#]);
+    called.answers(&["4"]);
+    assert!(is_logged(&called), "{called}");
 }
 
 /// The optimised packages of a manifest.

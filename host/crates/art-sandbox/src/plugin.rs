@@ -78,10 +78,11 @@ impl Plugin {
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
             call.progress().say(COMPILES, "");
         }
+        let named = tracing::info_span!("component", file = format!("{}.wasm", self.name));
         let brought = tokio::select! {
             biased;
             () = call.cancel().cancelled() => return Err(Box::new(Ending::Cancelled)),
-            brought = self.program.bring(&self.sandbox) => brought,
+            brought = named.in_scope(|| self.program.bring(&self.sandbox)) => brought,
         };
         brought.map_err(|reason| Box::new(host_failure(&reason)))?;
         let answer = self.program.brought().map(|brought| &brought.answer);

@@ -69,7 +69,10 @@ impl Program {
     fn start(self: &Arc<Self>, sandbox: Sandbox) -> Bringing {
         let (sender, receiver) = oneshot::channel();
         let program = Arc::clone(self);
+        // What is told on that thread is told of whoever asked.
+        let asked = tracing::Span::current();
         let work = move || {
+            let _span = asked.entered();
             let brought = program.bring_now(&sandbox);
             // Nobody may be waiting any more.
             drop(sender.send(brought));
