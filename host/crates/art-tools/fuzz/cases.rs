@@ -1,0 +1,173 @@
+//! A schema and a value out of bytes, and what the host does with them. Used by the fuzz target and by the test that replays
+//! its corpus.
+
+use art_tools::admission::Root;
+use art_tools::schema::CompiledSchema;
+use art_tools::shape::{MAX_NODES, Shape};
+use serde_json::{Map, Value, json};
+
+/// What arguments of a call may have.
+const INPUT_BYTES: usize = 256 << 10;
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const DEPTH: usize = 8;
+
+/// Admits a schema, fills its defaults into a value, and checks that.
+pub(crate) fn apply(schema: &Value, mut value: Value) {
+    let Ok(compiled) = CompiledSchema::new(schema, Root::Any) else {
+        return;
+    };
+    let Ok(shape) = Shape::of_payload(&value) else {
+        return;
+    };
+    let Ok(shape) = compiled.fill(&mut value, shape, INPUT_BYTES) else {
+        return;
+    };
+    if let Err(violations) = compiled.check(&value, &shape, "input") {
+        assert!(violations.to_string().len() < 100_000);
+    }
+}
+
+/// Reads a JSON text `[schema, value]`, or makes both of bytes that are none.
+pub(crate) fn read(bytes: &[u8]) -> (Value, Value) {
+    if let Ok((schema, value)) = serde_json::from_slice(bytes) {
+        return (schema, value);
+    }
+    let mut source = Source(bytes);
+    let mut schema = source.schema(DEPTH);
+    if let Value::Object(members) = &mut schema {
+        let definitions: Map<_, _> = NAMES
+            .map(|name| (name.to_owned(), source.schema(4)))
+            .into_iter()
+            .collect();
+        members.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    (schema, source.value(DEPTH))
+}
+
+/// Bytes that decide; behind their end everything is 0.
+struct Source<'b>(&'b [u8]);
+
+impl Source<'_> {
+    fn byte(&mut self) -> usize {
+        match self.0.split_first() {
+            None => 0,
+            Some((first, rest)) => {
+                self.0 = rest;
+                usize::from(*first)
+            }
+        }
+    }
+
+    fn pick<'t>(&mut self, among: &[&'t str]) -> &'t str {
+        let at = self.byte() % among.len().max(1);
+        among.get(at).copied().unwrap_or_default()
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.byte().min(self.0.len());
+        let (text, rest) = self.0.split_at(length);
+        self.0 = rest;
+        let times = [1, 1, 1, 100, 4_000].get(self.byte() % 5).copied().unwrap_or(1);
+        String::from_utf8_lossy(text).repeat(times)
+    }
+
+    fn pattern(&mut self) -> String {
+        match self.byte() % 6 {
+            0 => "(a|b)*a(a|b){500}c".to_owned(),
+            1 => format!("\\w{{{}}}", self.byte()),
+            2 => "^(([a-z])+.)+[A-Z]([a-z])+$".to_owned(),
+            3 => format!("[^a]{{{}}}", self.byte() * 4),
+            _ => self.text(),
+        }
+    }
+
+    fn schemas(&mut self, depth: usize) -> Vec<Value> {
+        (0..=self.byte() % 4).map(|_| self.schema(depth)).collect()
+    }
+
+    fn named(&mut self, depth: usize) -> Map<String, Value> {
+        let count = self.byte() % 4;
+        (0..=count)
+            .map(|_| (self.pick(&NAMES).to_owned(), self.schema(depth)))
+            .collect()
+    }
+
+    fn schema(&mut self, depth: usize) -> Value {
+        let mut members = Map::new();
+        let keywords = if depth == 0 { 1 } else { self.byte() % 6 };
+        for _ in 0..keywords {
+            let (keyword, value) = self.keyword(depth.saturating_sub(1));
+            members.insert(keyword.to_owned(), value);
+        }
+        if members.is_empty() {
+            json!(!self.byte().is_multiple_of(5))
+        } else {
+            Value::Object(members)
+        }
+    }
+
+    fn keyword(&mut self, depth: usize) -> (&'static str, Value) {
+        let choice = if depth == 0 { self.byte() % 7 } else { self.byte() % 16 };
+        match choice {
+            0 => (
+                "type",
+                self.pick(&["object", "array", "string", "number", "null"]).into(),
+            ),
+            1 => ("$ref", format!("#/$defs/{}", self.pick(&NAMES)).into()),
+            2 => ("pattern", self.pattern().into()),
+            3 => ("uniqueItems", true.into()),
+            4 => (self.pick(&["const", "default"]), self.value(3)),
+            5 => (
+                self.pick(&["minLength", "maxItems", "minProperties", "minContains"]),
+                self.byte().into(),
+            ),
+            6 => ("enum", (0..=self.byte() % 8).map(|_| self.value(2)).collect()),
+            7 | 8 => ("properties", self.named(depth).into()),
+            9 => (
+                "patternProperties",
+                [(self.pattern(), self.schema(depth))].into_iter().collect(),
+            ),
+            10 => ("dependentSchemas", self.named(depth).into()),
+            11 | 12 => (
+                self.pick(&["allOf", "anyOf", "oneOf", "prefixItems"]),
+                self.schemas(depth).into(),
+            ),
+            13 => (
+                self.pick(&["not", "if", "then", "else", "contains", "propertyNames"]),
+                self.schema(depth),
+            ),
+            14 => (self.pick(&["items", "additionalProperties"]), self.schema(depth)),
+            _ => (
+                self.pick(&["unevaluatedProperties", "unevaluatedItems"]),
+                self.schema(depth),
+            ),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Value {
+        let choice = if depth == 0 { self.byte() % 5 } else { self.byte() % 9 };
+        let depth = depth.saturating_sub(1);
+        match choice {
+            0 => Value::Null,
+            1 => json!(self.byte()),
+            2 => json!((1_u64 << 63) | self.byte() as u64),
+            3 => json!(self.byte() as f64 / 4.0),
+            4 => Value::String(self.text()),
+            5 => (0..self.byte() % 6).map(|_| self.value(depth)).collect(),
+            6 => {
+                let count = self.byte() % 6;
+                let member = |_| (self.pick(&NAMES).to_owned(), self.value(depth));
+                Value::Object((0..count).map(member).collect())
+            }
+            _ => self.many(depth),
+        }
+    }
+
+    /// Copies of a value, as many as any value may have.
+    fn many(&mut self, depth: usize) -> Value {
+        let times = self.byte() * 64;
+        let item = self.value(depth);
+        let nodes = Shape::of_payload(&item).map_or(MAX_NODES, |shape| shape.nodes + shape.text_bytes / 32);
+        Value::Array(vec![item; times.min(MAX_NODES / nodes.max(1))])
+    }
+}
