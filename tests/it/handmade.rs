@@ -9,6 +9,8 @@ const CONTRACT: &str = include_str!("../../wit/tool.wit");
 const SCHEMA_AT: usize = 1024;
 const OUTCOME_AT: usize = 1200;
 const TEXTS_AT: usize = 1400;
+/// Where texts lie that do not fit before the output, and what refers to them.
+const LONG_TEXTS_AT: usize = 1 << 20;
 
 /// The parts of a core module that a test can replace; the rest makes a tool that answers `null`.
 #[derive(Clone, Debug)]
@@ -21,6 +23,12 @@ pub(crate) struct Handmade<'a> {
     pub(crate) memory: &'a str,
     /// Further items.
     pub(crate) items: &'a str,
+    /// Its input schema.
+    pub(crate) input_schema: &'a str,
+    /// Its output schema, if it has one.
+    pub(crate) output_schema: Option<&'a str>,
+    /// The inputs of its examples.
+    pub(crate) examples: &'a [String],
     /// Instructions before the allocation that the host asks for.
     pub(crate) realloc: &'a str,
     /// Instructions before `schema` returns.
@@ -42,6 +50,9 @@ impl Default for Handmade<'_> {
             imports: "",
             memory: r#"(memory (export "memory") 32)"#,
             items: "",
+            input_schema: r#"{"type":"object"}"#,
+            output_schema: None,
+            examples: &[],
             realloc: "",
             schema: "",
             execute: "",
@@ -107,11 +118,13 @@ impl Handmade<'_> {
             post_return,
             ..
         } = self;
+        let Said { at, texts, record } = self.said();
         let (record, outcome, output) = (
-            escaped(&schema_record()),
+            escaped(&words(&record)),
             escaped(&words(&self.outcome)),
             escaped(self.output),
         );
+        let texts = escaped(&texts);
         format!(
             r#"(module
                 {imports}
@@ -128,11 +141,42 @@ impl Handmade<'_> {
                 (func (export "cabi_post_art:tool/tool@{version}#execute") (param i32) {post_return})
                 (data (i32.const {SCHEMA_AT}) "{record}")
                 (data (i32.const {OUTCOME_AT}) "{outcome}")
-                (data (i32.const {TEXTS_AT}) "handmadeBy hand.{{\"type\":\"object\"}}")
-                (data (i32.const {at}) "{output}")
+                (data (i32.const {at}) "{texts}")
+                (data (i32.const {output_at}) "{output}")
                 {items})"#,
-            at = Self::OUTPUT_AT,
+            output_at = Self::OUTPUT_AT,
         )
+    }
+
+    /// What `schema` returns.
+    fn said(&self) -> Said {
+        let long = self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
+        let mut said = Said {
+            at: if long { LONG_TEXTS_AT } else { TEXTS_AT },
+            texts: Vec::new(),
+            record: [0; 18],
+        };
+        let name = said.put(b"handmade");
+        let description = said.put(b"By hand.");
+        let input = said.put(self.input_schema.as_bytes());
+        let (some, output) = self
+            .output_schema
+            .map_or((0, [0, 0]), |schema| (1, said.put(schema.as_bytes())));
+        let inputs: Vec<_> = self.examples.iter().map(|input| said.put(input.as_bytes())).collect();
+        said.texts.resize(said.texts.len().next_multiple_of(4), 0);
+        let examples: Vec<_> = inputs
+            .iter()
+            .flat_map(|[at, bytes]| [*at, *bytes, 0, 0, 0, 0, 0, 0])
+            .collect();
+        let [examples, _] = said.put(&words(&examples));
+        let count = u32::try_from(inputs.len()).expect("a small number");
+        let [mode, none] = [0, 0];
+        let texts = [name, description, input].concat();
+        let rest = [
+            some, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
+        ];
+        said.record.copy_from_slice(&[texts.as_slice(), &rest].concat());
+        said
     }
 }
 
@@ -208,12 +252,20 @@ fn leb128(mut number: usize) -> Vec<u8> {
     bytes
 }
 
-/// The `tool-schema` record in memory: name, description, input schema, and nothing else.
-fn schema_record() -> Vec<u8> {
-    let text = u32::try_from(TEXTS_AT).expect("a small number");
-    let mut record = [0; 18];
-    record[..6].copy_from_slice(&[text, 8, text + 8, 8, text + 16, 17]);
-    words(&record)
+/// The `tool-schema` record in memory, and the texts that it refers to.
+struct Said {
+    at: usize,
+    texts: Vec<u8>,
+    record: [u32; 18],
+}
+
+impl Said {
+    /// Adds a text, and gives its address and length.
+    fn put(&mut self, text: &[u8]) -> [u32; 2] {
+        let place = [self.at + self.texts.len(), text.len()];
+        self.texts.extend(text);
+        place.map(|number| u32::try_from(number).expect("a small number"))
+    }
 }
 
 fn words(words: &[u32]) -> Vec<u8> {

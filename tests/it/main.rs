@@ -46,6 +46,7 @@ mod overrun;
 mod piped;
 mod plugins;
 mod quickstart;
+mod schemas;
 mod streams;
 mod thread_tools;
 mod tool_system;

@@ -1,0 +1,147 @@
+//! Schemas that say much with little: whatever a component says of itself, no command takes longer or more memory for it.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+
+use crate::handmade::Handmade;
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::Ran;
+
+/// Kilobytes of writable memory and seconds of processor time of each command: a build for tests is slow, and what grows without
+/// bound passes any limit.
+const CAPS: &str = "ulimit -d 1000000; ulimit -t 60;";
+
+/// Runs `art` with the calculator and a handmade tool beside it.
+fn art(tool: &Handmade<'_>, args: &[&str]) -> Ran {
+    let home = Home::empty();
+    let (name, path) = components::PLUGINS.first().unwrap();
+    home.add(name, path);
+    fs::write(home.plugins().join("handmade.wasm"), tool.build()).unwrap();
+    let art = home.command(args);
+    let mut capped = Command::new("sh");
+    capped.args(["-c", &format!("{CAPS} exec \"$0\" \"$@\"")]);
+    capped.arg(art.get_program()).args(art.get_args());
+    for (name, value) in art.get_envs() {
+        match value {
+            Some(value) => capped.env(name, value),
+            None => capped.env_remove(name),
+        };
+    }
+    Ran(capped.output().unwrap())
+}
+
+fn refer(to: &str) -> Value {
+    json!({"$ref": format!("#/$defs/{to}")})
+}
+
+/// `n` properties that are all `schema`.
+fn properties(n: usize, schema: &Value) -> Map<String, Value> {
+    (0..n).map(|i| (format!("p{i}"), schema.clone())).collect()
+}
+
+/// A schema with `n` properties that refer to one definition, which has `n` that refer to the next, four times.
+fn fan(n: usize) -> String {
+    let level = |i: usize| {
+        (
+            format!("d{i}"),
+            json!({"properties": properties(n, &refer(&format!("d{}", i + 1)))}),
+        )
+    };
+    let mut defs: Map<_, _> = (0..4).map(level).collect();
+    defs.insert("d4".to_owned(), json!({"type": "string"}));
+    json!({"type": "object", "properties": {"a": refer("d0")}, "$defs": defs}).to_string()
+}
+
+#[test]
+fn any_question_is_answered_beside_a_schema_that_fans_out() {
+    for (n, refused) in [(2, false), (4, false), (20, true), (40, true)] {
+        let input = fan(n);
+        let tool = Handmade {
+            input_schema: &input,
+            ..Handmade::default()
+        };
+        art(&tool, &["run", "What is 2 + 2?"]).answers(&["4"]);
+        let list = art(&tool, &["tool", "list"]).stdout();
+        assert_eq!(list.contains("more than 2000 schemas"), refused, "{n}: {list}");
+    }
+}
+
+#[test]
+fn a_pattern_under_many_paths_is_counted_on_each_of_them() {
+    for (n, refused) in [
+        (8, "example 0 does not match"),
+        (30, "more than 64 patterns"),
+        (65, "more than 64 patterns"),
+    ] {
+        let input = json!({
+            "type": "object",
+            "properties": properties(n, &refer("inner")),
+            "$defs": {"inner": {"properties": properties(n, &refer("text"))}, "text": {"pattern": "(a|b)*a(a|b){50}c"}},
+        });
+        let examples = vec![json!({"p0": {"p0": "ab".repeat(1_500)}}).to_string(); 3];
+        let tool = Handmade {
+            input_schema: &input.to_string(),
+            examples: &examples,
+            ..Handmade::default()
+        };
+        let list = art(&tool, &["tool", "list"]).stdout();
+        assert!(list.contains(refused), "{n}: {list}");
+    }
+}
+
+#[test]
+fn a_megabyte_of_output_is_checked_within_the_time_of_its_call_or_not_at_all() {
+    let output = format!("[{}1]", "1,".repeat(24_999)).into_bytes();
+    for (schemas, code) in [(10, 0), (100, 0), (600, 5)] {
+        let checks =
+            json!({"items": {"allOf": properties(schemas, &json!({"minimum": 0})).values().collect::<Vec<_>>()}});
+        let tool = Handmade {
+            memory: r#"(memory (export "memory") 64)"#,
+            output_schema: Some(&checks.to_string()),
+            items: &format!("(data (i32.const 2097152) \"{}\")", String::from_utf8_lossy(&output)),
+            outcome: [
+                0,
+                2_097_152,
+                u32::try_from(output.len()).unwrap(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+            ],
+            ..Handmade::default()
+        };
+        let ran = art(&tool, &["tool", "call", "handmade", "{}"]);
+        assert_eq!(ran.code(), code, "{schemas}: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn defaults_behind_references_are_filled_in_within_a_bound() {
+    let mut defs: Map<_, _> = (0..60)
+        .map(|i| (format!("d{i}"), refer(&format!("d{}", i + 1))))
+        .collect();
+    defs.insert(
+        "d60".to_owned(),
+        json!({"properties": properties(560, &json!({"default": 1}))}),
+    );
+    let input = json!({"type": "object", "properties": {"a": {"items": refer("d0")}}, "$defs": defs});
+    let tool = Handmade {
+        input_schema: &input.to_string(),
+        ..Handmade::default()
+    };
+    for (items, code) in [(1, 0), (20, 0), (2_000, 5)] {
+        let arguments = json!({"a": vec![json!({}); items]}).to_string();
+        let ran = art(&tool, &["tool", "call", "handmade", &arguments]);
+        assert_eq!(ran.code(), code, "{items}: {}", ran.stderr());
+    }
+}
