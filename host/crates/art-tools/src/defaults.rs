@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::shape::{Shape, text_len};
 
 /// Properties and items that are looked at while defaults are filled into one value.
-const MAX_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 500_000;
 
 /// What the defaults add is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

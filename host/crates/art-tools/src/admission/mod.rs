@@ -40,16 +40,16 @@ pub const MAX_PATTERNS: usize = 64;
 /// Bytes of the compiled program of a pattern.
 pub const MAX_PATTERN_PROGRAM: usize = 512 << 10;
 /// Bytes of the compiled programs of all patterns of a schema.
-pub const MAX_PATTERN_PROGRAMS: usize = 4 << 20;
+pub const MAX_PATTERN_PROGRAMS: usize = 1 << 20;
 /// How often the schemas of a tree are tried on one value: once, unless `unevaluated*` has them tried again.
 pub const MAX_TRIES: u64 = 20_000;
-/// Times that a schema is tried on a part of one value, counted from above: some tenths of a second.
-pub const MAX_WORK: u64 = 20_000_000;
+/// Times that a schema is tried on a part of one value, counted from above: a tenth of a second.
+pub const MAX_WORK: u64 = 10_000_000;
 /// The same for collecting every violation, which costs memory as well.
 pub const MAX_LISTED_WORK: u64 = 300_000;
-/// Compiled programs of patterns in units of 4 KiB, times bytes of text. The worst patterns take a linear engine a second for
-/// that, ordinary ones a millisecond.
-pub const MAX_PATTERN_WORK: u64 = 1 << 20;
+/// Compiled programs of patterns in units of 256 bytes, times bytes of text: 2 KiB of programs may see 256 KiB of text. The
+/// worst patterns take a linear engine a tenth of a second for that, ordinary ones a millisecond.
+pub const MAX_PATTERN_WORK: u64 = 1 << 21;
 /// The dialect of every schema.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -147,7 +147,7 @@ impl Cost {
     /// Whether applying the schema to a value of this shape takes a millisecond at most, so that it holds up nobody.
     #[must_use]
     pub fn is_light(&self, shape: &Shape) -> bool {
-        self.is_within(shape, MAX_WORK / 200, MAX_PATTERN_WORK / 1_000)
+        self.is_within(shape, MAX_WORK / 100, MAX_PATTERN_WORK / 500)
     }
 
     /// Whether every violation of such a value may be collected.

@@ -10,7 +10,7 @@ use super::problem::SchemaProblem;
 use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
 /// Bytes of compiled program that count as one unit of weight.
-const UNIT: usize = 4 << 10;
+const UNIT: usize = 256;
 
 /// The patterns of a schema so far.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl<'s> Patterns<'s> {
     }
 }
 
-/// Bytes that the compiled program of a pattern fits into: 4 KiB, 8 KiB, and so on.
+/// Bytes that the compiled program of a pattern fits into: one unit, two, four, and so on.
 fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
     let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
     if pattern.len() > MAX_PATTERN_BYTES {

@@ -430,7 +430,7 @@ fn a_pattern_counts_on_every_path() {
 #[test]
 fn the_programs_of_all_patterns_are_bounded_together() {
     let heavy = |n: usize| -> Map<_, _> { (0..n).map(|i| (format!("(a|b){{2000}}x{i}"), json!({}))).collect() };
-    assert!(admit(&object("patternProperties", json!(heavy(3))), Root::Object).is_ok());
+    assert!(admit(&object("patternProperties", json!(heavy(1))), Root::Object).is_ok());
     assert_eq!(
         problem(&object("patternProperties", json!(heavy(60)))),
         SchemaProblem::PatternsTooLarge
@@ -465,7 +465,7 @@ fn the_cost_grows_with_schemas_times_values_and_stops() {
         // A schema with one keyword counts twice.
         assert_eq!(cost.work(&shape(1_000)), 1_000 * 2 * (u64::try_from(n).unwrap() + 1));
     }
-    assert!(schema(100).cost.allows(&shape(50_000)) && !schema(900).cost.allows(&shape(50_000)));
+    assert!(schema(90).cost.allows(&shape(50_000)) && !schema(900).cost.allows(&shape(50_000)));
     assert!(schema(10).cost.is_light(&shape(1_000)) && !schema(900).cost.is_light(&shape(1_000)));
 }
 

@@ -557,7 +557,7 @@ async fn a_direct_tool_ends_in_every_way_that_a_plugin_can() {
 /// A tool whose output takes long to check, and its answer.
 fn heavy(timeout_ms: u64) -> Arc<Scripted> {
     let mut schema = schema("heavy");
-    schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 150]}}));
+    schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}));
     let mut tool = Scripted::new(schema, |_| {
         std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
     });
@@ -620,7 +620,7 @@ async fn an_output_that_costs_too_much_to_check_is_invalid() {
 async fn arguments_are_checked_within_the_time_of_their_call() {
     let tool = |timeout_ms: u64| {
         let mut schema = schema("heavy");
-        schema.input_schema["additionalProperties"] = json!({"items": {"allOf": vec![json!({"minimum": 0}); 150]}});
+        schema.input_schema["additionalProperties"] = json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}});
         let mut tool = Scripted::new(schema, |_| std::future::ready(answer("1")));
         tool.limits.timeout_ms = timeout_ms;
         Arc::new(tool)
@@ -654,7 +654,7 @@ fn with_defaults(n: usize) -> Arc<Scripted> {
 async fn filling_in_defaults_grows_with_the_value_and_stops() {
     for (n, items, ending) in [
         (10, 100, CallEnding::Success),
-        (400, 100, CallEnding::Success),
+        (400, 50, CallEnding::Success),
         (400, 200, CallEnding::InvalidArguments),
         (400, 40_000, CallEnding::InvalidArguments),
     ] {
