@@ -1,5 +1,6 @@
 mod callbacks;
 mod failing;
+mod left;
 mod scripted;
 mod streaming;
 

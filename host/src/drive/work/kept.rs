@@ -81,3 +81,65 @@ async fn fill_in(
 fn content(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| STANDARD.encode(error.as_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_store::{MemoryStore, NewRun, NewThread, digest};
+    use serde_json::json;
+
+    async fn store() -> MemoryStore {
+        let store = MemoryStore::new();
+        let thread = NewThread {
+            id: "t".to_owned(),
+            ..NewThread::default()
+        };
+        store.create_thread(thread).await.unwrap();
+        let run = NewRun {
+            trace_id: "r".to_owned(),
+            thread_id: "t".to_owned(),
+            ..NewRun::default()
+        };
+        store.begin_run(run).await.unwrap();
+        store
+    }
+
+    fn call(id: &str) -> ParsedToolCall {
+        ParsedToolCall {
+            call_id: id.to_owned(),
+            tool_name: "tool".to_owned(),
+            arguments: json!({"a": ["attachment:x", "attachment:y"]}),
+        }
+    }
+
+    fn place(call_id: &str, pointer: &str, digest: String) -> FilePlace {
+        FilePlace {
+            call_id: call_id.to_owned(),
+            pointer: pointer.to_owned(),
+            digest,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_is_put_in_once_whatever_is_in_it() {
+        let store = store().await;
+        let text = store.put_blob("r", b"attachment:y".to_vec()).await.unwrap();
+        let bytes = store.put_blob("r", vec![0xff, 0]).await.unwrap();
+        let places = [place("c", "/a/0", text), place("c", "/a/1", bytes)];
+        let (calls, refused) = put_in(&store, "t", vec![call("c")], &places).await;
+        assert_eq!(calls[0].arguments, json!({"a": ["attachment:y", "/wA="]}));
+        assert_eq!(refused, []);
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_file_is_gone_is_answered_and_not_made() {
+        let places = [place("gone", "/a/0", digest(b"never kept"))];
+        let (calls, refused) = put_in(&store().await, "t", vec![call("gone"), call("other")], &places).await;
+        assert_eq!(calls, [call("other")]);
+        assert_eq!(
+            (refused[0].call_id.as_str(), refused[0].metadata.not_run),
+            ("gone", true)
+        );
+        assert!(refused[0].error.as_ref().unwrap().contains("not kept any more"));
+    }
+}

@@ -7,7 +7,6 @@ use art_core::usage::{TokenUsage, Usage};
 use serde::Serialize;
 
 use super::{Run, Stage};
-use crate::file::RunFile;
 
 /// Where a run stands (P2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -39,8 +38,6 @@ pub struct RunView<'a> {
     pub items: &'a [TodoItem],
     /// Identifiers of the items that had ended before this run: they belong to earlier questions.
     pub earlier: &'a BTreeSet<String>,
-    /// What the tools left beside their outputs so far.
-    pub files: &'a [RunFile],
     /// Model calls answered so far.
     pub llm_calls: u32,
     /// Tool calls answered so far.
@@ -71,7 +68,6 @@ impl Run {
             plan: &self.state.plan,
             items: &self.state.todo_list,
             earlier: &self.earlier,
-            files: self.files.own(),
             llm_calls: self.spent.llm_calls,
             tool_calls: self.spent.tool_calls,
             tokens: self.spent.tokens,

@@ -1,0 +1,48 @@
+//! What tools leave beside their outputs.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use art_core::outcome::{Attachment, Success};
+
+use super::*;
+
+#[tokio::test]
+async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
+    let calls: Vec<_> = (0..5)
+        .map(|n| json!({"toolName": "leaves", "arguments": {"n": n}}))
+        .collect();
+    let (_home, host) = scripted::scripted([
+        scripted::one_step(),
+        Ok(json!({ "toolCalls": calls }).to_string()),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    let number = AtomicU8::new(0);
+    let leaves = scripted::tool("leaves", move || {
+        let file = Attachment {
+            media_type: "text/plain".to_owned(),
+            filename: Some("a.txt".to_owned()),
+            data: vec![number.fetch_add(1, Ordering::Relaxed); art_store::limits::MAX_VALUE_BYTES],
+        };
+        std::future::ready(Ending::Success(Success {
+            output: "1".to_owned(),
+            attachments: vec![file],
+            ..Success::default()
+        }))
+    });
+    host.tools.registry().register(leaves).unwrap();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    assert_eq!(answered.report.response.metadata.status, RunStatus::Success);
+    let names: Vec<_> = answered.report.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["a.txt", "a-2.txt", "a-3.txt"]);
+    let results = &answered.report.items[0].tool_results;
+    let kept: Vec<_> = results
+        .iter()
+        .map(|result| result.metadata.attachments[0].digest.is_some())
+        .collect();
+    assert_eq!(kept, [true, true, true, false, false]);
+    for file in &answered.report.files {
+        let bytes = host.store.get_blob(&answered.thread_id, &file.digest).await.unwrap();
+        assert_eq!(bytes.unwrap().len() as u64, file.bytes);
+    }
+}
