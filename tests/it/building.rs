@@ -182,6 +182,21 @@ fn a_tool_keeps_the_hyphens_of_its_package_and_is_found_with_both_spellings() {
 }
 
 #[test]
+fn a_tool_that_was_built_is_not_compiled_elsewhere_before_it_is_called() {
+    let made = Crate::new("promised");
+    assert_eq!(made.build().code(), 0);
+    let elsewhere = Home::fresh();
+    fs::remove_dir_all(elsewhere.plugins()).unwrap();
+    fs::create_dir(elsewhere.plugins()).unwrap();
+    elsewhere.add("promised", made.home.plugins().join("promised.wasm").to_str().unwrap());
+    let listed = elsewhere.art(&["tool", "list"]);
+    assert!(listed.stdout().contains("promised"), "{listed}");
+    assert_eq!(listed.stderr(), "");
+    let called = elsewhere.art(&["tool", "call", "promised", r#"{"name":"Ada"}"#]);
+    assert!(called.stdout().contains("Hello, Ada!"), "{called}");
+}
+
+#[test]
 fn an_error_of_the_tools_own_keeps_its_text_and_gives_its_code() {
     let errors = "struct Own(u32);
         impl std::fmt::Display for Own {

@@ -125,6 +125,22 @@ fn eight_components_of_nine_hundred_thousand_imports_cost_no_command_its_memory(
 }
 
 #[test]
+fn components_that_fit_alone_do_not_all_fit_into_one_folder_and_the_light_ones_stay() {
+    let home = Home::fresh();
+    for n in 0..6 {
+        let wasm = heavy(Kind::Export, 180_000 + n);
+        fs::write(home.plugins().join(format!("a_{n}.wasm")), wasm).unwrap();
+    }
+    let ran = home.art(&["tool", "list"]);
+    let refused = ran
+        .stdout()
+        .matches("would take more than 256 MiB of the host's memory")
+        .count();
+    assert_eq!(refused, 2, "{ran}");
+    assert!(ran.stdout().contains("\ncalculator"), "{ran}");
+}
+
+#[test]
 fn what_costs_memory_is_counted_and_refused_before_anything_is_built() {
     for kind in KINDS {
         let counts = [1_000, 9_000].map(|count| inspect(&heavy(kind, count)).unwrap().host_bytes);

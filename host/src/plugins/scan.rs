@@ -1,6 +1,7 @@
 //! Loading every component of a folder, in parallel, without letting a bad file keep the others from loading. What has to be
 //! compiled comes last, since it takes so much longer that whoever waits is told.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,6 +66,8 @@ pub enum Compiling<'a> {
 /// Is told of compiling. Never, when nothing has to be compiled.
 pub type OnCompiled<'a> = &'a (dyn Fn(Compiling<'_>) + Sync);
 
+/// Bytes that the host keeps of all components of a folder, when all of them are called: some thousand ordinary tools.
+const FOLDER_BYTES: u64 = 256 << 20;
 /// What takes longer is told of by name.
 const SLOW: Duration = Duration::from_secs(2);
 
@@ -155,14 +158,42 @@ fn collect(mut results: Results<Plugin>, refused: Vec<Refused>) -> Loaded {
     results.sort_by(|(a, _), (b, _)| a.cmp(b));
     let plugins = Vec::new();
     let mut loaded = Loaded { plugins, refused };
-    for (file, result) in results {
-        match result {
+    let weight = |result: &Result<Plugin, String>| {
+        let plugin = result.as_ref().ok()?;
+        Some((plugin.digest(), plugin.inspection().host_bytes))
+    };
+    let weights: Vec<_> = results.iter().map(|(_, result)| weight(result)).collect();
+    for ((file, result), fits) in results.into_iter().zip(fitting(&weights, FOLDER_BYTES)) {
+        let too_heavy = || {
+            let mib = FOLDER_BYTES >> 20;
+            format!(
+                "with the lighter tools it would take more than {mib} MiB of the host's memory (hint: move some away)"
+            )
+        };
+        match result.and_then(|plugin| if fits { Ok(plugin) } else { Err(too_heavy()) }) {
             Ok(plugin) => loaded.plugins.push(Arc::new(plugin)),
             Err(reason) => loaded.refused.push(Refused { file, reason }),
         }
     }
     loaded.refused.sort_by(|a, b| a.file.cmp(&b.file));
     loaded
+}
+
+/// Which of the components may be in memory together, the lightest first: a heavy one takes the place of no other. The same
+/// file twice counts once.
+fn fitting(weights: &[Option<(String, u64)>], most: u64) -> Vec<bool> {
+    let mut lightest: Vec<_> = weights.iter().flatten().collect();
+    lightest.sort_by_key(|(digest, bytes)| (*bytes, digest));
+    lightest.dedup();
+    let (mut held, mut fit) = (0_u64, HashSet::new());
+    for (digest, bytes) in lightest {
+        held = held.saturating_add(*bytes);
+        if held <= most {
+            fit.insert(digest);
+        }
+    }
+    let fits = |weight: &Option<(String, u64)>| weight.as_ref().is_none_or(|(digest, _)| fit.contains(digest));
+    weights.iter().map(fits).collect()
 }
 
 /// Names of the `.wasm` entries, sorted, so that the first of two files with one tool name is always the same, and the
@@ -251,6 +282,21 @@ mod tests {
             refused.iter().map(|refused| refused.file.as_str()).collect::<Vec<_>>(),
             ["B.WASM", "c\u{fffd}.wasm"]
         );
+    }
+
+    #[test]
+    fn the_lightest_components_fit_and_the_same_one_counts_once() {
+        let weight = |digest: &str, bytes| Some((digest.to_owned(), bytes));
+        let weights = [
+            weight("heavy", 60),
+            weight("light", 10),
+            None,
+            weight("middle", 40),
+            weight("middle", 40),
+        ];
+        assert_eq!(fitting(&weights, 50), [false, true, true, true, true]);
+        assert_eq!(fitting(&weights, 110), [true; 5]);
+        assert_eq!(fitting(&weights, 9), [false, false, true, false, false]);
     }
 
     #[test]
