@@ -22,8 +22,11 @@ use crate::error::LoadError;
 use crate::pieces::in_pieces;
 use crate::sandbox::MAX_COMPONENT_BYTES;
 
-/// Seconds of processor time for one component, and until the process is gone for certain.
-const CPU_SECONDS: (u64, u64) = (60, 65);
+/// Seconds of processor time for any component, those for each MiB of it, and the most. Code of compilers takes a few seconds for
+/// each MiB; several small components that are made to take long are over soon.
+const CPU_SECONDS: (u64, u64, u64) = (10, 6, 60);
+/// Seconds until the process is gone for certain.
+const CPU_GRACE: u64 = 5;
 /// How long the host waits for it.
 const WALL: Duration = Duration::from_secs(90);
 /// Address space of the process.
@@ -94,7 +97,7 @@ impl CompilerProgram {
         if status.success() {
             return Ok(code);
         }
-        Err(failure(status, &String::from_utf8_lossy(&reason)))
+        Err(failure(status, &String::from_utf8_lossy(&reason), cpu_seconds(wasm)))
     }
 
     /// Starts the process with nothing of the host's environment.
@@ -134,13 +137,13 @@ fn broke(reason: String) -> LoadError {
 }
 
 /// Why a process gave no code. Only what the component itself used up is a limit, which is remembered.
-fn failure(status: ExitStatus, reason: &str) -> LoadError {
+fn failure(status: ExitStatus, reason: &str, cpu_seconds: u64) -> LoadError {
     let reason = byte_prefix(reason.trim(), MAX_REASON_BYTES);
     if status.code() == Some(i32::from(REFUSED)) {
         return LoadError::Compile(wasmtime::Error::msg(reason.to_owned()));
     }
     let limit = match status.signal().and_then(Signal::from_named_raw) {
-        Some(Signal::XCPU) => format!("{} s of processor time", CPU_SECONDS.0),
+        Some(Signal::XCPU) => format!("{cpu_seconds} s of processor time"),
         Some(Signal::ABORT) if reason.contains("memory allocation") => format!("{} GiB of memory", ADDRESS_SPACE >> 30),
         _ => return broke(format!("{status}: {reason}")),
     };
@@ -200,6 +203,8 @@ fn compile_stdin() -> wasmtime::Result<()> {
         .lock()
         .take(MAX_COMPONENT_BYTES)
         .read_to_end(&mut wasm)?;
+    let cpu = cpu_seconds(&wasm);
+    lower(Resource::Cpu, cpu, cpu + CPU_GRACE)?;
     let code = cut_and_compile(&compiling_engine()?, &wasm)?;
     std::io::stdout().lock().write_all(&code)?;
     Ok(())
@@ -217,25 +222,37 @@ fn end_with_the_host() {
     }
 }
 
+/// Seconds of processor time that the compiler may use for `wasm`.
+fn cpu_seconds(wasm: &[u8]) -> u64 {
+    let (any, each_mib, most) = CPU_SECONDS;
+    let mib = (wasm.len() >> 20) as u64;
+    (any + each_mib * mib).min(most)
+}
+
 fn limit_this_process() -> std::io::Result<()> {
-    // Where less is allowed already, it stays so.
-    let lower = |resource, soft: u64, hard: u64| {
-        let found = getrlimit(resource);
-        let limit = Rlimit {
-            current: Some(found.current.map_or(soft, |allowed| allowed.min(soft))),
-            maximum: Some(found.maximum.map_or(hard, |allowed| allowed.min(hard))),
-        };
-        setrlimit(resource, limit)
-    };
-    lower(Resource::Cpu, CPU_SECONDS.0, CPU_SECONDS.1)?;
     lower(Resource::As, ADDRESS_SPACE, ADDRESS_SPACE)?;
-    lower(Resource::Core, 0, 0)?;
-    Ok(())
+    lower(Resource::Core, 0, 0)
+}
+
+/// Sets a limit of this process. Where less is allowed already, it stays so.
+fn lower(resource: Resource, soft: u64, hard: u64) -> std::io::Result<()> {
+    let found = getrlimit(resource);
+    let limit = Rlimit {
+        current: Some(found.current.map_or(soft, |allowed| allowed.min(soft))),
+        maximum: Some(found.maximum.map_or(hard, |allowed| allowed.min(hard))),
+    };
+    Ok(setrlimit(resource, limit)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_of_the_compiler_grows_with_the_component_and_stops() {
+        let seconds = |bytes: usize| cpu_seconds(&vec![0; bytes]);
+        assert_eq!([1, 3 << 20, 32 << 20].map(seconds), [10, 28, 60]);
+    }
 
     #[test]
     fn a_panic_of_the_compiler_is_an_error_of_the_compiler() {
