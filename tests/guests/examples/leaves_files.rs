@@ -14,10 +14,15 @@ struct In {
 #[tool]
 fn leaves_files(input: In, ctx: &Context) -> Result<Reply<u32>> {
     ctx.warn("the walrus logs");
-    println!("the walrus writes");
-    eprintln!("the walrus complains");
+    write_lines();
     Ok(Reply::new(2)
         .title("a table and\u{2028}a picture")
         .attachment(Attachment::new("text/csv", "a,b\n1,2\n").filename(input.name))
         .attachment(Attachment::new("image/png", b"\x89PNG\r\n\x1a\n\xff".to_vec())))
+}
+
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "what a tool writes is kept")]
+fn write_lines() {
+    println!("the walrus writes");
+    eprintln!("the walrus complains");
 }
