@@ -92,7 +92,11 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
     let failed = json!([{"stepId": "step_3", "description": "Fetch it", "error": "timed out"}]);
     let unfinished = json!([{"stepId": "step_4", "description": "Then that", "reason": "depends on a failed step"}]);
     let plan = "Call `calculator` for \"x\".\nNo tool fits \"who won\".";
-    insta::assert_snapshot!(text(prompts::synthesis("q", plan, &completed, &failed, &unfinished)));
+    let request = prompts::synthesis("q", plan, &completed, &failed, &unfinished);
+    let model = open("embedded").unwrap();
+    let answer = reply(model.as_ref(), request).now_or_never().unwrap().unwrap();
+    insta::assert_snapshot!(answer.text);
+    assert_eq!(answer.unanswered, ["No tool fits \"who won\"."]);
 }
 
 #[test]
