@@ -259,7 +259,7 @@ mod tests {
         let number = "four";
         let panics = || number.parse::<u8>().unwrap();
         let error = unless_it_panics(panics).unwrap_err();
-        assert!(matches!(&error, LoadError::CompilerProcess(reason) if reason.to_string().contains("invalid digit")));
+        assert!(matches!(&error, LoadError::CompilerProcess(reason) if reason.to_string().contains("InvalidDigit")));
         assert_eq!(unless_it_panics(|| 4).unwrap(), 4);
     }
 }
