@@ -14,7 +14,7 @@ pub struct Usage {
     pub peak_memory_bytes: u64,
     /// Time from start to end, in microseconds.
     pub wall_us: u64,
-    /// Time on the processor, in microseconds. The first fifty thousand units of fuel count by the clock.
+    /// Time on the processor, in microseconds. The first hundred thousand units of fuel count by the clock.
     pub cpu_us: u64,
     /// Bytes of input.
     pub bytes_in: u64,

@@ -15,7 +15,7 @@ use wasmtime::{CallHook, CallHookHandler, StoreContextMut};
 use crate::state::CallState;
 
 /// Fuel between two points at which a guest gives control back to its guard: some microseconds, or some milliseconds at worst.
-pub(crate) const YIELD_FUEL: u64 = 50_000;
+pub(crate) const YIELD_FUEL: u64 = 100_000;
 /// Fuel that every call into the host costs, beside one unit for each byte that it hands over.
 const HOST_CALL_FUEL: u64 = 1_000;
 /// How long a guest may go on before it lets others run.

@@ -14,7 +14,7 @@ const PIECE: u32 = 256 << 10;
 /// Fuel that a function burns at most before it is looked at.
 const STRETCH: i64 = 10_000;
 /// The same after a call. When a deep recursion returns, no function begins.
-const AFTER_A_CALL: i64 = 30;
+const AFTER_A_CALL: i64 = 100;
 /// Components in components. Each level is read once more.
 const MAX_DEPTH: u32 = 32;
 
