@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::build_all;
 use crate::cli::Global;
+use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::config::Config;
 use crate::error::{CommandError, in_one_line};
 use crate::exit::Exit;
@@ -22,6 +23,7 @@ type Look = Vec<(PathBuf, Option<SystemTime>, u64)>;
 
 /// Builds everything, then each crate whose files change, until the process is ended. A crate that does not build is told of.
 pub(super) fn watch(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
+    let _interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let mut seen: Vec<Look> = folders.iter().map(|folder| look(folder)).collect();
     build_and_tell(global, config, folders);
     loop {
