@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whether the manifest of a plugin asks for WASI, as `art plugin build` reads it.
+/// Returns whether the manifest of a plugin asks for WASI, as `art plugin build` reads it.
 fn wants_wasi(root: &Path, plugin: &str) -> bool {
     let manifest = root.join("plugins").join(plugin).join("Cargo.toml");
     let manifest = fs::read_to_string(manifest)
@@ -98,7 +98,7 @@ fn require_target(target: &str) -> Result<()> {
     }
 }
 
-/// `<target>/guests`, the same for every build of this script.
+/// Returns `<target>/guests`, the same for every build of this script.
 fn target_dir(out: &Path) -> Result<PathBuf> {
     // `<target>/<profile>/build/<package>/out`
     let target = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?;
@@ -112,7 +112,7 @@ struct Built<'a> {
 }
 
 impl Built<'_> {
-    /// Builds guests and plugins for one target, in one go.
+    /// Builds guests and plugins for one target, at once.
     fn build(&self, target: &str, guests: &[&str], plugins: &[&String]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
@@ -170,7 +170,7 @@ fn packages(directory: &Path) -> Result<Vec<String>> {
     names(directory, |path| path.join("Cargo.toml").exists())
 }
 
-/// The names without ending of what is in `directory` and is wanted, in order.
+/// Returns the names without ending of what is in `directory` and is wanted, in order.
 fn names(directory: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -182,7 +182,7 @@ fn names(directory: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>
     Ok(names)
 }
 
-/// One constant for each guest, so that the compiler complains about one that no test uses.
+/// Returns one constant for each guest, so that the compiler complains about one that no test uses.
 fn constants(guests: &[String], built: &Built<'_>) -> String {
     let constant = |name: &String| {
         let (constant, path) = (name.to_uppercase(), built.guest(name));
@@ -191,7 +191,7 @@ fn constants(guests: &[String], built: &Built<'_>) -> String {
     guests.iter().map(constant).collect()
 }
 
-/// One table of all plugins, since every one of them goes through the same tests.
+/// Returns one table of all plugins, since every one of them goes through the same tests.
 fn table(plugins: &[String], built: &Built<'_>) -> String {
     let row = |name: &String| format!("({name:?}, {:?}), ", built.plugin(name));
     let rows: String = plugins.iter().map(row).collect();

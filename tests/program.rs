@@ -28,8 +28,8 @@ const FOREIGN: [&str; 18] = [
     "http_proxy",
 ];
 
-/// `art`, to be started with `home` and the plugins folder in it. The compiled code is shared with the other tests, since
-/// compiling takes seconds, unless the home has a cache of its own.
+/// Returns `art`, to be started with `home` and the plugins folder in it. The compiled code is shared with the other
+/// tests, since compiling takes seconds, unless the home has a cache of its own.
 pub(crate) fn art(home: &Path) -> Command {
     let cache = home.join("cache");
     if !cache.exists() {

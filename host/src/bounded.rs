@@ -1,7 +1,9 @@
 //! Reading what a person names, up to a limit: a file or a pipe may never end.
 
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
+
+use art_files::read_text;
 
 use crate::error::CommandError;
 
@@ -11,30 +13,34 @@ use crate::error::CommandError;
 /// When it cannot be read, has more than `most` bytes, or is not UTF-8.
 pub(crate) fn text(from: impl Read, name: impl AsRef<Path>, most: u64) -> Result<String, CommandError> {
     let name = name.as_ref();
-    read(from, most).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge | ErrorKind::InvalidData => {
-            CommandError::Usage(format!("`{}` cannot be taken: {error}", name.display()))
+    read_text(from, most).map_err(|error| {
+        if is_of_the_text(&error) {
+            return CommandError::Usage(format!("`{}` cannot be taken: {error}", name.display()));
         }
-        _ => CommandError::file("read", name)(error),
+        CommandError::file("read", name)(error)
     })
 }
 
-/// Reads a text.
+/// Reads the next line of a text, with its end; none after the last one.
 ///
 /// # Errors
-/// [`ErrorKind::FileTooLarge`] when it has more than `most` bytes, [`ErrorKind::InvalidData`] when it is not UTF-8, and
-/// whatever reading fails with.
-pub(crate) fn read(from: impl Read, most: u64) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let told = format!("it has more than the {most} bytes allowed");
-        return Err(std::io::Error::new(ErrorKind::FileTooLarge, told));
+/// As [`read_text`]. After a line that is too long or no text the next one can be read.
+pub(crate) fn line(lines: &mut impl BufRead, most: u64) -> std::io::Result<Option<String>> {
+    let mut line = Vec::new();
+    lines
+        .by_ref()
+        .take(most.saturating_add(1))
+        .read_until(b'\n', &mut line)?;
+    if line.len() as u64 > most && line.last() != Some(&b'\n') {
+        lines.skip_until(b'\n')?;
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let told = format!("it is not UTF-8 text: {error}");
-        std::io::Error::new(ErrorKind::InvalidData, told)
-    })
+    let text = read_text(line.as_slice(), most)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// Whether an error says that a text cannot be taken, and not that reading it failed.
+pub(crate) fn is_of_the_text(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidData)
 }
 
 #[cfg(test)]
@@ -51,5 +57,15 @@ mod tests {
         );
         let error = text(&b"a\xff"[..], "stdin", 3).unwrap_err();
         assert!(error.to_string().contains("it is not UTF-8 text"), "{error}");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_or_no_text_is_an_error_and_the_next_one_is_read() {
+        for bad in [&b"xxxxx\n"[..], b"xxxxxxxxx\n", b"\xff\n"] {
+            let mut lines = &[bad, b"next\n"].concat()[..];
+            assert!(is_of_the_text(&line(&mut lines, 5).unwrap_err()));
+            assert_eq!(line(&mut lines, 5).unwrap().unwrap(), "next\n");
+            assert_eq!(line(&mut lines, 5).unwrap(), None);
+        }
     }
 }

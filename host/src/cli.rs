@@ -62,13 +62,13 @@ pub struct Global {
     /// Say more on stderr; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Those of the options above that come from the environment.
+    /// Options above that come from the environment.
     #[arg(skip)]
     pub from_environment: Vec<&'static str>,
 }
 
 impl Global {
-    /// Notes which options come from the environment, which only the parser knows.
+    /// Records which options come from the environment, as only the parser knows.
     pub(crate) fn note_environment(&mut self, matches: &ArgMatches) {
         let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
         self.from_environment = ["home", "plugins", "model", "base_url", "api_key_env"]
@@ -78,8 +78,8 @@ impl Global {
     }
 }
 
-/// The words of a command line, spelled so that a question may begin with a dash: a word after `run` that can be no option,
-/// such as `-5 + 3`, gets a space before it, which is not part of the question.
+/// Returns the words of the command line, changed so that a question may start with a dash: a word after `run` that cannot be
+/// an option, such as `-5 + 3`, gets a leading space, which is not part of the question.
 pub(crate) fn spelled(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let (mut asks, mut options) = (false, true);
     let spelled = words.map(|word| {
@@ -145,7 +145,7 @@ Example:
 Keys of `art.toml`, with their defaults or an example:
   plugins = \"plugins\"            folder with the components; relative to the file
   model = \"embedded\"             PROVIDER[:MODEL]
-  system_prompt = \"Be brief.\"    joined to the guidance of every question; or a table with `content`
+  system_prompt = \"Be brief.\"    added to the guidance of every question; or a table with `content`
                                  or `tag` and `variables`, and `strategy` (\"append\" or \"prepend\")
   [system_prompts.TAG]
   template = \"Use {{count}} words.\" a text that a system prompt names by its tag; also: variables, strategy,
@@ -162,9 +162,9 @@ Keys of `art.toml`, with their defaults or an example:
   default_model = \"...\"          also: context_tokens, max_output_tokens, vision, stream, max_parallel, local, headers
   tools = false                  the models take no function calls: their prompts have the tools in full
   models.NAME = { tools = false, vision = true }
-                                 what one model can do, over what is said of all
+                                 what one model can do, instead of all of them
                                  (context_tokens has to be what the server was started with: one that reads less,
-                                 such as ollama by its own default, silently forgets how a prompt begins)
+                                 such as ollama by its own default, silently drops the start of a prompt)
   [prices.\"PROVIDER:MODEL\"]
   input = 0.25                   US dollars for a million tokens that are read
   output = 2.0                   the same for tokens that are written; both have to be set
@@ -176,7 +176,7 @@ Keys of `art.toml`, with their defaults or an example:
   [models]
   total_timeout_ms = 600000      for one call; also: connect_timeout_ms, header_timeout_ms, idle_timeout_ms,
                                  max_retries, retry_base_ms, retry_cap_ms, max_retry_after_ms, queue_timeout_ms,
-                                 max_queue, max_reply_bytes, max_error_bytes, adapter_idle_ms
+                                 max_queue, max_reply_bytes, max_error_bytes, connection_idle_ms
   [params]
   reasoningEffort = \"low\"        for every model call; also: temperature, topP, maxTokens, seed, stop, and any
                                  parameter of the provider's own
@@ -186,16 +186,16 @@ Keys of `art.toml`, with their defaults or an example:
   [tools]
   max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: 2 for each processor, 4 at least
   max_queue = 128                tool calls that wait for a place, 0 to 65536; the next one is refused as busy
-  fuel = 2000000000              what a call may use whose tool asks for nothing; also: timeout_ms = 30000,
+  fuel = 2000000000              for a call of a tool that requests nothing; also: timeout_ms = 30000,
                                  memory_bytes = 67108864, output_bytes = 1048576
-  max_fuel = 2000000000          the most that a tool may ask for; default: as `fuel`; also: max_timeout_ms,
+  max_fuel = 2000000000          the most that a tool may request; default: as `fuel`; also: max_timeout_ms,
                                  max_memory_bytes, max_output_bytes
   [tools.NAME]
-  fuel = 5000000000              what the calls of one tool get, whatever it asks for up to that, and however low the
-                                 ceilings are; also: timeout_ms, memory_bytes, output_bytes
+  fuel = 5000000000              for the calls of one tool, whatever it requests up to that, and whatever the ceilings;
+                                 also: timeout_ms, memory_bytes, output_bytes
   [execution]
   maxIterations = 5              model calls for one step
-  taefMaxRetries = 2             times that a model is told to call a required tool
+  taefMaxRetries = 2             reminders to call a required tool
   toolResultMaxLength = 60000    characters of tool results in one prompt
   maxItems = 20                  steps of one run
   maxParallelItems = 4           steps worked on at the same time
@@ -203,7 +203,7 @@ Keys of `art.toml`, with their defaults or an example:
   maxModelCalls = 120            model calls of one run
   maxTokens = 200000             tokens of one run; no limit by default
   maxCostUsd = 0.5               US dollars of one run; no limit by default
-  planRepairs = 2                times that a plan which cannot be used goes back to the model
+  planRepairs = 2                times that an unusable plan goes back to the model
   maxShownTools = 16             tools that one prompt lists";
 
 /// `art run`
@@ -215,16 +215,16 @@ Examples:
   art run \"How many words are in this text?\" < story.txt
   art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"
 
-What a file or a pipe at stdin holds comes with the question. A terminal and /dev/null are not read, nor a pipe that gives
-nothing for 3 s, nor a file that somebody has begun to read. `< /dev/null` keeps stdin for others, as in a loop over lines.")]
+Text from a file or a pipe at stdin is attached to the question. Not read are terminals, /dev/null, a pipe that stays silent for
+3 s, and a file that was partly read. `< /dev/null` keeps stdin for others, as in a loop over lines.")]
 pub struct RunArgs {
     /// The question
     #[arg(required = true)]
     pub query: Vec<String>,
-    /// A file that comes with the question; `-` reads stdin; may be given several times
+    /// File to attach to the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
-    /// Conversation to continue, as for `art thread show`; without it a new one is begun
+    /// Conversation to continue, as for `art thread show`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 }
@@ -251,7 +251,7 @@ Examples:
   art chat < questions.txt             one question a line; the exit code is the worst of all
   art chat --json < questions.txt      one JSON line for each event, and one for each report")]
 pub struct ChatArgs {
-    /// Conversation to continue, as for `art thread show`; without it a new one is begun
+    /// Conversation to continue, as for `art thread show`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 }
@@ -262,7 +262,7 @@ pub struct ChatArgs {
 pub struct EvalArgs {
     /// JSON lines of {"query", "tools", "expected"}
     pub file: PathBuf,
-    /// Also print every line that went wrong
+    /// Also print every line that failed
     #[arg(long)]
     pub failures: bool,
 }
@@ -272,8 +272,12 @@ pub struct EvalArgs {
 pub enum ToolCommand {
     /// List the tools, and every file that was refused with the reason
     #[command(after_help = "Example:\n  art tool list --plugins ./plugins")]
-    List,
-    /// Show what a tool takes, gives, imports and may use
+    List {
+        /// Compile what earlier starts put off, however long it takes
+        #[arg(long)]
+        retry: bool,
+    },
+    /// Show the schemas, imports and limits of a tool
     #[command(after_help = "Example:\n  art tool show calculator")]
     Show {
         /// The tool
@@ -299,7 +303,7 @@ pub enum PluginCommand {
     New {
         /// Name of the tool: lower-case letters, digits, `_` and `-`
         name: String,
-        /// Folder in which the crate is made
+        /// Folder to create the crate in
         #[arg(long, value_name = "DIR", default_value = ".")]
         path: PathBuf,
         /// Folder of the SDK
@@ -324,20 +328,20 @@ pub enum ThreadCommand {
     /// List the newest conversations
     #[command(after_help = "Example:\n  art thread list --limit 5")]
     List {
-        /// At most so many
+        /// Maximum number of entries
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
         limit: usize,
     },
-    /// Show what was said in a conversation
+    /// Show the messages of a conversation
     #[command(after_help = "Examples:\n  art thread show last\n  art thread show 0192f1c2-4")]
     Show {
-        /// The conversation: its identifier, a beginning that no other has, or `last`
+        /// Conversation: its identifier, a unique beginning of it, or `last`
         id: String,
     },
-    /// Change a setting of a conversation; `null` takes it away
+    /// Change a setting of a conversation; `null` removes it
     #[command(after_help = THREAD_SET_HELP)]
     Set {
-        /// The conversation: its identifier, a beginning that no other has, or `last`
+        /// Conversation: its identifier, a unique beginning of it, or `last`
         id: String,
         /// The setting
         setting: ThreadSetting,
@@ -347,7 +351,7 @@ pub enum ThreadCommand {
     /// Delete a conversation with its runs
     #[command(after_help = "Example:\n  art thread delete 0192f1c2-...")]
     Delete {
-        /// The conversation: its identifier, a beginning that no other has, or `last`
+        /// Conversation: its identifier, a unique beginning of it, or `last`
         id: String,
     },
 }
@@ -363,15 +367,15 @@ const THREAD_SET_HELP: &str = r#"Examples:
 /// What a conversation has its own of; the rest is the host's.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum ThreadSetting {
-    /// Messages of the conversation that the model is shown
+    /// Number of earlier messages that the model is shown
     HistoryLimit,
-    /// Joined to the guidance of every question
+    /// Text that is added to the guidance of the model
     SystemPrompt,
     /// Name and guidance by stage
     Persona,
-    /// How hard a run may try, and what it may spend
+    /// Limits and budgets of a run
     Execution,
-    /// The tools that may be used
+    /// Tools that the conversation may use
     Tools,
 }
 
@@ -389,17 +393,17 @@ pub enum RunsCommand {
     /// List the newest runs
     #[command(after_help = "Example:\n  art runs list --limit 5")]
     List {
-        /// Only those of this conversation, as for `art thread show`
+        /// Only runs of this conversation, as for `art thread show`
         #[arg(long, value_name = "ID")]
         thread: Option<String>,
-        /// At most so many
+        /// Maximum number of entries
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
         limit: usize,
     },
     /// Show a run with its journal and the files that its tools left
     #[command(after_help = "Examples:\n  art runs show last --logs\n  art runs show 0192f1c2-4")]
     Show {
-        /// The run: its identifier, a beginning that no other has, or `last`
+        /// Run: its identifier, a unique beginning of it, or `last`
         id: String,
         /// Also show what its tools logged and wrote
         #[arg(long)]
@@ -413,10 +417,10 @@ pub enum RunsCommand {
         id: String,
         /// The file, as `art runs show` names it
         name: String,
-        /// Where to: a folder, or the name of the new file; without it, this folder
+        /// Destination: a folder, or the name of the new file; the current folder by default
         #[arg(long, value_name = "PATH")]
         to: Option<PathBuf>,
-        /// Write over a file that is there
+        /// Overwrite an existing file
         #[arg(long)]
         force: bool,
     },

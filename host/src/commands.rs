@@ -20,13 +20,14 @@ mod tool;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use art_runtime::Runtime;
+use art_runtime::config::{self, Config, Origin, Overrides};
+use art_runtime::error::in_one_line;
 use art_sandbox::CompilerProgram;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{self, Cli, Command, Global};
-use crate::compose::Host;
-use crate::config::{self, Config, Origin, Overrides};
-use crate::error::{CommandError, in_one_line};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::Compiling;
@@ -174,14 +175,11 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
 }
 
 /// A host, and on the way what is compiled for it, for people.
-async fn open(global: &Global, config: Config) -> Result<Host, CommandError> {
+async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
     let compiling = Compiling::new(global.json);
-    Host::open(config, &|compiled| compiling.tell(compiled)).await
-}
-
-/// A runtime for input and output. Guests never run on it.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    built.map_err(|error| CommandError::Failed(format!("failed to start the runtime: {error}")))
+    let builder = Runtime::builder()
+        .config(config)
+        .on_compiled(|compiled| compiling.tell(compiled));
+    Ok(builder.build().await?)
 }

@@ -1,28 +1,23 @@
 //! Errors of the host's commands, and how every error is told.
 
-use std::error::Error;
 use std::path::PathBuf;
 
+use art_core::error::ModelError;
+use art_runtime::RuntimeError;
+use art_runtime::config::ConfigError;
+use art_runtime::error::in_one_line;
+use art_sandbox::SandboxError;
+use art_store::StoreError;
 use serde_json::{Value, json};
 
-use crate::config::ConfigError;
 use crate::exit::Exit;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The configuration cannot be used.
+    /// The library that the program is built on.
     #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The sandbox cannot start.
-    #[error(transparent)]
-    Sandbox(#[from] art_sandbox::SandboxError),
-    /// The store cannot be used.
-    #[error(transparent)]
-    Store(#[from] art_store::StoreError),
-    /// The model is not to be had.
-    #[error(transparent)]
-    Model(#[from] art_core::error::ModelError),
+    Runtime(RuntimeError),
     /// A file cannot be used.
     #[error("failed to {action} `{path}`")]
     File {
@@ -47,9 +42,11 @@ impl CommandError {
     #[must_use]
     pub const fn exit(&self) -> Exit {
         match self {
-            Self::Config(_) | Self::Sandbox(_) | Self::Store(_) | Self::Model(_) => Exit::Environment,
+            Self::Runtime(
+                RuntimeError::Config(_) | RuntimeError::Sandbox(_) | RuntimeError::Store(_) | RuntimeError::Model(_),
+            ) => Exit::Environment,
             Self::Usage(_) => Exit::Usage,
-            Self::File { .. } | Self::Failed(_) => Exit::Failure,
+            Self::Runtime(_) | Self::File { .. } | Self::Failed(_) => Exit::Failure,
         }
     }
 
@@ -71,19 +68,39 @@ impl CommandError {
     }
 }
 
-/// The error and its causes, one after the other: `failed to load: the file is empty`.
-#[must_use]
-pub fn in_one_line(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        // Some libraries repeat the text of their cause.
-        if !text.ends_with(&next) {
-            text.push_str(": ");
-            text.push_str(&next);
+/// Adds what to do at a command line.
+impl From<RuntimeError> for CommandError {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            RuntimeError::QuestionTooLong { .. } => {
+                Self::Usage(format!("{error} (hint: `--attach FILE`, or `/attach FILE` in a chat)"))
+            }
+            RuntimeError::NoThread { id } => Self::no_thread(&id),
+            error => Self::Runtime(error),
         }
-        cause = error.source();
     }
-    text
+}
+
+impl From<ConfigError> for CommandError {
+    fn from(error: ConfigError) -> Self {
+        Self::Runtime(error.into())
+    }
+}
+
+impl From<SandboxError> for CommandError {
+    fn from(error: SandboxError) -> Self {
+        Self::Runtime(error.into())
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::Runtime(error.into())
+    }
+}
+
+impl From<ModelError> for CommandError {
+    fn from(error: ModelError) -> Self {
+        Self::Runtime(error.into())
+    }
 }

@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use art_agent::RunReport;
 use art_core::agent::RunStatus;
-
-use crate::drive::Answered;
+use art_runtime::Answer;
 
 /// How the program ended, for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,8 @@ pub enum Exit {
     Unwritten = 9,
     /// The user gave up.
     Cancelled = 130,
-    /// Whoever read the answer went away before its end. (A shell gives the same number to what a closed pipe ends.)
+    /// The reader of the answer closed its pipe before the end. (A shell reports the same code for a process that a closed
+    /// pipe ends.)
     Unread = 141,
 }
 
@@ -51,7 +51,7 @@ Exit codes:
   8    the model gave no answer: its provider refused or could not be reached
   9    the answer could not be written
   130  cancelled
-  141  whoever read the answer went away before its end";
+  141  the reader of the answer closed its pipe before the end";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
@@ -105,7 +105,7 @@ impl Exit {
 
     /// The code of a question. `tools_only`: its model answers from what tools give and from nothing else.
     #[must_use]
-    pub fn of(answered: &Answered, tools_only: bool) -> Self {
+    pub fn of(answered: &Answer, tools_only: bool) -> Self {
         match answered.report.model_failure() {
             Some(_) => Self::Model,
             None => Self::of_run(&answered.report, tools_only),

@@ -1,4 +1,4 @@
-//! What people and programs read. Nothing else writes to stdout.
+//! Output for people and programs. No other module writes to stdout.
 
 mod closed;
 pub(crate) mod compiling;
@@ -15,16 +15,17 @@ use std::sync::OnceLock;
 use art_core::text::printable;
 use serde::Serialize;
 
-/// The first failure to write to stdout. Nothing is written after it, so that no answer has a hole.
+/// The first failure to write to stdout. No more is written after it, so that no answer has a gap.
 static LOST: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Why an answer did not reach stdout, when one did not. Whoever ends the program asks, since an answer that is lost is none.
+/// Returns why an answer did not reach stdout, if one did not. The program checks this before it exits, since a lost
+/// answer is a failure.
 #[must_use]
 pub fn lost() -> Option<&'static std::io::Error> {
     LOST.get()
 }
 
-/// Writes an answer to stdout; nothing in it drives a terminal. What fails is kept for [`lost`].
+/// Writes an answer to stdout, without control characters. A failure is kept for [`lost`].
 pub fn answer(text: &str) {
     to_stdout(|out| line(out, text));
 }
@@ -54,7 +55,7 @@ pub fn json<T: Serialize>(value: &T) {
     answer(&escaped(&text));
 }
 
-/// Writes an answer to stdout as JSON on one line, for programs that read while it goes on.
+/// Writes an answer to stdout as JSON on one line, for programs that read it at once.
 pub(crate) fn json_line<T: Serialize>(value: &T) {
     let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
     answer(&escaped(&text));
@@ -65,8 +66,8 @@ pub(crate) fn piece(text: &str) {
     to_stdout(|out| out.write_all(printable(text).as_bytes()));
 }
 
-/// Takes back what an editor that does not end asked the terminal for: marks around what is pasted. Past all locks, since
-/// whoever holds one may never give it back.
+/// Resets what an abandoned line editor requested from the terminal: marks around pasted text. Bypasses all locks,
+/// since their holder may never release them.
 pub(crate) fn end_editing() {
     const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
     if answers_are_live()
@@ -76,13 +77,13 @@ pub(crate) fn end_editing() {
     }
 }
 
-/// Writes a note for the person to stderr; nothing in it drives a terminal.
+/// Writes a note for the person to stderr, without control characters.
 pub fn note(text: &str) {
-    // Where nobody hears a note there is nobody to tell.
+    // Ignore the error: without stderr there is no one to inform.
     drop(line(&mut std::io::stderr().lock(), text));
 }
 
-/// Writes logs of the host to stderr, as [`note`] does: what a tool or a file is called may be in them.
+/// Writes logs of the host to stderr, as [`note`] does, since they may contain names of tools or files.
 pub(crate) struct Log;
 
 impl Write for Log {
@@ -97,18 +98,18 @@ impl Write for Log {
     }
 }
 
-/// Writes what a compiler says to stderr as it is: in colour, if it goes to a terminal.
+/// Writes a compiler message to stderr unchanged: in colour, if it goes to a terminal.
 pub(crate) fn compiler_message(rendered: &str) {
     drop(std::io::stderr().lock().write_all(rendered.as_bytes()));
 }
 
-/// Whether notes go to a terminal, where a line can be drawn again.
+/// Returns whether notes go to a terminal, where a line can be drawn again.
 #[must_use]
 pub fn notes_are_live() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Whether answers go to a terminal, where a person reads them as they are written.
+/// Returns whether answers go to a terminal, where a person reads them as they are written.
 pub(crate) fn answers_are_live() -> bool {
     stdout().is_terminal()
 }
@@ -118,7 +119,8 @@ fn line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The same JSON without the control characters that `serde_json` leaves in strings; outside of strings there are none.
+/// Returns the same JSON without the control characters that `serde_json` leaves in strings; outside of strings there
+/// are none.
 fn escaped(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
         if c != '\n' && printable(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {

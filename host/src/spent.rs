@@ -2,7 +2,8 @@
 
 use std::ops::AddAssign;
 
-use crate::drive::Answered;
+use art_runtime::Answer;
+
 use crate::render::units;
 
 /// What one question or several used.
@@ -21,7 +22,7 @@ pub(crate) struct Spent {
 
 impl Spent {
     /// What one run used.
-    pub(crate) fn of(answered: &Answered) -> Self {
+    pub(crate) fn of(answered: &Answer) -> Self {
         let metadata = &answered.report.response.metadata;
         Self {
             questions: 1,

@@ -1,4 +1,4 @@
-//! Who calls, and the three things a tool may ask of the host while it runs.
+//! The caller, and what a tool may ask of the host while it runs.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ pub enum Level {
     Trace,
     /// What helps to find a mistake.
     Debug,
-    /// What happened.
+    /// Payload.
     Info,
     /// What may be a problem.
     Warn,
@@ -22,7 +22,7 @@ pub enum Level {
     Error,
 }
 
-/// The call: who makes it, in which run, and the way back to the host.
+/// A call: its caller, its run, and access to the host.
 ///
 /// In a native test it is made with [`Context::for_test`] and keeps what the tool logged.
 #[derive(Debug)]
@@ -37,32 +37,32 @@ pub struct Context {
 }
 
 impl Context {
-    /// The conversation this call belongs to.
+    /// Returns the conversation of this call.
     pub fn thread_id(&self) -> &str {
         &self.thread_id
     }
 
-    /// The run this call belongs to.
+    /// Returns the run of this call.
     pub fn trace_id(&self) -> &str {
         &self.trace_id
     }
 
-    /// This call.
+    /// Returns the identifier of this call.
     pub fn call_id(&self) -> &str {
         &self.call_id
     }
 
-    /// The person on whose behalf the call is made.
+    /// Returns the person for whom the call is made.
     pub fn user_id(&self) -> Option<&str> {
         self.user_id.as_deref()
     }
 
-    /// The session this call belongs to.
+    /// Returns the session of this call.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
-    /// A person's answer, when the call runs again after it was suspended.
+    /// Returns a person's answer, when the call runs again after it was suspended.
     pub fn hitl(&self) -> Option<&Hitl> {
         self.hitl.as_ref()
     }
@@ -97,8 +97,8 @@ impl Context {
         self.log(Level::Error, message);
     }
 
-    /// Tells the person who waits what is being done. `metadata` is an object of facts, or `()`; `done` and `of` are shown as
-    /// a percentage. Only the newest report is shown, so there is no harm in many.
+    /// Reports progress to the waiting person. `metadata` is an object of facts, or `()`; `done` and `of` are shown as
+    /// a percentage. Only the newest report is shown, so frequent reports do no harm.
     ///
     /// ```
     /// # use art_sdk::prelude::*;
@@ -116,7 +116,7 @@ impl Context {
         self.host.progress(&title.to_string(), metadata.as_ref());
     }
 
-    /// Whether the caller has given up. A tool that works for long asks now and then and returns early.
+    /// Returns whether the caller has given up. A tool that works for long asks now and then and returns early.
     pub fn cancelled(&self) -> bool {
         self.host.cancelled()
     }
@@ -136,11 +136,11 @@ pub struct Hitl {
 }
 
 impl Hitl {
-    /// The value the person gave, as the type the tool asked for.
+    /// Returns the value the person gave, as the type the tool asked for.
     ///
     /// # Errors
     ///
-    /// A validation error when the value has another form.
+    /// Fails with a validation error when the value has another form.
     pub fn feedback<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.feedback)
             .map_err(|error| ToolError::validation(format_args!("the answer does not fit: {error}")))

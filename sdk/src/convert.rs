@@ -14,11 +14,11 @@ use crate::{Outcome, Reply, ToolError, schema};
     note = "put `#[args]` on the type, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
 pub trait ToolInput: Sized {
-    /// JSON Schema of the arguments.
+    /// Returns the JSON Schema of the arguments.
     #[doc(hidden)]
     fn schema() -> Value;
 
-    /// The arguments out of JSON text.
+    /// Parses the arguments from JSON text.
     #[doc(hidden)]
     fn parse(text: &str) -> Result<Self, serde_json::Error>;
 }
@@ -92,9 +92,10 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
     }
 }
 
-/// An error that says itself what the host is told of it: [`ToolError`], and every error type of a tool's own that names a code.
+/// An error that converts itself to the [`ToolError`] that the host receives: [`ToolError`], and error types of a tool
+/// that choose a code.
 ///
-/// A type without this is told by its text, with the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
+/// A type without this is reported by its text, with the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -140,7 +141,7 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
             gives the code; or return `art_sdk::Result<Out>`, whose error is `ToolError`: `?` converts other errors into it"
 )]
 pub trait IntoToolError {
-    /// The failure to report.
+    /// Returns the failure to report.
     fn into_tool_error(self) -> ToolError;
 }
 
@@ -160,12 +161,12 @@ pub trait ToolReturn: Fallible {
     /// The output of a success.
     type Output: Serialize + JsonSchema;
 
-    /// Ends the call; `failed` says what the host is told of an error.
+    /// Ends the call; `failed` converts an error to the one that the host receives.
     #[doc(hidden)]
     fn finish(self, failed: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-/// A `Result`, whatever is in it: so that a mistake in its output is not reported once more for its error.
+/// Any `Result`, so that a mistake in its output is not reported a second time for its error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool returns `Result<Out>`, not `{Self}`",
@@ -191,8 +192,9 @@ impl<T: IntoOutcome, E> ToolReturn for Result<T, E> {
     }
 }
 
-/// The best of three ways from an error to what the host is told, found where the type is known: by itself, as every error
-/// that `?` converts, by its text. Each way is a trait of one more reference, and the compiler takes the first that fits.
+/// Chooses one of three conversions from an error to a [`ToolError`](crate::ToolError) where the type is known: its
+/// own, that of `?`, or by its text. Each is a trait with one more reference, and the compiler takes the first that
+/// fits.
 pub mod failing {
     use std::fmt::Display;
 

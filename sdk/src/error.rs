@@ -22,7 +22,7 @@ pub enum ErrorCode {
     PermissionDenied,
     /// Too many calls in too short a time.
     RateLimited,
-    /// What the arguments name does not exist.
+    /// Creates the error for something that the arguments name and that does not exist.
     NotFound,
     /// The tool needs the model to decide or to rephrase.
     LlmAssistRequired,
@@ -33,7 +33,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The name used in the contract, for example `validation-error`.
+    /// Returns the name used in the contract, for example `validation-error`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ValidationError => "validation-error",
@@ -79,12 +79,12 @@ pub struct ToolError {
     pub message: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Whatever else a program may want to know.
+    /// Further fields for programs.
     pub metadata: Map<String, Value>,
 }
 
 impl ToolError {
-    /// A failure that calling again with the same arguments will not cure.
+    /// Creates a failure that calling again with the same arguments will not cure.
     pub fn new(code: ErrorCode, message: impl Display) -> Self {
         Self {
             code,
@@ -94,47 +94,47 @@ impl ToolError {
         }
     }
 
-    /// The arguments have the right shape but make no sense.
+    /// Creates the error for arguments that have the right shape but make no sense.
     pub fn validation(message: impl Display) -> Self {
         Self::new(ErrorCode::ValidationError, message)
     }
 
-    /// Reading or writing failed.
+    /// Creates the error for failed reading or writing.
     pub fn io(message: impl Display) -> Self {
         Self::new(ErrorCode::IoError, message)
     }
 
-    /// The tool is set up wrongly.
+    /// Creates the error for a tool that is set up wrongly.
     pub fn config(message: impl Display) -> Self {
         Self::new(ErrorCode::ConfigError, message)
     }
 
-    /// The tool lacks a right.
+    /// Creates the error for a missing right.
     pub fn permission_denied(message: impl Display) -> Self {
         Self::new(ErrorCode::PermissionDenied, message)
     }
 
-    /// Too many calls in too short a time; retryable.
+    /// Creates the error for too many calls in too short a time; retryable.
     pub fn rate_limited(message: impl Display) -> Self {
         Self::new(ErrorCode::RateLimited, message).retryable()
     }
 
-    /// What the arguments name does not exist.
+    /// Creates the error for something that the arguments name and that does not exist.
     pub fn not_found(message: impl Display) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// The tool needs the model to decide or to rephrase.
+    /// Creates the error for a decision or a rephrasing that the tool needs from the model.
     pub fn llm_assist(message: impl Display) -> Self {
         Self::new(ErrorCode::LlmAssistRequired, message)
     }
 
-    /// Something the tool waited for took too long; retryable.
+    /// Creates the error for something that took too long; retryable.
     pub fn timeout(message: impl Display) -> Self {
         Self::new(ErrorCode::Timeout, message).retryable()
     }
 
-    /// None of the other codes fits.
+    /// Creates the error for everything that no other code fits.
     pub fn unknown(message: impl Display) -> Self {
         Self::new(ErrorCode::Unknown, message)
     }
@@ -186,7 +186,7 @@ fn code_of(kind: io::ErrorKind) -> ErrorCode {
     }
 }
 
-/// The error and its sources in one line, because a source often holds the part that helps.
+/// Returns the error and its sources in one line, because a source often holds the part that helps.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

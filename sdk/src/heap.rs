@@ -23,9 +23,9 @@ mod component {
 
     use super::{PAGE, stride};
 
-    /// Bytes of heap that are there from the start. Those that a call does not touch cost nothing.
+    /// Bytes of heap that exist from the start. Bytes that a call does not touch cost nothing.
     const FIRST_BYTES: usize = 256 << 10;
-    /// Tells the allocator that this memory is none that it may join with what comes later.
+    /// Tells the allocator that this memory must not be merged with memory that follows.
     const APART: u32 = 1;
 
     #[global_allocator]
@@ -41,8 +41,8 @@ mod component {
     // SAFETY: a component has one thread.
     unsafe impl Sync for Heap {}
 
-    // SAFETY: all four hand on to an allocator that keeps the contract. No call is made during another one, because there is
-    // one thread and the source of memory allocates nothing.
+    // SAFETY: all four forward to an allocator that keeps the contract. No call is made during another one: there is
+    // one thread, and the source of memory allocates nothing.
     unsafe impl GlobalAlloc for Heap {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             // SAFETY: see the implementation.
@@ -79,8 +79,8 @@ mod component {
     // SAFETY: a component has one thread.
     unsafe impl Send for Memory {}
 
-    // SAFETY: what is given is unused, zero and stays where it is: the first part is given once and is named by nothing else,
-    // and pages that were grown belong to who grew them.
+    // SAFETY: the memory is unused, zeroed and stays in place. The first part is given once and has no other name;
+    // grown pages belong to the caller of the growth.
     unsafe impl Allocator for Memory {
         fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
             if size <= FIRST_BYTES && !self.first_given.replace(true) {
@@ -117,7 +117,7 @@ mod component {
         }
     }
 
-    /// New memory and its size in bytes.
+    /// Returns new memory and its size in bytes.
     fn grow(pages: usize) -> Option<(*mut u8, usize)> {
         let start = match memory_grow(0, pages) {
             usize::MAX => return None,

@@ -24,9 +24,9 @@
 //! assert_eq!(out, json!({"words": 4}));
 //! ```
 //!
-//! Built by `art plugin build`, the crate is a component that exports the contract of `wit/tool.wit`: the function's name is the
-//! tool's name, its doc comment the description, and its types give the JSON Schemas. Built natively, it is an ordinary library
-//! whose tool runs in unit tests through [`testing`]. One crate holds one tool.
+//! Built by `art plugin build`, the crate is a component that exports the contract of `wit/tool.wit`: the function's
+//! name is the tool's name, its doc comment the description, and its types give the JSON Schemas. Built natively, it is
+//! an ordinary library whose tool runs in unit tests through [`testing`]. A crate contains one tool.
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
@@ -79,7 +79,7 @@ pub mod __private {
     #[cfg(target_family = "wasm")]
     pub use wit_bindgen;
 
-    /// A section of a component is an array, and the text of the manifest is known only after `env!`.
+    /// Returns the section as an array, as components need it; its text is complete only after `env!`.
     pub const fn section<const N: usize>(text: &str) -> [u8; N] {
         match text.as_bytes().as_chunks::<N>() {
             ([bytes], []) => *bytes,
@@ -87,7 +87,7 @@ pub mod __private {
         }
     }
 
-    /// The JSON text of a value.
+    /// Returns the JSON text of a value.
     pub fn json_text(value: impl Into<serde_json::Value>) -> Option<String> {
         Some(value.into().to_string())
     }

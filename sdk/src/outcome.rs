@@ -31,7 +31,7 @@ pub enum Outcome<T> {
     Failure(ToolError),
     /// The call waits for a person.
     Suspended(Suspension),
-    /// The call ends with the result of a run of its own.
+    /// The call ends with the result of a separate run.
     Continuation(Subtask),
 }
 
@@ -104,11 +104,11 @@ impl Suspension {
     }
 }
 
-/// Work for a run of its own.
+/// Work for a separate run.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Subtask {
-    /// What is to be done.
+    /// The task.
     pub description: String,
     /// A JSON object: all that the subtask sees.
     pub inputs: Value,
@@ -121,7 +121,7 @@ pub struct Subtask {
 }
 
 impl Subtask {
-    /// A subtask that sees `inputs`, a JSON object, and nothing else.
+    /// Creates a subtask that sees `inputs`, a JSON object, and nothing else.
     pub fn new(description: impl Into<String>, inputs: impl Into<Value>) -> Self {
         Self {
             description: description.into(),
@@ -132,13 +132,13 @@ impl Subtask {
         }
     }
 
-    /// Names a template that may fit.
+    /// Adds the name of a template that may fit.
     pub fn template_hint(mut self, hint: impl Into<String>) -> Self {
         self.template_hints.push(hint.into());
         self
     }
 
-    /// Limits how deep subtasks may be nested.
+    /// Sets how deep subtasks may be nested.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = Some(depth);
         self

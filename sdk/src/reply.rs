@@ -25,12 +25,12 @@ pub struct Reply<T> {
     pub sources: Vec<Source>,
     /// Files that go with the output.
     pub attachments: Vec<Attachment>,
-    /// Whatever else is worth keeping.
+    /// Further fields to keep.
     pub metadata: Map<String, Value>,
 }
 
 impl<T> Reply<T> {
-    /// An output with nothing added yet.
+    /// Creates a reply with an output and nothing else.
     pub fn new(output: T) -> Self {
         Self {
             output,
@@ -65,7 +65,7 @@ impl<T> Reply<T> {
         self
     }
 
-    /// The same reply with another output.
+    /// Returns the same reply with another output.
     pub(crate) fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Reply<U>, E> {
         let Self {
             output,
@@ -97,7 +97,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source known by its name.
+    /// Creates a source known by its name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -144,7 +144,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// A file of the given media type.
+    /// Creates a file of the given media type.
     pub fn new(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self {
             media_type: media_type.into(),
@@ -153,7 +153,7 @@ impl Attachment {
         }
     }
 
-    /// Names the file.
+    /// Sets the name of the file.
     pub fn filename(mut self, filename: impl Into<String>) -> Self {
         self.filename = Some(filename.into());
         self

@@ -5,7 +5,7 @@ use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::{Transform, transform_subschemas};
 use serde_json::{Map, Value};
 
-/// The schema of a tool's arguments.
+/// Returns the schema of a tool's arguments.
 pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(Contract::Deserialize);
     if let Value::Object(root) = &mut schema {
@@ -15,7 +15,7 @@ pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The schema of a tool's output; `None` when it may be anything.
+/// Returns the schema of a tool's output; `None` when it may be anything.
 pub(crate) fn output_schema<T: JsonSchema>() -> Option<Value> {
     let schema = generate::<T>(Contract::Serialize);
     match &schema {

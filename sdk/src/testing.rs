@@ -9,7 +9,7 @@
 //! }
 //!
 //! /// Counts the words of a text.
-//! #[tool(example(input = r#"{"text":"to be"}"#, output = "2"))]
+//! #[tool(example(ask = "How many words are in \"to be\"?", input = r#"{"text":"to be"}"#, output = "2"))]
 //! fn word_count(input: In) -> Result<usize> {
 //!     Ok(input.text.split_whitespace().count())
 //! }
@@ -26,9 +26,9 @@ use crate::{Context, Hitl, Level, Outcome, Tool, ToolError};
 /// One report of [`Context::progress`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What was being done.
+    /// Current activity.
     pub title: String,
-    /// The facts that went with it.
+    /// Facts of the report.
     pub metadata: Map<String, Value>,
 }
 
@@ -105,7 +105,7 @@ pub fn check(tool: &Tool) {
 }
 
 impl Context {
-    /// A context for native tests: no user, no answer, not cancelled.
+    /// Creates a context for native tests: no user, no answer, not cancelled.
     pub fn for_test() -> Self {
         Self {
             thread_id: "thread-test".to_owned(),
@@ -118,21 +118,21 @@ impl Context {
         }
     }
 
-    /// The same context with a user; native tests only.
+    /// Creates the same context with a user; native tests only.
     #[must_use]
     pub fn with_user(mut self, id: impl Into<String>) -> Self {
         self.user_id = Some(id.into());
         self
     }
 
-    /// The same context with a session; native tests only.
+    /// Creates the same context with a session; native tests only.
     #[must_use]
     pub fn with_session(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// The same context with a person's answer; native tests only.
+    /// Creates the same context with a person's answer; native tests only.
     #[must_use]
     pub fn with_hitl(mut self, hitl: Hitl) -> Self {
         self.hitl = Some(hitl);
@@ -144,19 +144,19 @@ impl Context {
         self.host.cancelled.set(true);
     }
 
-    /// The lines logged so far; native tests only.
+    /// Returns the lines logged so far; native tests only.
     pub fn logged(&self) -> Vec<(Level, String)> {
         self.host.lines.borrow().clone()
     }
 
-    /// The progress reported so far; native tests only.
+    /// Returns the progress reported so far; native tests only.
     pub fn progressed(&self) -> Vec<Progress> {
         self.host.steps.borrow().clone()
     }
 }
 
 impl Hitl {
-    /// An answer for native tests; `()` as the value when none was asked for.
+    /// Creates an answer for native tests; `()` as the value when none was asked for.
     pub fn for_test(approved: bool, feedback: impl Into<Value>) -> Self {
         let suspension_id = "suspension-test".to_owned();
         Self {

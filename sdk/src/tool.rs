@@ -23,8 +23,8 @@ pub struct Example {
     pub input: &'static str,
     /// What they give.
     pub output: Option<&'static str>,
-    /// What the example shows.
-    pub description: Option<&'static str>,
+    /// The question in words that this input answers.
+    pub ask: Option<&'static str>,
 }
 
 /// Everything the attribute knows about a function. Implemented by `#[tool]` alone.

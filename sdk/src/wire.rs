@@ -44,7 +44,7 @@ fn report_panics() {
     }));
 }
 
-/// An object as JSON text.
+/// Returns an object as JSON text.
 pub(crate) fn object_text(object: &Map<String, Value>) -> String {
     // Keys are text and values are JSON already, so this cannot fail; an empty object is the honest answer if it did.
     serde_json::to_string(object).unwrap_or_else(|_| "{}".to_owned())
@@ -70,7 +70,7 @@ fn example(example: &Example) -> types::Example {
     types::Example {
         input: example.input.to_owned(),
         output: example.output.map(str::to_owned),
-        description: example.description.map(str::to_owned),
+        description: example.ask.map(str::to_owned),
     }
 }
 

@@ -34,9 +34,10 @@ struct Deleted {
     name = "delete_rows",
     blocking = r#"{"riskLevel": "high"}"#,
     example(
+        ask = "Delete 0 rows",
+        ask = "Remove 0 rows, please",
         input = r#"{"count": 0}"#,
-        output = r#"{"rows": 0, "unit": "whole"}"#,
-        description = "nothing to do"
+        output = r#"{"rows": 0, "unit": "whole"}"#
     ),
     example(input = r#"{"count": 2}"#),
     limits(fuel = 2_000_000, memory = "16 MiB", timeout = "5s", output = "1 MiB"),
@@ -71,7 +72,6 @@ fn the_contract_is_read_off_the_function() {
     assert_eq!(DELETE.mode(), Mode::Blocking);
     assert_eq!(DELETE.blocking_config().as_deref(), Some(r#"{"riskLevel": "high"}"#));
     assert_eq!(DELETE.display_config(), None);
-    assert_eq!(DELETE.examples()[0].description, Some("nothing to do"));
     assert_eq!(
         DELETE.output_schema().unwrap(),
         json!({
@@ -104,6 +104,21 @@ fn the_manifest_carries_limits_and_capabilities() {
             ],
         })
     );
+}
+
+#[test]
+fn each_question_is_an_example_of_its_own() {
+    let examples: Vec<_> = DELETE
+        .examples()
+        .iter()
+        .map(|example| (example.ask, example.input))
+        .collect();
+    let expected = [
+        (Some("Delete 0 rows"), r#"{"count": 0}"#),
+        (Some("Remove 0 rows, please"), r#"{"count": 0}"#),
+        (None, r#"{"count": 2}"#),
+    ];
+    assert_eq!(examples, expected);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Bench {
         Self { system, kept, scope }
     }
 
-    /// What was observed so far.
+    /// Returns what was observed so far.
     pub(crate) fn observed(&self) -> Vec<NewObservation> {
         self.kept.0.lock().expect("no test panicked here").clone()
     }
@@ -103,7 +103,7 @@ impl Bench {
         self.batch(vec![(name, arguments)]).await.remove(0)
     }
 
-    /// What the tool that breaks the contract comes to.
+    /// Returns what the tool that breaks the contract comes to.
     pub(crate) async fn invalid(&self, what: &str) -> ToolReport {
         self.one("invalid_output", json!({"what": what})).await
     }

@@ -20,7 +20,7 @@ struct Crate {
 }
 
 impl Crate {
-    /// What `art plugin new` makes of a name.
+    /// Returns what `art plugin new` makes of a name.
     fn new(name: &str) -> Self {
         let home = Home::empty();
         let parent = home.dir.path().to_str().unwrap().to_owned();
@@ -32,7 +32,7 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// A crate that has nothing but this, and builds on no SDK.
+    /// Creates a crate that has nothing but this, and builds on no SDK.
     fn bare(name: &str, dependencies: &str, source: &str) -> Self {
         let home = Home::empty();
         let folder = home.dir.path().join(name);
@@ -46,7 +46,7 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// A tool with one example: its options beside that, what comes before the function, and its body.
+    /// Creates a tool with one example: its options beside that, what comes before the function, and its body.
     fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
         let made = Self::new(name);
         made.write(example, before, function);
@@ -74,7 +74,7 @@ impl Crate {
             .unwrap())
     }
 
-    /// What is told of a crate that is not dropped.
+    /// Returns what is told of a crate that is not dropped.
     fn refusal(&self) -> String {
         let ran = self.build();
         assert_eq!(ran.code(), 1, "{ran}");

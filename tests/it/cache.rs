@@ -20,7 +20,7 @@ fn sandbox(cache: &Path) -> Sandbox {
     Sandbox::new(&config).expect("the sandbox starts")
 }
 
-/// The files of compiled code, in order.
+/// Returns the files of compiled code, in order.
 fn compiled(cache: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(cache).expect("the cache is there");
     let paths = entries.map(|entry| entry.expect("it can be read").path());

@@ -13,7 +13,7 @@ fn chat(home: &Home, lines: &[&str]) -> Ran {
     home.art_with_input(&["chat"], &lines.join("\n"))
 }
 
-/// The identifier that `/thread` shows last.
+/// Returns the identifier that `/thread` shows last.
 fn thread_of(ran: &Ran) -> String {
     ran.stdout().lines().last().unwrap().to_owned()
 }
@@ -38,7 +38,7 @@ fn a_person_changes_from_one_conversation_to_another() {
     assert!(ran.stdout().contains("40"), "{}", ran.stdout());
 }
 
-/// Every line of stdout as JSON.
+/// Returns every line of stdout as JSON.
 fn events(ran: &Ran) -> Vec<Value> {
     let stdout = ran.stdout();
     let lines = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -136,9 +136,9 @@ fn a_conversation_that_cannot_begin_is_told_to_programs_on_one_line() {
 #[test]
 fn a_file_goes_with_the_next_question_and_no_further() {
     let home = Home::new();
-    let csv = home.file("sales.csv", "region,total\nNorth,120\nSouth,340\n");
+    let csv = home.file("sales.csv", "region,sales\nNorth,120\nSouth,340\n");
     let attach = format!("/attach {}", csv.display());
-    let question = "Which region has the highest total in this CSV?";
+    let question = "Which region has the highest total sales in this table?";
     let ran = chat(&home, &[&attach, question, "/thread new", question]);
     assert!(ran.stdout().contains("South"), "{}", ran.stdout());
     assert_ne!(ran.code(), 0, "the second question has no table: {}", ran.stdout());
@@ -233,7 +233,7 @@ fn an_answer_to_a_pipe_is_the_answer_alone() {
     assert_eq!(ran.stdout(), "2+2: 4\n");
 }
 
-/// A conversation with a pipe that gets `signal` during its first question, with more to come.
+/// Returns a conversation with a pipe that gets `signal` during its first question, with more to come.
 fn signalled(home: &Home, signal: Signal) -> Ran {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];

@@ -24,7 +24,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// The program takes the place of the shell, which Ctrl-C would end as well.
+    /// Starts the program in place of the shell, which Ctrl-C would end as well.
     fn start(home: &Home, args: &[&str]) -> Self {
         Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
@@ -81,7 +81,7 @@ impl Terminal {
         stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).unwrap();
     }
 
-    /// The rest of what is seen, and the exit code.
+    /// Returns the rest of what is seen, and the exit code.
     fn ends(mut self) -> (String, i32) {
         let mut rest = String::new();
         self.child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
@@ -144,7 +144,7 @@ fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
     assert_eq!(code, 0, "{seen}");
 }
 
-/// The process that `art` runs as: the last in the line of the children of `script`.
+/// Returns the process that `art` runs as: the last in the line of the children of `script`.
 fn art_of(terminal: &Terminal) -> Pid {
     let children = |process: u32| {
         let path = format!("/proc/{process}/task/{process}/children");
@@ -225,7 +225,7 @@ fn one_question_streams_on_a_terminal_as_well() {
 fn a_store_that_fails_while_an_answer_streams_leaves_its_error_a_line_of_its_own() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => {
-            // What is behind the answer is not shown, but stored.
+            // What is after the answer is not shown, but stored.
             let answer = "<mainContent>The beginning</mainContent>".to_owned();
             let more = vec!["x".repeat(100_000); 20];
             Reply::Text([answer].into_iter().chain(more).collect())

@@ -28,8 +28,13 @@ fn load(lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
     sandbox(lines, None).load("tool", wasm)
 }
 
-/// A component that keeps the compiler busy for many seconds: one long function with all of its values alive.
+/// A component that keeps the compiler busy for many seconds.
 fn bomb() -> Vec<u8> {
+    bomb_of(60_000)
+}
+
+/// A component that keeps the compiler busy: one function of so many steps with all of its values alive.
+pub(crate) fn bomb_of(steps: usize) -> Vec<u8> {
     let locals = "i64 ".repeat(2_000);
     let step = |n: usize| {
         let (a, b) = (n * 7919 % 2_000, n * 104_729 % 2_000);
@@ -37,7 +42,7 @@ fn bomb() -> Vec<u8> {
             "(local.set {a} (i64.add (i64.mul (local.get {a}) (local.get {b})) (i64.const {n})))(br_if 0 (i64.eqz (local.get {b})))"
         )
     };
-    let body: String = (0..60_000).map(step).collect();
+    let body: String = (0..steps).map(step).collect();
     let items = format!("(func (export \"bomb\") (local {locals}) (block {body}))");
     Handmade {
         items: &items,

@@ -2,43 +2,57 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
 
-use art_host::compose::Host;
-use art_host::config::{Config, Overrides};
-use art_host::plugins::{Compiled, Compiling};
+use art_runtime::Runtime;
+use art_runtime::plugins::{Compiled, Compiling};
+use art_runtime::prelude::DirectTool;
 use art_sandbox::{Sandbox, SandboxConfig};
-use art_store::MemoryStore;
+use serde_json::Value;
 
 use crate::home::Home;
 use crate::program::Ran;
 
+fn block_on<F: Future>(future: F) -> F::Output {
+    let executor = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    executor.unwrap().block_on(future)
+}
+
 #[test]
 fn a_program_that_embeds_the_host_hears_what_is_compiled() {
     let home = Home::fresh();
-    let overrides = Overrides {
-        home: Some(home.dir.path().to_owned()),
-        plugins: Some(home.plugins()),
-        ..Overrides::default()
-    };
     let heard_at_a_start = || {
         let heard = Mutex::new(Vec::new());
-        let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
-        let model = art_model::open("embedded").unwrap();
-        let told = |compiling: Compiling<'_>| {
+        let hear = |compiling: Compiling<'_>| {
             // Whether it takes long is a matter of the machine.
             if let Compiling::Count(compiled) = compiling {
                 heard.lock().unwrap().push(compiled);
             }
         };
-        let host = Host::assemble(config, Arc::new(MemoryStore::new()), model, &told).unwrap();
-        assert_eq!(host.toolbox.names(), ["calculator"]);
-        drop(host);
+        let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
+        let runtime = block_on(builder.on_compiled(hear).build()).unwrap();
+        assert_eq!(runtime.toolbox.names(), ["calculator"]);
+        drop(runtime);
         heard.into_inner().unwrap()
     };
     assert_eq!(heard_at_a_start(), [0, 1].map(|done| Compiled { done, of: 1 }));
     assert_eq!(heard_at_a_start(), []);
+}
+
+#[test]
+fn a_tool_of_the_program_wins_over_a_component_of_the_same_name() {
+    let home = Home::fresh();
+    let own = DirectTool::typed("calculator", "Answers.", async |_: BTreeMap<String, Value>| {
+        Ok::<_, String>(42)
+    });
+    let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
+    let runtime = block_on(builder.tool(own).build()).unwrap();
+    assert_eq!(runtime.toolbox.plugins.len(), 0);
+    let refused = runtime.toolbox.refused.first().unwrap();
+    assert_eq!(refused.file, "calculator.wasm");
+    assert!(refused.reason.contains("already has a tool of that name"), "{refused}");
 }
 
 /// Whether a line of the log says that the calculator begins to be compiled.
@@ -78,9 +92,67 @@ fn profile(manifest: &str) -> toml::Value {
     packages.cloned().unwrap()
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// The manifest of a package outside of the workspace that depends on the runtime and on tokio, with the profile of the
+/// workspace.
+fn manifest_outside() -> String {
+    let ours: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let dev = ours.get("profile").and_then(|profile| profile.get("dev")).unwrap();
+    let dev = toml::Table::from_iter([("dev".to_owned(), dev.clone())]);
+    let profile = toml::to_string(&toml::Table::from_iter([(
+        "profile".to_owned(),
+        toml::Value::Table(dev),
+    )]));
+    let runtime = root().join("host/crates/art-runtime");
+    format!(
+        "[package]\nname = \"outside\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         art-runtime = {{ path = {runtime:?} }}\n\
+         tokio = {{ version = \"1\", default-features = false, features = [\"macros\", \"rt\"] }}\n\n{}",
+        profile.unwrap()
+    )
+}
+
+#[test]
+#[ignore = "builds the sandbox once more, with the features of that package alone; `.ci/run embedding` runs it"]
+fn the_example_builds_and_answers_outside_of_the_workspace() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("Cargo.toml"), manifest_outside()).unwrap();
+    for (from, to) in [
+        ("Cargo.lock", "Cargo.lock"),
+        ("examples/embed/src/main.rs", "src/main.rs"),
+    ] {
+        fs::copy(root().join(from), folder.path().join(to)).unwrap();
+    }
+    let ran = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline"])
+        .current_dir(folder.path())
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap(),
+        )
+        .output();
+    let ran = Ran(ran.unwrap());
+    assert_eq!(ran.code(), 0, "{ran}");
+    assert!(ran.stdout().contains("2048000"), "{ran}");
+}
+
+#[test]
+fn the_example_has_at_most_25_lines_and_depends_on_the_runtime_and_tokio_alone() {
+    let example = root().join("examples/embed");
+    let source = fs::read_to_string(example.join("src/main.rs")).unwrap();
+    assert!(source.lines().count() <= 25, "{source}");
+    let manifest: toml::Table = fs::read_to_string(example.join("Cargo.toml")).unwrap().parse().unwrap();
+    let dependencies = manifest["dependencies"].as_table().unwrap();
+    assert_eq!(dependencies.keys().collect::<Vec<_>>(), ["art-runtime", "tokio"]);
+}
+
 #[test]
 fn the_profile_for_embedding_programs_is_the_one_of_this_workspace() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
     let shown = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let ours = fs::read_to_string(root.join("Cargo.toml")).unwrap();

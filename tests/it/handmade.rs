@@ -5,7 +5,7 @@ use wit_parser::Resolve;
 
 /// The contract that the host speaks.
 const CONTRACT: &str = include_str!("../../wit/tool.wit");
-/// Where the values that the two functions return lie in memory.
+/// Where the values that the two functions return are in memory.
 const SCHEMA_AT: usize = 1024;
 const OUTCOME_AT: usize = 1200;
 const TEXTS_AT: usize = 1400;
@@ -67,12 +67,12 @@ impl Handmade<'_> {
     /// Address of the output.
     pub(crate) const OUTPUT_AT: u32 = 2000;
 
-    /// A success whose output has this many bytes.
+    /// Returns a success whose output has this many bytes.
     pub(crate) const fn success(bytes: u32) -> [u32; 14] {
         [0, Self::OUTPUT_AT, bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     }
 
-    /// The component.
+    /// Returns the component.
     pub(crate) fn build(&self) -> Vec<u8> {
         let mut resolve = Resolve::default();
         let contract = CONTRACT.replace("0.1.0", self.version);
@@ -148,7 +148,7 @@ impl Handmade<'_> {
         )
     }
 
-    /// What `schema` returns.
+    /// Returns what `schema` returns.
     fn said(&self) -> Said {
         let long = self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
         let mut said = Said {
@@ -223,7 +223,7 @@ pub(crate) fn members(bytes: u32, more: u32, times: u32) -> String {
     )
 }
 
-/// The kinds of a component's sections, in order.
+/// Returns the kinds of a component's sections, in order.
 fn sections(component: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = component.get(8..).expect("a header");
     std::iter::from_fn(move || {

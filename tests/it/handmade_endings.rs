@@ -86,7 +86,7 @@ async fn long_texts_for_the_log_run_out_of_time() {
     assert_eq!(ending.name(), "timeout", "{ending:?}");
 }
 
-/// Such a guest burns next to no fuel, so it has to be stopped by what it makes the host do.
+/// Such a guest burns next to no fuel, so it must be stopped by what it makes the host do.
 #[tokio::test]
 async fn much_work_for_the_host_is_stopped_at_once() {
     let limits = Limits {

@@ -23,13 +23,13 @@ pub(crate) mod components {
 /// No call of these tests runs longer than its own limit; one that does hangs.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// The sandbox of all tests that do not need one of their own: two workers, compiled code kept between runs.
+/// Returns the sandbox of all tests that do not need one of their own: two workers, compiled code kept between runs.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| new_sandbox(true))
 }
 
-/// A sandbox with two workers that shares the cache with all others.
+/// Returns a sandbox with two workers that shares the cache with all others.
 pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
     let config = SandboxConfig {
@@ -52,12 +52,12 @@ pub(crate) fn load_into(sandbox: &Sandbox, path: &str) -> Result<Plugin, LoadErr
     sandbox.load(name, &read(path))
 }
 
-/// The bytes of a component.
+/// Returns the bytes of a component.
 pub(crate) fn read(path: &str) -> Vec<u8> {
     std::fs::read(path).expect("the build script has built it")
 }
 
-/// The well-behaved or hostile tool at `path`, loaded once.
+/// Returns the well-behaved or hostile tool at `path`, loaded once.
 pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
     static LOADED: Mutex<Option<HashMap<&str, Arc<Plugin>>>> = Mutex::new(None);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
     Arc::clone(plugin)
 }
 
-/// A call of whatever tool it is given to.
+/// Returns a call of whatever tool it is given to.
 pub(crate) fn request(arguments: Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: "call_000000001".to_owned(),
@@ -101,7 +101,7 @@ pub(crate) async fn echo_answers() {
     assert_eq!(output(&outcome), json!({"text": "hello", "call_id": "call_000000001"}));
 }
 
-/// The output of a success.
+/// Returns the output of a success.
 pub(crate) fn output(outcome: &Outcome) -> Value {
     match &outcome.ending {
         Ending::Success(success) => serde_json::from_str(&success.output).expect("the output is JSON"),
@@ -109,7 +109,7 @@ pub(crate) fn output(outcome: &Outcome) -> Value {
     }
 }
 
-/// The error and all its causes in one line.
+/// Returns the error and all its causes in one line.
 pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -121,7 +121,7 @@ pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Runs the ignored test `name` of this binary in a process of its own, after the shell commands in `setup`.
+/// Runs the ignored test `name` of this binary in a separate process, after the shell commands in `setup`.
 pub(crate) fn run_alone(name: &str, setup: &str) {
     let binary = std::env::current_exe().expect("the test binary is known");
     let script = format!("{setup} exec \"$0\" --exact \"$1\" --ignored --nocapture --test-threads=1");

@@ -32,7 +32,7 @@ const KINDS: [Kind; 6] = [
     Kind::Element,
 ];
 
-/// A length as WebAssembly writes it.
+/// Returns a length as WebAssembly writes it.
 fn size(mut length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while length > 0x7f {
@@ -47,19 +47,19 @@ fn section(id: u8, content: &[u8]) -> Vec<u8> {
     [&[id], size(content.len()).as_slice(), content].concat()
 }
 
-/// A section of `count` entries.
+/// Returns a section of `count` entries.
 fn list(id: u8, count: usize, entry: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
     let entries: Vec<u8> = (0..count).flat_map(entry).collect();
     section(id, &[size(count), entries].concat())
 }
 
-/// A name that no other entry has.
+/// Returns a name that no other entry has.
 fn name(n: usize) -> Vec<u8> {
     let name = format!("{n:x}");
     [size(name.len()), name.into_bytes()].concat()
 }
 
-/// A core module with `count` of one kind, each as short as it can be.
+/// Returns a core module with `count` of one kind, each as short as it can be.
 fn module(kind: Kind, count: usize) -> Vec<u8> {
     let types = list(1, 1, |_| vec![0x60, 0, 0]);
     let one = || list(3, 1, |_| vec![0]);
@@ -94,12 +94,12 @@ fn module(kind: Kind, count: usize) -> Vec<u8> {
     [b"\0asm\x01\0\0\0".as_slice(), &sections].concat()
 }
 
-/// A good tool with a module beside its own that nothing uses.
+/// Returns a good tool with a module beside its own that nothing uses.
 fn heavy(kind: Kind, count: usize) -> Vec<u8> {
     [Handmade::default().build(), section(1, &module(kind, count))].concat()
 }
 
-/// `art` with this much memory.
+/// Returns `art` with this much memory.
 fn capped(home: &Home, args: &[&str]) -> Ran {
     home.limited(&format!("ulimit -d {CAP}"), args)
 }

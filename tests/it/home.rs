@@ -24,7 +24,7 @@ impl Home {
         home
     }
 
-    /// A home with one tool, where nothing was compiled yet.
+    /// Creates a home with one tool, where nothing was compiled yet.
     pub(crate) fn fresh() -> Self {
         let home = Self::empty();
         fs::create_dir(home.dir.path().join("cache")).unwrap();
@@ -33,7 +33,7 @@ impl Home {
         home
     }
 
-    /// A home without tools.
+    /// Creates a home without tools.
     pub(crate) fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
@@ -84,7 +84,7 @@ impl Home {
         command.spawn().unwrap()
     }
 
-    /// `art` with this home, to be started.
+    /// Returns `art` with this home, to be started.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = program::art(self.dir.path());
         command.args(args);

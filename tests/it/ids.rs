@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::home::Home;
 
-/// A home with two runs, each in a conversation of its own, and the identifiers of runs and conversations, newest first.
+/// Returns a home with two runs, each in a conversation of its own, and the identifiers of runs and conversations,
+/// newest first.
 fn two_runs() -> (Home, [String; 2], [String; 2]) {
     let home = Home::new();
     let [old, new] = ["What is 2+2?", "What is 3+3?"].map(|query| home.art(&["--json", "run", query]).json());
@@ -14,7 +15,7 @@ fn two_runs() -> (Home, [String; 2], [String; 2]) {
     (home, runs, threads)
 }
 
-/// The shortest beginning of `id` that `other` does not have.
+/// Returns the shortest beginning of `id` that `other` does not have.
 fn beginning<'a>(id: &'a str, other: &str) -> &'a str {
     let same = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     &id[..=same]

@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{call, call_with_cancel, components, echo_answers, guest, load, new_sandbox, output, request};
+use crate::harness::{
+    call, call_with_cancel, components, echo_answers, guest, load, load_into, new_sandbox, output, request,
+};
 
 #[tokio::test]
 async fn nothing_stays_from_one_call_to_the_next() {
@@ -149,10 +151,13 @@ async fn a_tool_whose_file_is_replaced_stays_what_it_was_until_it_is_loaded_agai
     assert_eq!(output(&counted)["calls"], 1);
 }
 
-/// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none.
+/// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none. They get a sandbox of their own,
+/// because the calls of other tests would find the shared one busy.
 #[tokio::test]
 async fn guests_whose_callers_are_gone_give_up_their_places() {
-    let hostile = guest(components::HOSTILE);
+    let sandbox = new_sandbox(true);
+    let [hostile, echo] =
+        [components::HOSTILE, components::ECHO].map(|path| load_into(&sandbox, path).expect("the guest loads"));
     for attack in ["sleep", "loop"] {
         for _ in 0..3 {
             let admitted: Vec<Admitted> = (0..100)
@@ -161,14 +166,15 @@ async fn guests_whose_callers_are_gone_give_up_their_places() {
             let calls = join_all(admitted.iter().map(|call| hostile.execute(call)));
             assert!(tokio::time::timeout(Duration::from_millis(30), calls).await.is_err());
         }
-        echo_answers().await;
+        let answered = call(&echo, json!({"text": "still here"}), Limits::EXECUTE).await;
+        assert_eq!(output(&answered)["text"], "still here");
     }
 }
 
 #[tokio::test]
 async fn more_calls_than_there_is_room_for_are_refused_as_busy() {
     let sandbox = new_sandbox(true);
-    let slow = crate::harness::load_into(&sandbox, components::SLOW_ECHO).expect("the guest loads");
+    let slow = load_into(&sandbox, components::SLOW_ECHO).expect("the guest loads");
     let calls = (0..200).map(|_| call(&slow, json!({"ms": 500}), Limits::EXECUTE));
     let outcomes = join_all(calls).await;
     let count = |name| outcomes.iter().filter(|outcome| outcome.ending.name() == name).count();

@@ -1,6 +1,7 @@
 //! Which of our packages may depend on which.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Package, its directory, and ours that it may depend on. `None`: on all of them.
 const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
@@ -14,7 +15,32 @@ const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
         Some(&["art-core", "art-files", "art-tools"]),
     ),
     ("art-model", "host/crates/art-model", Some(&["art-core", "art-files"])),
+    (
+        "art-lexical",
+        "host/crates/art-lexical",
+        Some(&["art-core", "art-model"]),
+    ),
+    (
+        "art-lexical",
+        "host/crates/art-lexical",
+        Some(&["art-core", "art-model"]),
+    ),
     ("art-store", "host/crates/art-store", Some(&["art-core"])),
+    (
+        "art-runtime",
+        "host/crates/art-runtime",
+        Some(&[
+            "art-agent",
+            "art-core",
+            "art-files",
+            "art-lexical",
+            "art-model",
+            "art-sandbox",
+            "art-sdk-macros",
+            "art-store",
+            "art-tools",
+        ]),
+    ),
     ("art-host", "host", None),
     ("art-sdk", "sdk", Some(&["art-sdk-macros"])),
     ("art-sdk-macros", "sdk/macros", Some(&[])),
@@ -64,6 +90,30 @@ fn only_the_sandbox_names_the_engine() {
                 "`{package}` must not depend on `{dependency}`; only `art-sandbox` may"
             );
         }
+    }
+}
+
+#[test]
+fn what_a_program_embeds_has_no_command_line_and_no_terminal() {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--package",
+            "art-runtime",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let has = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    assert!(has("wasmtime"), "{tree}");
+    for name in ["clap", "rustyline", "indicatif", "art-host"] {
+        assert!(!has(name), "`art-runtime` must not need `{name}`");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
-use art_host::plugins::{Compiling, load_folder};
+use art_runtime::plugins::{Compiling, load_folder};
 use art_sandbox::{CompilerProgram, LoadError, Plugin, Sandbox, SandboxConfig};
 use art_tools::executor::ToolExecutor;
 use serde_json::{Value, json};
@@ -23,10 +23,14 @@ const ART: &str = "exec \"$ART\" __compile";
 
 /// A sandbox with this cache, whose compiler is started by these lines of the shell.
 fn sandbox(cache: &Path, lines: &str) -> Sandbox {
+    sandbox_with(cache, lines, false)
+}
+
+fn sandbox_with(cache: &Path, lines: &str, pooling: bool) -> Sandbox {
     let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
-        pooling: false,
+        pooling,
         cache: Some(cache.to_owned()),
         compiler: Some(CompilerProgram::new("/bin/sh", ["-c".into(), script.into()])),
         ..SandboxConfig::default()
@@ -230,6 +234,74 @@ fn a_component_that_was_refused_by_the_clock_or_the_machine_gets_another_chance(
         .expect_err("the compiler is killed");
     assert_eq!(files(&cache, "refused"), 0);
     sandbox(&cache, ART).load("good", &handmade()).expect("it loads");
+}
+
+/// Tools that fail when they are asked what they are, each in another way that is its own.
+fn hopeless() -> [(&'static str, Vec<u8>); 6] {
+    const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
+    let guest = Handmade::default;
+    let built = |guest: Handmade<'_>| guest.build();
+    let calls = Handmade {
+        imports: LOG,
+        schema: "(loop $l (call $log (i32.const 0) (i32.const 0) (i32.const 0)) (br $l))",
+        ..guest()
+    };
+    let huge = Handmade {
+        memory: r#"(memory (export "memory") 65536)"#,
+        ..guest()
+    };
+    let table = Handmade {
+        items: "(table 10000000 funcref)",
+        ..guest()
+    };
+    // The lengths of the texts that `schema` returns are past the end of its memory.
+    let beyond = Handmade {
+        schema: "(i32.store (i32.const 1028) (i32.const 0x7fffffff))",
+        ..guest()
+    };
+    let no_text = Handmade {
+        schema: "(i32.store8 (i32.load (i32.const 1024)) (i32.const 0xff))",
+        ..guest()
+    };
+    [
+        ("calls into the host", built(calls)),
+        ("memory", built(huge)),
+        ("", built(table)),
+        ("`schema()`", built(beyond)),
+        ("utf-8", built(no_text)),
+        ("handed to the host at once", read(components::SCHEMA_HUGE)),
+    ]
+}
+
+#[test]
+fn what_a_tool_does_wrong_when_it_is_mapped_or_asked_is_not_tried_again() {
+    for pooling in [true, false] {
+        for (told, wasm) in hopeless() {
+            let dir = tempfile::tempdir().unwrap();
+            let cache = dir.path().join("code");
+            let refuse = |lines| {
+                sandbox_with(&cache, lines, pooling)
+                    .load("bad", &wasm)
+                    .expect_err("it is refused")
+            };
+            let (first, again) = (refuse(ART), refuse(NONE));
+            assert!(matches!(again, LoadError::Remembered(_)), "{again:?}");
+            assert_eq!(in_full(&first), in_full(&again));
+            assert!(in_full(&first).contains(told), "{first:?}");
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_sleeps_when_it_is_asked_is_left_for_a_day_and_not_refused_for_ever() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("code");
+    let slow = read(components::SCHEMA_SLEEPS);
+    let first = sandbox(&cache, ART).load("slow", &slow).unwrap_err();
+    let again = sandbox(&cache, ART).load("slow", &slow).unwrap_err();
+    assert!(matches!(again, LoadError::Remembered(_)), "{again:?}");
+    assert_eq!(in_full(&first), in_full(&again));
+    assert_eq!((files(&cache, "refused"), files(&cache, "left")), (0, 1));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::home::Home;
 use crate::program::Ran;
 use crate::provider::{Provider, Reply, is_synthesis, plan, says};
 
-/// A run whose first step leaves a table called `name` and a picture, and whose second takes the file `taken`.
+/// Returns a run whose first step leaves a table called `name` and a picture, and whose second takes the file `taken`.
 fn run(home: &Home, name: &str, taken: &'static str, more: &[&str]) -> (Ran, Provider) {
     home.add("leaves_files", components::LEAVES_FILES);
     home.add("echo", components::ECHO);

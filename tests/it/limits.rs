@@ -10,7 +10,7 @@ use crate::home::Home;
 const MORE_FUEL: u64 = 3_000_000_000;
 const MORE_MEMORY: u64 = 128 << 20;
 
-/// A home with the tool `handmade`, which computes without end and asks for what is in `manifest`.
+/// Returns a home with the tool `handmade`, which computes without end and asks for what is in `manifest`.
 fn home(manifest: &Value) -> Home {
     let text = manifest.to_string().replace('"', "\\\"");
     let section = format!("(@custom \"art:manifest\" \"{text}\")");
@@ -28,7 +28,7 @@ fn greedy() -> Home {
     home(&json!({"tool": "handmade", "limits": {"fuel": MORE_FUEL, "memoryBytes": MORE_MEMORY}}))
 }
 
-/// The limits in force, if the tool is not refused.
+/// Returns the limits in force, if the tool is not refused.
 fn limits(home: &Home) -> Value {
     let shown = home.art(&["--json", "tool", "show", "handmade"]);
     assert_eq!(shown.code(), 0, "{shown}");
@@ -42,7 +42,7 @@ fn refusal(home: &Home) -> String {
     reason.as_str().unwrap().to_owned()
 }
 
-/// What stands in the text between the two others.
+/// Returns what is in the text between the two others.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let (_, rest) = text
         .split_once(before)

@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::handmade::{Handmade, members};
 use crate::harness::{call, components, guest, in_full, load, new_sandbox, read, sandbox};
 
-/// Why `bytes` are refused.
+/// Returns why `bytes` are refused.
 fn refusal(bytes: &[u8]) -> String {
     in_full(&sandbox().load("x", bytes).expect_err("it must be refused"))
 }
 
-/// A component in text that imports this interface and exports the tool's.
+/// Returns a component in text that imports this interface and exports the tool's.
 fn importing(import: &str) -> Vec<u8> {
     let text = format!(
         r#"(component (import "{import}" (instance)) (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#
@@ -148,7 +148,7 @@ fn the_manifest_sets_the_limits_of_the_tool() {
     assert_eq!(limits.host_calls, Limits::EXECUTE.host_calls);
 }
 
-/// A tool with these manifests.
+/// Returns a tool with these manifests.
 fn with_manifest(sections: &str) -> Vec<u8> {
     Handmade {
         items: sections,
@@ -186,7 +186,7 @@ fn two_manifests_are_refused() {
     assert_eq!(refusal(&twice), "has more than one `art:manifest` section");
 }
 
-/// A component with this many core instances beside those of the tool.
+/// Returns a component with this many core instances beside those of the tool.
 fn many_instances(count: usize) -> String {
     let instances = "(core instance (instantiate $m))".repeat(count);
     format!("(component (core module $m) {instances})")

@@ -7,12 +7,12 @@ use art_tools::executor::ToolExecutor;
 use crate::handmade::Handmade;
 use crate::harness::{components, echo_answers, in_full, load, load_into, sandbox};
 
-/// Why the component at `path` is refused.
+/// Returns why the component at `path` is refused.
 fn refusal(path: &str) -> String {
     in_full(&load(path).expect_err("it must be refused"))
 }
 
-/// Why a handmade component is refused.
+/// Returns why a handmade component is refused.
 fn handmade_refusal(guest: &Handmade<'_>) -> String {
     in_full(
         &sandbox()

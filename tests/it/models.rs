@@ -31,7 +31,7 @@ fn told(ran: &Ran, provider: &Provider) -> String {
     ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
 }
 
-/// One sentence and nothing else.
+/// Returns one sentence and nothing else.
 fn fails(provider: &Provider) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
@@ -73,7 +73,7 @@ fn a_model_of_another_machine_calls_the_tools_of_this_one() {
     assert!(results.count() > 0, "no request has the result of the call");
 }
 
-/// A provider that takes no function calls; its models call `calculator` in text, once for each question.
+/// Returns a provider that takes no function calls; its models call `calculator` in text, once for each question.
 fn without_function_calls() -> Provider {
     let asked = AtomicUsize::new(0);
     Provider::start(move |request| {
@@ -95,8 +95,8 @@ fn without_function_calls() -> Provider {
     })
 }
 
-/// How often tools were sent beside the prompt. All other requests have none of their form, and each step of them has the
-/// schema in its prompt.
+/// Returns how often tools were sent beside the prompt. All other requests have none of their form, and each step of
+/// them has the schema in its prompt.
 fn sent_with_tools(provider: &Provider) -> usize {
     let requests = provider.requests();
     let (with, without): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.body.get("tools").is_some());
@@ -175,13 +175,13 @@ fn what_a_tool_says_of_its_work_is_only_for_a_person_who_waits() {
     }
 }
 
-/// The texts of all requests that a model was sent.
+/// Returns the texts of all requests that a model was sent.
 fn prompts(provider: &Provider) -> Vec<String> {
     let requests = provider.requests().into_iter();
     requests.map(|request| request.body.to_string()).collect()
 }
 
-/// A home with a tool that draws, and a model that calls it and says nothing of its step.
+/// Returns a home with a tool that draws, and a model that calls it and says nothing of its step.
 pub(crate) fn drawing() -> (Home, Provider) {
     let home = Home::new();
     home.add("draws", components::DRAWS);
@@ -290,7 +290,7 @@ fn a_wrong_key_is_told_in_one_sentence() {
     assert_snapshot!(fails(&Provider::failing(401, "", error)));
 }
 
-/// Whether a file below `folder` has the key in it.
+/// Returns whether a file below `folder` has the key in it.
 fn has_key(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
@@ -546,7 +546,7 @@ fn texts_of_the_operator_reach_the_model() {
     }
 }
 
-/// A conversation that has begun.
+/// Returns a conversation that has begun.
 fn thread(home: &Home) -> String {
     let ran = home.art(&["--json", "run", "What is 2+2?"]).json();
     ran.get("threadId").and_then(Value::as_str).unwrap().to_owned()
@@ -662,7 +662,7 @@ fn what_a_provider_does_not_count_is_estimated_for_the_budget() {
     assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
 }
 
-/// The line of `art doctor` that begins with these words, and the exit code.
+/// Returns the line of `art doctor` that begins with these words, and the exit code.
 fn check(ran: &Ran, name: &str) -> String {
     let lines = ran.stdout();
     let line = lines.lines().find(|line| line.split_whitespace().nth(1) == Some(name));

@@ -33,7 +33,7 @@ fn fails(base_url: &str, again: bool) -> String {
     sentence.to_owned()
 }
 
-/// A server that does something with each connection and then closes it; how many there were.
+/// Returns a server that does something with each connection and then closes it; how many there were.
 fn server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

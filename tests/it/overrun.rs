@@ -81,6 +81,26 @@ async fn much_memory_is_copied_as_if_at_once_also_over_itself() {
 }
 
 #[tokio::test]
+async fn little_memory_is_copied_at_once_whatever_else_the_module_and_the_function_have() {
+    let items = format!("{} {NUMBERS}", "(type (func (param i64)))".repeat(100));
+    for length in [0, 5, 200_000] {
+        let execute = format!(
+            "(local $a i64) (local $length i32) (local $b f32)
+             (local.set $a (i64.const 7)) (local.set $b (f32.const 7)) (local.set $length (i32.const {length}))
+             (i32.store8 (i32.add (i32.const 900000) (local.get $length)) (i32.const 9))
+             (call $write (i32.const 20000))
+             (memory.copy (i32.const 900000) (i32.const 20000) (local.get $length))
+             (if (i32.ne (i32.load8_u (i32.add (i32.const 900000) (local.get $length))) (i32.const 9)) (then unreachable))
+             (if (local.get $length) (then
+                (if (i32.ne (i32.load8_u (i32.const 900004)) (i32.load8_u (i32.const 20004))) (then unreachable))))
+             (if (i64.ne (local.get $a) (i64.const 7)) (then unreachable))
+             (if (f32.ne (local.get $b) (f32.const 7)) (then unreachable))"
+        );
+        finds_what_it_should(&items, &execute).await;
+    }
+}
+
+#[tokio::test]
 async fn much_memory_is_filled_up_to_its_end_and_no_further() {
     for length in [0, 1, 262_143, 262_144, 262_145, 600_001] {
         let execute = format!(

@@ -60,11 +60,32 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         2,
     ),
     kind("memory.init", init, 2),
-    kind("first touch", |pages| looping(pages, "", &touch(bytes(pages), "")), 2),
+    kind(
+        "first touch",
+        |pages| looping(pages, "", &touch(bytes(pages), WRITE)),
+        2,
+    ),
     kind("first touch without a loop", unrolled_touch, 2),
     kind(
+        "first touch by reading and by writing",
+        |pages| {
+            looping(
+                pages,
+                "",
+                &format!("{}{}", touch(bytes(pages), READ), touch(bytes(pages), WRITE)),
+            )
+        },
+        2,
+    ),
+    kind(
         "release",
-        |pages| looping(pages, "", &touch(bytes(pages), "(loop $spin (br $spin))")),
+        |pages| {
+            looping(
+                pages,
+                "",
+                &format!("{} (loop $spin (br $spin))", touch(bytes(pages), WRITE)),
+            )
+        },
         300,
     ),
     kind(
@@ -129,8 +150,10 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     ),
     kind("dependent loads", |pages| chasing(pages, 100), 300),
     kind("a long body", |pages| chasing(pages, 350_000), 300),
-    kind("a deep return", deep, 300),
+    kind("a deep return", |pages| deep(pages, 3_000, 2_000), 300),
+    kind("a deep return of short bodies", |pages| deep(pages, 7_000, 90), 300),
     kind("members", members, 10),
+    kind("segments of data", segments, 2),
 ];
 
 const fn kind(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64) -> Overrunning {
@@ -167,14 +190,16 @@ fn halves(pages: u32, places: &str) -> String {
     format!("(local.set $half (i32.const {half})) (memory.copy {places} (local.get $half))")
 }
 
-/// Writes to each page, and then does something else.
-fn touch(bytes: u32, then: &str) -> String {
+const WRITE: &str = "(i32.store8 (local.get $at) (i32.const 7))";
+const READ: &str = "(drop (i32.load8_u (local.get $at)))";
+
+/// Does something at each page.
+fn touch(bytes: u32, access: &str) -> String {
     format!(
         "(local.set $at (i32.const 0))
          (loop $touch
-            (i32.store8 (local.get $at) (i32.const 7))
-            (br_if $touch (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 4096))) (i32.const {bytes}))))
-         {then}"
+            {access}
+            (br_if $touch (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 4096))) (i32.const {bytes}))))"
     )
 }
 
@@ -226,9 +251,9 @@ fn chasing(pages: u32, loads: usize) -> Vec<u8> {
     )
 }
 
-/// Calls itself as deep as the stack allows, and reads much after each call.
-fn deep(pages: u32) -> Vec<u8> {
-    let loads = "i32.load ".repeat(2_000);
+/// Calls itself this deep, and reads this often after each call.
+fn deep(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
+    let loads = "i32.load ".repeat(loads);
     let items = format!(
         "(func $deep (param $left i32) (param $at i32) (result i32)
             (if (local.get $left) (then
@@ -236,7 +261,7 @@ fn deep(pages: u32) -> Vec<u8> {
             local.get $at {loads})"
     );
     let execute = format!(
-        "{} (loop $for_ever (local.set $at (call $deep (i32.const 3000) (local.get $at))) (br $for_ever))",
+        "{} (loop $for_ever (local.set $at (call $deep (i32.const {calls}) (local.get $at))) (br $for_ever))",
         scatter(pages)
     );
     guest(pages, &items, &execute)
@@ -245,4 +270,23 @@ fn deep(pages: u32) -> Vec<u8> {
 /// One has as much memory as a member may have beside a larger one, the other more than is there for a schema.
 fn members(_pages: u32) -> Vec<u8> {
     Handmade::default().build_with(&crate::handmade::members(126 * 65_536, 400, 1_000_000))
+}
+
+/// Instantiates a module with a MiB of data again and again, each time into the same memory.
+fn segments(_pages: u32) -> Vec<u8> {
+    let member = format!(
+        r#"(component
+            (core module $own (memory (export "memory") 17))
+            (core instance $own (instantiate $own))
+            (core module $m (import "own" "memory" (memory 17)) (data (i32.const 0) "{}"))
+            {})"#,
+        "x".repeat(1 << 20),
+        r#"(core instance (instantiate $m (with "own" (instance $own))))"#.repeat(31)
+    );
+    let execute = "(loop $for_ever (br $for_ever))";
+    Handmade {
+        execute,
+        ..Handmade::default()
+    }
+    .build_with(&member)
 }

@@ -9,7 +9,7 @@ use crate::home::Home;
 use crate::program::Ran;
 
 const ABOUT_WORDS: &str = "How many words are in this text?";
-const ABOUT_SALES: &str = "Which region has the highest total revenue in this CSV?";
+const ABOUT_SALES: &str = "Which region has the highest total revenue in this table?";
 const SALES: &str = "region,units,revenue\nNorth,9,120\nSouth,2,340\nNorth,4,90\nSouth,1,60\n";
 /// What is told of a pipe that nobody writes to.
 const UNREAD: &str = "stdin is a pipe that gave nothing";

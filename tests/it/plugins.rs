@@ -10,7 +10,7 @@ use art_tools::schema::CompiledSchema;
 
 use crate::harness::{call, components, guest, output};
 
-/// Every plugin with its name.
+/// Returns every plugin with its name.
 fn plugins() -> impl Iterator<Item = (&'static str, std::sync::Arc<Plugin>)> {
     components::PLUGINS.iter().map(|(name, path)| (*name, guest(path)))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What came in.
+/// One input of the conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -86,30 +86,30 @@ impl Provider {
         })
     }
 
-    /// The next request that came in.
+    /// Returns the next request that came in.
     pub(crate) fn request(&self) -> Request {
         let waited = self.requests.recv_timeout(Duration::from_secs(60));
         waited.expect("the provider is asked")
     }
 
-    /// All requests that came in so far.
+    /// Returns all requests that came in so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.try_iter().collect()
     }
 }
 
-/// A plan in the form that the agent reads.
+/// Returns a plan in the form that the agent reads.
 pub(crate) fn plan(items: &Value) -> String {
     let plan = json!({"title": "Title", "intent": "Intent", "plan": "The plan.", "todoList": items});
     format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---")
 }
 
-/// Whether the request asks for the answer.
+/// Returns whether the request asks for the answer.
 pub(crate) fn is_synthesis(request: &Request) -> bool {
     says(request, "<mainContent>")
 }
 
-/// Whether the instructions of the request have `text`.
+/// Returns whether the instructions of the request have `text`.
 pub(crate) fn says(request: &Request, text: &str) -> bool {
     let instructions = request.body.pointer("/messages/0/content").and_then(Value::as_str);
     instructions.unwrap_or_default().contains(text)

@@ -18,7 +18,7 @@ name=$(basename "$(dirname "$2")")
 printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$2" "$COMPONENTS" "$name"
 "#;
 
-/// A folder with what quickstart looks for in a checkout.
+/// Returns a folder with what quickstart looks for in a checkout.
 fn checkout() -> TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let checkout = TempDir::new().unwrap();
@@ -36,7 +36,7 @@ fn checkout() -> TempDir {
     checkout
 }
 
-/// `art` with `home` and without a plugins folder that is named, in `folder`.
+/// Returns `art` with `home` and without a plugins folder that is named, in `folder`.
 fn art_in(folder: &Path, home: &Home, arguments: &[&str]) -> Command {
     let mut art = Command::new(home.command(&[]).get_program());
     art.arg("--home")

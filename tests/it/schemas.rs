@@ -1,36 +1,36 @@
 //! Schemas that say much with little: whatever a component says of itself, no command takes longer or more memory for it.
 
 use std::fs;
-use std::process::Command;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 
 use crate::handmade::Handmade;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::Ran;
+use crate::provider::{Provider, Reply, plan, says};
 
 /// Kilobytes of writable memory and seconds of processor time of each command: a build for tests is slow, and what grows without
 /// bound passes any limit.
-const CAPS: &str = "ulimit -d 1000000; ulimit -t 60;";
+const CAPS: &str = "ulimit -d 1000000; ulimit -t 60";
 
 /// Runs `art` with the calculator and a handmade tool beside it.
 fn art(tool: &Handmade<'_>, args: &[&str]) -> Ran {
+    beside_the_calculator(&tool.build(), args)
+}
+
+fn beside_the_calculator(tool: &[u8], args: &[&str]) -> Ran {
+    home_with(tool).limited(CAPS, args)
+}
+
+/// A home with the calculator and a handmade tool beside it.
+fn home_with(tool: &[u8]) -> Home {
     let home = Home::empty();
     let (name, path) = components::PLUGINS.first().unwrap();
     home.add(name, path);
-    fs::write(home.plugins().join("handmade.wasm"), tool.build()).unwrap();
-    let art = home.command(args);
-    let mut capped = Command::new("sh");
-    capped.args(["-c", &format!("{CAPS} exec \"$0\" \"$@\"")]);
-    capped.arg(art.get_program()).args(art.get_args());
-    for (name, value) in art.get_envs() {
-        match value {
-            Some(value) => capped.env(name, value),
-            None => capped.env_remove(name),
-        };
-    }
-    Ran(capped.output().unwrap())
+    fs::write(home.plugins().join("handmade.wasm"), tool).unwrap();
+    home
 }
 
 fn refer(to: &str) -> Value {
@@ -92,37 +92,66 @@ fn a_pattern_under_many_paths_is_counted_on_each_of_them() {
     }
 }
 
+/// As many texts as make an output of a megabyte.
+fn megabyte() -> Vec<u8> {
+    let texts = vec![format!("\"{}\"", "x".repeat(23)); 40_000].join(",");
+    format!("[{texts}]").into_bytes()
+}
+
+/// A tool that gives this output, each item of which so many schemas are tried on.
+fn checked_by(schemas: usize, output: &[u8]) -> Vec<u8> {
+    const AT: u32 = 2 << 20;
+    let checks = vec![json!({"minLength": 0}); schemas];
+    let mut outcome = Handmade::success(u32::try_from(output.len()).unwrap());
+    outcome[1] = AT;
+    let data: String = output.iter().map(|byte| format!("\\{byte:02x}")).collect();
+    let tool = Handmade {
+        memory: r#"(memory (export "memory") 64)"#,
+        output_schema: Some(&json!({"items": {"allOf": checks}}).to_string()),
+        items: &format!("(data (i32.const {AT}) \"{data}\")"),
+        outcome,
+        ..Handmade::default()
+    };
+    tool.build()
+}
+
 #[test]
 fn a_megabyte_of_output_is_checked_within_the_time_of_its_call_or_not_at_all() {
-    let output = format!("[{}1]", "1,".repeat(24_999)).into_bytes();
-    for (schemas, code) in [(10, 0), (100, 0), (600, 5)] {
-        let checks =
-            json!({"items": {"allOf": properties(schemas, &json!({"minimum": 0})).values().collect::<Vec<_>>()}});
-        let tool = Handmade {
-            memory: r#"(memory (export "memory") 64)"#,
-            output_schema: Some(&checks.to_string()),
-            items: &format!("(data (i32.const 2097152) \"{}\")", String::from_utf8_lossy(&output)),
-            outcome: [
-                0,
-                2_097_152,
-                u32::try_from(output.len()).unwrap(),
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-            ],
-            ..Handmade::default()
-        };
-        let ran = art(&tool, &["tool", "call", "handmade", "{}"]);
+    let output = megabyte();
+    assert!((1_000_000..1 << 20).contains(&output.len()), "{}", output.len());
+    for (schemas, code) in [(10, 0), (60, 0), (600, 5)] {
+        let ran = beside_the_calculator(&checked_by(schemas, &output), &["tool", "call", "handmade", "{}"]);
         assert_eq!(ran.code(), code, "{schemas}: {}", ran.stderr());
     }
+}
+
+/// The tool is called again and again, and nearly all of that time its output is checked.
+#[test]
+fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
+    let home = home_with(&checked_by(70, &megabyte()));
+    let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": ["handmade"],
+        "dependencies": []}]);
+    let provider = Provider::start(move |request| match says(request, "JSON_OUTPUT_START") {
+        true => Reply::Text(vec![plan(&step)]),
+        false => Reply::Call("handmade", json!({})),
+    });
+    let run = home.start(&[
+        "--model",
+        "compatible:m",
+        "--base-url",
+        &provider.base_url,
+        "run",
+        "Count",
+    ]);
+    // The plan, the first call, and what came of it.
+    (0..3).for_each(|_| drop(provider.request()));
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    let ran = Ran(run.wait_with_output().unwrap());
+    assert_eq!(ran.code(), 130, "{ran}");
+    assert!(ran.stdout().starts_with("The run was cancelled"), "{ran}");
+    let listed = home.art(&["--json", "runs", "list"]).stdout();
+    assert!(listed.contains("cancelled"), "{listed}");
 }
 
 #[test]

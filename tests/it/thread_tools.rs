@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::program::Ran;
 
-/// A conversation that has begun.
+/// Returns a conversation that has begun.
 fn thread(home: &Home) -> String {
     let report = home.art(&["--json", "run", "What is 2+2?"]).json();
     report.get("threadId").and_then(Value::as_str).unwrap().to_owned()
@@ -15,7 +15,7 @@ fn set(home: &Home, thread: &str, tools: &[&str]) -> Ran {
     home.art(&[&["thread", "set", thread, "tools"], tools].concat())
 }
 
-/// The exit code of a question for the calculator: 0 when it may be used, 4 when no tool fits.
+/// Returns the exit code of a question for the calculator: 0 when it may be used, 4 when no tool fits.
 fn asked(home: &Home, thread: &str) -> i32 {
     home.art(&["run", "--thread", thread, "What is 3*5?"]).code()
 }

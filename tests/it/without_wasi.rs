@@ -15,7 +15,7 @@ async fn asked_to(what: &str, n: u64, limits: Limits) -> Outcome {
     call(&guest(components::WITHOUT_WASI), arguments, limits).await
 }
 
-/// The log of a call that panicked.
+/// Returns the log of a call that panicked.
 async fn told_when_asked_to(what: &str) -> String {
     let outcome = asked_to(what, 0, Limits::EXECUTE).await;
     assert_eq!(outcome.ending.name(), "trap", "{:?}", outcome.ending);

@@ -19,7 +19,7 @@ const LISTING: [Connection; 8] = [
     COMPATIBLE,
 ];
 
-/// What doctor says of the model, as verdict and words.
+/// Returns what doctor says of the model, as verdict and words.
 fn verdict(world: &World) -> (String, String) {
     let ran = world.art(&["--json", "doctor"]);
     let checks = ran.json();

@@ -1,4 +1,4 @@
-//! Runs that meet a fault of the provider (threats M01 to M05).
+//! Runs that meet a fault of the provider.
 
 use crate::connection::{Connection, Mode};
 use crate::fixture::{self, ANSWER, Fixture, two_steps, two_steps_after};
@@ -142,7 +142,7 @@ pub(crate) fn a_refused_key_is_said_and_not_repeated(connection: Connection, mod
     );
 }
 
-/// Where an error says that the key is from, or can be.
+/// Returns where an error says that the key is from, or can be.
 fn key_source(connection: Connection) -> &'static str {
     connection.key.map_or("api_key_env", |(variable, _)| variable)
 }

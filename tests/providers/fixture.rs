@@ -36,7 +36,7 @@ impl Fixture {
         self
     }
 
-    /// The model thinks before it answers.
+    /// Lets the model think before it answers.
     pub(crate) fn thinking(mut self) -> Self {
         self.0["response"]["reasoning"] = THOUGHT.into();
         self
@@ -48,13 +48,13 @@ impl Fixture {
         self
     }
 
-    /// The mock lists the model, and answers no other.
+    /// Lets the mock list the model, and answer no other.
     pub(crate) fn of_model(mut self, model: &str) -> Self {
         self.0["match"]["model"] = model.into();
         self
     }
 
-    /// The reply reads 11 tokens and writes 7, in the words of each dialect.
+    /// Lets the reply count 11 tokens read and 7 written, in the words of each protocol.
     pub(crate) fn counted(mut self) -> Self {
         self.0["response"]["usage"] = json!({
             "prompt_tokens": 11, "completion_tokens": 7, "input_tokens": 11, "output_tokens": 7,
@@ -74,7 +74,7 @@ impl Fixture {
         self
     }
 
-    /// The provider held the rest of the reply back.
+    /// Creates the provider held the rest of the reply back.
     pub(crate) fn held_back(mut self, connection: Connection) -> Self {
         // The mock gives Anthropic's reason as it is.
         let reason = if connection.provider == ANTHROPIC.provider {
@@ -108,7 +108,7 @@ impl Fixture {
         self.with("response", json!({"error": error, "status": status, "retryAfter": 1}))
     }
 
-    /// A fault of the mock's own, by its name, each time.
+    /// Creates a fault of the mock's own, by its name, each time.
     pub(crate) fn chaos(self, fault: &str) -> Self {
         self.with("chaos", json!({fault: 1}))
     }
@@ -136,7 +136,7 @@ impl Fixture {
     }
 }
 
-/// The plan of [`two_steps`].
+/// Returns the plan of [`two_steps`].
 pub(crate) fn planning() -> Fixture {
     let steps = [step("step_1", PERCENTAGE, &[]), step("step_2", QUOTIENT, &["step_1"])];
     plan("## Available tools", &steps)
@@ -149,7 +149,7 @@ fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// The turn that plans `steps`, for a question with `words` in it.
+/// Returns the turn that plans `steps`, for a question with `words` in it.
 fn plan(words: &str, steps: &[Value]) -> Fixture {
     let plan = json!({
         "title": "a share and its seventh", "intent": "two numbers", "plan": "One call after the other.",
@@ -160,7 +160,7 @@ fn plan(words: &str, steps: &[Value]) -> Fixture {
     Fixture::new(&question, &json!({"content": text}))
 }
 
-/// The turn of a step that makes `calls`. The step has to know what is in `known`.
+/// Returns the turn of a step that makes `calls`. The step has to know what is in `known`.
 fn calling(task: &str, known: &[&str], calls: &[Value]) -> Fixture {
     let task = format!("## Task\n> {task}");
     let system = [&[task.as_str()], known].concat();
@@ -170,12 +170,12 @@ fn calling(task: &str, known: &[&str], calls: &[Value]) -> Fixture {
     )
 }
 
-/// A call of the calculator, without an identifier: the dialect's own is used.
+/// Returns a call of the calculator, without an identifier: the dialect's own is used.
 fn call(expression: &str) -> Value {
     json!({"name": "calculator", "arguments": {"expression": expression}})
 }
 
-/// The turn of a step that has seen `result` and ends the step.
+/// Returns the turn of a step that has seen `result` and ends the step.
 fn completing(task: &str, result: &str) -> Fixture {
     let reply = json!({"content": result, "nextStepDecision": "complete_item"});
     let question = json!({
@@ -184,7 +184,7 @@ fn completing(task: &str, result: &str) -> Fixture {
     Fixture::new(&question, &json!({"content": reply.to_string()}))
 }
 
-/// The first call of [`two_steps`].
+/// Returns the first call of [`two_steps`].
 pub(crate) fn first_call() -> Fixture {
     calling(PERCENTAGE, &[], &[call(SHARE)])
 }
@@ -208,7 +208,7 @@ pub(crate) enum Wrong {
     Extra,
 }
 
-/// A first call that is wrong, and the call that the model makes once it has read so.
+/// Returns a first call that is wrong, and the call that the model makes once it has read so.
 pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
     let call = match wrong {
         Wrong::Expression => call("2340 *"),
@@ -222,7 +222,7 @@ pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
     [calling(PERCENTAGE, &[], &[call]), first_call_after("\"error\"")]
 }
 
-/// The first call again and again, whatever it is answered.
+/// Returns the first call again and again, whatever it is answered.
 pub(crate) fn first_call_for_ever() -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
     Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
@@ -234,7 +234,8 @@ pub(crate) fn empty_for_ever() -> Fixture {
     Fixture::new(&question, &json!({"content": ""}))
 }
 
-/// One step whose first reply makes so many calls, no two of them the same, and which ends once the last one was refused.
+/// Returns one step whose first reply makes so many calls, no two of them the same, and which ends once the last one
+/// was refused.
 pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
     let ended = json!({"content": "58.5", "nextStepDecision": "complete_item"});
@@ -244,7 +245,7 @@ pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     [end].into_iter().chain(turns).collect()
 }
 
-/// A first reply whose two calls have the same identifier.
+/// Returns a first reply whose two calls have the same identifier.
 pub(crate) fn twins() -> Fixture {
     let calls = [SHARE, "2340 * 17.5 / 700"].map(|expression| {
         let mut call = call(expression);
@@ -254,29 +255,30 @@ pub(crate) fn twins() -> Fixture {
     calling(PERCENTAGE, &[], &calls)
 }
 
-/// A first reply that ends before its end, and the call that the model makes once it has read so.
+/// Returns a first reply that ends before its end, and the call that the model makes once it has read so.
 pub(crate) fn first_call_cut() -> [Fixture; 2] {
     [first_call().out_of_tokens(), first_call_after("cut off")]
 }
 
-/// The first call, to a step whose call before was answered with `result`.
+/// Returns the first call, to a step whose call before was answered with `result`.
 fn first_call_after(result: &str) -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": result});
     Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
 }
 
-/// The answer, once there are results.
+/// Returns the answer, once there are results.
 pub(crate) fn synthesis() -> Fixture {
     answering("## Completed steps", ANSWER)
 }
 
-/// The turn that answers, to a question with `words` in it.
+/// Returns the turn that answers, to a question with `words` in it.
 fn answering(words: &str, answer: &str) -> Fixture {
     let text = format!("<mainContent>{answer}</mainContent>\n<uiMetadata>{{\"suggestedQuestions\":[]}}</uiMetadata>");
     Fixture::new(&json!({"userMessage": words}), &json!({"content": text}))
 }
 
-/// The turns of the next question, which uses what the first one found; they come before those of [`two_steps`].
+/// Returns the turns of the next question, which uses what the first one found; they come before those of
+/// [`two_steps`].
 pub(crate) fn next_question() -> Vec<Fixture> {
     vec![
         plan(
@@ -301,12 +303,12 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
     ]
 }
 
-/// One step whose reply makes two calls.
+/// Returns one step whose reply makes two calls.
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
     one_step(calling(PERCENTAGE, &[], &[call(SHARE), call("2340 * 17.5 / 700")]))
 }
 
-/// One step whose first reply is `first`, and which ends with the result 58.5.
+/// Returns one step whose first reply is `first`, and which ends with the result 58.5.
 pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     vec![
         plan("## Available tools", &[step("step_1", PERCENTAGE, &[])]),
@@ -316,7 +318,7 @@ pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     ]
 }
 
-/// The turns of [`two_steps`], but before them those that come first.
+/// Returns the turns of [`two_steps`], but before them those that come first.
 pub(crate) fn two_steps_after(first: impl IntoIterator<Item = Fixture>) -> Vec<Fixture> {
     first.into_iter().chain(two_steps()).collect()
 }

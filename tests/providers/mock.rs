@@ -49,12 +49,12 @@ impl Mock {
         }
     }
 
-    /// The URL of the mock without a path.
+    /// Returns the URL of the mock without a path.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request that it answered, in order.
+    /// Returns every request that it answered, in order.
     pub(crate) fn requests(&self) -> Vec<Request> {
         let journal = self.control("GET", "journal", "");
         serde_json::from_str::<Vec<Value>>(&journal)
@@ -97,7 +97,7 @@ impl Drop for Mock {
     }
 }
 
-/// The value of `variable`, which says what the words in `meaning` say.
+/// Returns the value of `variable`, which says what the words in `meaning` say.
 pub(crate) fn required(variable: &str, meaning: &str) -> OsString {
     env::var_os(variable).unwrap_or_else(|| {
         panic!("`{variable}` is not set: it {meaning} (hint: `tests/providers/run` fetches that and sets it)")
@@ -129,12 +129,12 @@ impl Request {
         self.0["path"].as_str().unwrap()
     }
 
-    /// When it was answered, in milliseconds.
+    /// Returns when it was answered, in milliseconds.
     pub(crate) fn timestamp(&self) -> u64 {
         self.0["timestamp"].as_u64().unwrap()
     }
 
-    /// A header; the value of a key is masked by the mock.
+    /// Returns a header; the value of a key is masked by the mock.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.0["headers"][name].as_str()
     }
@@ -152,7 +152,7 @@ impl Request {
         last.map_or_else(String::new, |message| text(&message["content"]))
     }
 
-    /// What the model said before.
+    /// Returns what the model said before.
     pub(crate) fn assistant_texts(&self) -> Vec<String> {
         let turns = self.messages().iter();
         turns
@@ -170,7 +170,7 @@ impl Request {
     }
 }
 
-/// The text of a message, which is a string or a list of parts.
+/// Returns the text of a message, which is a string or a list of parts.
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Streams that a provider's own test suite recorded, read by our dialect (threats M04, M05, M10).
+//! Streams that a provider's own test suite recorded, read by our dialect (M04, M05, M10).
 //!
 //! They are fetched, not kept here. What a recording should give is taken from the recording itself, by a reader that is
 //! as simple as it can be: it knows whole files and nothing of splits, errors or bounds.
@@ -22,7 +22,7 @@ struct Recording {
 }
 
 impl Recording {
-    /// The events of it when it comes in `chunks`.
+    /// Returns the events of it when it comes in `chunks`.
     fn events<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
         replay(Api::Anthropic, "anthropic", chunks)
     }
@@ -31,14 +31,14 @@ impl Recording {
         Self::events([self.bytes.as_slice()])
     }
 
-    /// The JSON of its `data` lines, in order.
+    /// Returns the JSON of its `data` lines, in order.
     fn data(&self) -> Vec<Value> {
         let text = std::str::from_utf8(&self.bytes).unwrap();
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|json| serde_json::from_str(json).unwrap()).collect()
     }
 
-    /// Where the event that says why it stopped begins.
+    /// Returns where the event that says why it stopped begins.
     fn stop(&self) -> usize {
         let text = std::str::from_utf8(&self.bytes).unwrap();
         text.find("event: message_delta").unwrap()
@@ -69,7 +69,7 @@ struct Said {
     stopped: String,
 }
 
-/// The simple reader. A call counts when its block was closed.
+/// Returns the simple reader. A call counts when its block was closed.
 fn said(recording: &Recording) -> Said {
     let mut said = Said::default();
     let mut open: BTreeMap<u64, [String; 3]> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn said(recording: &Recording) -> Said {
     said
 }
 
-/// The same of what our dialect gave.
+/// Returns the same of what our dialect gave.
 fn heard(events: &[StreamEvent]) -> Said {
     let mut reply = ModelReply::default();
     for event in events {

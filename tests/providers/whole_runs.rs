@@ -171,7 +171,7 @@ fn has_role(request: &Request, role: &str) -> bool {
     request.messages().iter().any(|message| message["role"] == role)
 }
 
-/// The names of the calls of the request's turns, each of which has to be answered once by its identifier.
+/// Returns the names of the calls of the request's turns, each of which must be answered once by its identifier.
 fn answered_calls(request: &Request) -> Vec<String> {
     let of_role = |role: &'static str| request.messages().iter().filter(move |message| message["role"] == role);
     let calls: Vec<_> = of_role("assistant")

@@ -48,17 +48,17 @@ impl World {
         fs::write(&path, before + settings).unwrap();
     }
 
-    /// `art run` with the question of every run.
+    /// Returns `art run` with the question of every run.
     pub(crate) fn run(&self, flags: &[&str]) -> Ran {
         self.art(&[&["run"], flags, &[QUERY]].concat())
     }
 
-    /// `art chat` that reads `lines`.
+    /// Returns `art chat` that reads `lines`.
     pub(crate) fn chat(&self, lines: &str) -> Ran {
         self.art_reading(lines, &["chat"])
     }
 
-    /// `art` with this provider.
+    /// Returns `art` with this provider.
     pub(crate) fn art(&self, args: &[&str]) -> Ran {
         self.art_reading("", args)
     }
@@ -100,12 +100,12 @@ impl World {
         }
     }
 
-    /// The questions that the mock answered.
+    /// Returns the questions that the mock answered.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.mock.requests()
     }
 
-    /// What went over the wire, for a person who reads a failure.
+    /// Returns what went over the wire, for a person who reads a failure.
     pub(crate) fn wire(&self) -> String {
         let lines = self.requests().into_iter().map(|request| {
             let question = request.messages().last().map(Value::to_string).unwrap_or_default();
@@ -133,7 +133,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Every file below `dir`; none when it is not there.
+/// Returns every file below `dir`; none if it is not there.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else {
         return Vec::new();

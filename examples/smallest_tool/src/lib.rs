@@ -8,7 +8,11 @@ struct In {
 }
 
 /// Counts the words of a text, which are what white space separates.
-#[tool]
+#[tool(example(
+    ask = "How many words are in \"to be\"?",
+    input = r#"{"text":"to be"}"#,
+    output = "2"
+))]
 fn word_count(input: In) -> Result<usize> {
     Ok(input.text.split_whitespace().count())
 }

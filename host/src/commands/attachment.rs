@@ -11,14 +11,14 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::CommandError;
 use crate::render::units;
 
-/// Largest text, in bytes. In a call it is longer, since it stands there as JSON, so by default no tool reads the longest.
+/// Maximum bytes of a text. In a call it is longer, as JSON, so by default no tool can read the longest.
 const MAX_TEXT: usize = 1 << 20;
 /// Largest picture or document, in bytes: what providers take. In base64 the largest are more than any tool may read.
 const MAX_MEDIA: usize = 5 << 20;
 /// Largest of all.
 pub(super) const MAX_BYTES: usize = MAX_MEDIA;
-/// All files of a question together, in bytes of JSON. They are in the first entry of its journal, beside the end of the
-/// conversation and the at most 4 MiB that earlier runs left, and a store takes 16 MiB.
+/// Maximum size of all files of a question together, in bytes of JSON. They are in the first entry of the journal, next
+/// to the end of the conversation and at most 4 MiB of earlier runs, and a store accepts 16 MiB.
 const MAX_TOTAL: usize = 11 << 20;
 
 /// How the files begin that are no text and that a model may look at.
@@ -33,7 +33,8 @@ const MEDIA: [(&str, &[u8]); 5] = [
 /// Reads the files.
 ///
 /// # Errors
-/// When one is no readable regular file of UTF-8 text, no picture and no PDF, is too large, or two have the same name.
+/// Fails if a file is not a readable regular file with UTF-8 text, a picture or a PDF, if it is too large, or if two
+/// files have the same name.
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let mut attachments: Vec<QueryAttachment> = Vec::new();
     for path in paths {
@@ -45,7 +46,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Comman
 /// Adds an attachment to others.
 ///
 /// # Errors
-/// When one of them has its name, or they are too large together.
+/// Fails if one of them has its name, or they are too large together.
 pub(super) fn add(attachments: &mut Vec<QueryAttachment>, attachment: QueryAttachment) -> Result<(), CommandError> {
     let name = &attachment.name;
     if attachments.iter().any(|other| other.name == *name) {
@@ -67,17 +68,17 @@ pub(super) fn check_together(attachments: &[QueryAttachment]) -> Result<(), Comm
     Ok(())
 }
 
-/// Bytes that the journal keeps of it.
+/// Returns its size in the journal, in bytes.
 fn json_bytes(attachment: &QueryAttachment) -> usize {
     serde_json::to_vec(attachment).map_or(MAX_TOTAL, |json| json.len())
 }
 
-/// Says so when no tool can take the attachment, since none reads more than `most` bytes. Without tools there is none that
-/// could.
+/// Returns a warning if no tool can take the attachment, since none reads more than `most` bytes. `None` means that
+/// there are no tools.
 pub(super) fn beyond_tools(attachment: &QueryAttachment, most: Option<u64>) -> Option<String> {
     let text = attachment.base64.as_ref().unwrap_or(&attachment.text);
     let bytes = serde_json::to_vec(text).map_or(u64::MAX, |json| json.len() as u64);
-    // A call has at least a key beside it.
+    // The arguments of a call have at least a key as well.
     let most = most.filter(|most| bytes >= *most)?;
     Some(format!(
         "no tool can take `{}`: in a call it has {}, and the tools read at most {}",
@@ -100,10 +101,10 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-/// What a file is, by how it begins and not by its name.
+/// Returns the type of a file, by its first bytes and not by its name.
 ///
 /// # Errors
-/// When it is no UTF-8 text, no picture and no PDF, or too large.
+/// Fails if the bytes are not UTF-8 text, a picture or a PDF, or are too many.
 pub(super) fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
     let media = media_of(&bytes);
     let most = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
@@ -137,7 +138,7 @@ fn refused(path: &Path, reason: &str) -> CommandError {
     CommandError::Usage(format!("the attachment `{}` {reason}", path.display()))
 }
 
-/// The type of a file that is no text; none when it may be one.
+/// Returns the type of a file that is not text; none if it may be text.
 fn media_of(bytes: &[u8]) -> Option<&'static str> {
     let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
     let known = MEDIA.iter().find(|(_, begins)| bytes.starts_with(begins));

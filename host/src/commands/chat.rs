@@ -6,12 +6,13 @@ mod input;
 mod screen;
 mod session;
 
-use tokio::runtime::Runtime;
+use tokio::runtime::Runtime as Executor;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, ids, open, report, run, runtime};
+use super::{attachment, config, ids, open, report, run};
 use crate::cli::{ChatArgs, Global};
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
 use commands::{ChatLine, ThreadChange};
@@ -38,12 +39,12 @@ fn begin(global: &Global) -> Result<(Chat, Input), CommandError> {
         true => AfterInterrupt::GoOn,
         false => AfterInterrupt::End,
     })?;
-    let runtime = runtime()?;
-    let host = runtime.block_on(open(global, config))?;
+    let executor = executor()?;
+    let host = executor.block_on(open(global, config))?;
     let chat = Chat {
         screen: Screen::new(global.json),
         interactive: input.is_interactive(),
-        runtime,
+        executor,
         interrupts,
         session: Session::new(host),
         worst: Exit::Success,
@@ -55,7 +56,7 @@ struct Chat {
     screen: Screen,
     /// A person is at the other end, who sees what went wrong and asks again.
     interactive: bool,
-    runtime: Runtime,
+    executor: Executor,
     interrupts: Interrupts,
     session: Session,
     worst: Exit,
@@ -68,9 +69,9 @@ impl Chat {
         if let Err(error) = &ended {
             self.fail(error);
         }
-        self.runtime.block_on(self.session.host.close());
+        self.executor.block_on(self.session.host.close());
         // A look-up of a host that nobody waits for any more must not hold the process.
-        self.runtime.shutdown_background();
+        self.executor.shutdown_background();
         // A person has seen what went wrong; leaving is no failure, but being ended is.
         let left = self.interactive && ended.is_ok() && !self.interrupts.ended();
         if left { Exit::Success } else { self.worst }
@@ -78,9 +79,10 @@ impl Chat {
 
     fn begin(&mut self, thread: Option<String>) -> Result<(), CommandError> {
         if let Some(id) = thread {
-            self.runtime.block_on(self.session.go_on_with(&id))?;
+            self.executor.block_on(self.session.go_on_with(&id))?;
         }
-        self.screen.greet(&self.session.host, self.interactive)
+        let greeting = self.screen.greet(&self.session.host, self.interactive);
+        self.executor.block_on(greeting)
     }
 
     /// Obeys one line after the other until the person leaves. What is wrong with a line is told, and the next one read.
@@ -143,7 +145,7 @@ impl Chat {
             }
             ChatLine::Detach => screen.say(&screen::detached(&session.detach())),
             ChatLine::History => {
-                let messages = self.runtime.block_on(session.messages())?;
+                let messages = self.executor.block_on(session.messages())?;
                 screen.say(&screen::history(&messages));
             }
             ChatLine::Wrong(what) => return Err(CommandError::Usage(what)),
@@ -155,7 +157,7 @@ impl Chat {
         match change {
             ThreadChange::None => {}
             ThreadChange::New => self.session.begin_thread(),
-            ThreadChange::To(id) => self.runtime.block_on(self.session.go_on_with(&id))?,
+            ThreadChange::To(id) => self.executor.block_on(self.session.go_on_with(&id))?,
         }
         let thread = self.session.thread();
         self.screen
@@ -167,7 +169,7 @@ impl Chat {
     fn ask(&mut self, query: String) -> Result<(), CommandError> {
         let run = self.interrupts.begin();
         let asked = self.screen.ask(&mut self.session, query, run.cancel.clone());
-        let ended = self.runtime.block_on(asked)?;
+        let ended = self.executor.block_on(asked)?;
         self.worst = self.worst.worse(ended);
         Ok(())
     }

@@ -16,10 +16,10 @@ pub(super) const FIRST_PARTY: [&str; 8] = [
     "unit_convert",
 ];
 
-/// The root of the checkout: above the current folder, or where this program was built.
+/// Returns the root of the checkout: above the current folder, or where this program was built.
 ///
 /// # Errors
-/// When neither is a checkout.
+/// Fails if neither is a checkout.
 pub(super) fn root() -> Result<PathBuf, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -2,16 +2,18 @@
 
 mod models;
 
+use art_runtime::RuntimeError;
+use art_runtime::compose::{open_sandbox, open_store};
+use art_runtime::config::Config;
+use art_runtime::error::in_one_line;
+use art_runtime::plugins::load_folder;
 use art_store::StoreError;
 use serde::Serialize;
 
 use super::config;
 use crate::cli::Global;
-use crate::compose::{open_sandbox, open_store};
-use crate::config::Config;
-use crate::error::{CommandError, in_one_line};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::plugins::load_folder;
 use crate::plugins::target::Target;
 use crate::render::compiling::Compiling;
 use crate::render::{self, table};
@@ -122,7 +124,7 @@ fn store(config: &Config) -> Check {
     match open_store(config) {
         Ok(_) => check("store", Verdict::Ok, format!("`{}`", path.display())),
         // Another host is at work: nothing is wrong with the machine.
-        Err(error @ CommandError::Store(StoreError::InUse { .. })) => {
+        Err(error @ RuntimeError::Store(StoreError::InUse { .. })) => {
             check("store", Verdict::Warn, in_one_line(&error))
         }
         Err(error) => check("store", Verdict::Fail, in_one_line(&error)),
@@ -195,7 +197,7 @@ fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox, quiet: bool) -> Chec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Overrides;
+    use art_runtime::config::Overrides;
     use std::collections::BTreeMap;
     use std::net::TcpListener;
 

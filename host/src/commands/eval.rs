@@ -2,15 +2,18 @@
 
 use std::fs::File;
 
+use art_core::tool::ToolSchema;
 use art_model::eval::{EvalCase, EvalReport, ProposedCall, evaluate, parse_cases};
+use art_runtime::compose::{Toolbox, callable, open_engine};
+use art_runtime::config::Config;
+use art_runtime::rehearse::proposed_calls;
 
-use super::{config, runtime};
+use super::config;
 use crate::bounded;
 use crate::cli::{EvalArgs, Global};
-use crate::compose::{callable, open_engine};
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
-use crate::rehearse::proposed_calls;
 use crate::render::{self, table};
 
 /// Bytes of all lines together.
@@ -24,21 +27,31 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     let config = config(global)?;
     let engine = open_engine(&config)?;
     let model = callable(&engine, &config.model.value)?;
-    let runtime = runtime()?;
-    let report = runtime.block_on(evaluate(&cases, async |case: &EvalCase| {
-        let calls = proposed_calls(&config, &engine, &model, &case.query, &case.tools).await?;
+    let executor = executor()?;
+    let own = own_tools(&config, &cases)?;
+    let report = executor.block_on(evaluate(&cases, async |case: &EvalCase| {
+        let tools = case.tools.as_ref().unwrap_or(&own);
+        let calls = proposed_calls(&config, &engine, &model, &case.query, tools).await?;
         Ok(calls
             .into_iter()
             .map(|call| proposed(call.tool_name, call.arguments))
             .collect())
     }));
-    runtime.block_on(engine.shutdown());
+    executor.block_on(engine.shutdown());
     if global.json {
         render::json(&report);
     } else {
         show(&report, args.failures);
     }
     Ok(Exit::Success)
+}
+
+/// The tools of the plugins folder, if a line asks with them.
+fn own_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
+    if cases.iter().all(|case| case.tools.is_some()) {
+        return Ok(Vec::new());
+    }
+    Ok(Toolbox::load(config, Vec::new(), &|_| {})?.registry.list())
 }
 
 fn proposed(tool_name: String, arguments: serde_json::Value) -> ProposedCall {

@@ -6,13 +6,13 @@ use crate::error::CommandError;
 
 /// Stands for the newest one.
 const LAST: &str = "last";
-/// How many an error names when several begin as what was typed.
+/// Maximum number of names in an error about an ambiguous identifier.
 const NAMED: usize = 5;
 
-/// The conversation that `typed` means; the last one is the one that was written to last.
+/// Returns the conversation that `typed` means; the last one is the one that was written to last.
 ///
 /// # Errors
-/// When it means none or several.
+/// Fails if it means none or several.
 pub(super) async fn thread(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if store.get_thread(typed).await?.is_some() {
         return Ok(typed.to_owned());
@@ -26,10 +26,10 @@ pub(super) async fn thread(store: &dyn Store, typed: &str) -> Result<String, Com
     one("thread", typed, threads.map(|thread| thread.id).collect())
 }
 
-/// The run that `typed` means; the last one is the one that was begun last.
+/// Returns the run that `typed` means; the last one is the one that was begun last.
 ///
 /// # Errors
-/// When it means none or several.
+/// Fails if it means none or several.
 pub(super) async fn run(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if store.get_run(typed).await?.is_some() {
         return Ok(typed.to_owned());
@@ -43,7 +43,7 @@ pub(super) async fn run(store: &dyn Store, typed: &str) -> Result<String, Comman
     one("run", typed, runs.map(|run| run.trace_id).collect())
 }
 
-/// How the identifier begins; none for any. Every identifier begins with nothing, and nobody means that.
+/// Returns the prefix; none for the newest. An empty prefix is refused, since every identifier starts with it.
 fn prefix(typed: &str) -> Result<Option<String>, CommandError> {
     match typed {
         "" => Err(CommandError::Usage("the identifier is empty".to_owned())),

@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
 
@@ -62,14 +63,14 @@ impl Interrupts {
         let interrupts = Self {
             shared: Arc::clone(&shared),
         };
-        let runtime = super::runtime()?;
-        let entered = runtime.enter();
+        let executor = executor()?;
+        let entered = executor.enter();
         let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let terminate = signal(SignalKind::terminate()).map_err(failed)?;
         drop(entered);
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread
-            .spawn(move || runtime.block_on(listen(&shared, interrupt, terminate)))
+            .spawn(move || executor.block_on(listen(&shared, interrupt, terminate)))
             .map_err(failed)?;
         Ok(interrupts)
     }

@@ -1,8 +1,8 @@
 //! Text that is piped to a question: `art run "What is the longest word?" < story.txt`.
 //!
-//! Without being asked, `art run` takes what a file, a pipe or a socket at stdin gives. It takes no terminal and no other
-//! device, such as `/dev/null`; no file that somebody has begun to read, as a loop of a shell over its lines has; and no pipe
-//! that nobody writes to, as services and other programs leave open.
+//! Without `--attach`, `art run` reads a file, a pipe or a socket at stdin. It ignores terminals and other devices,
+//! such as `/dev/null`; files that were partly read, as in a loop of a shell over their lines; and pipes without a
+//! writer, as services and other programs leave open.
 
 use std::io::{IsTerminal, Read, stdin};
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::render;
 
 /// How an attachment of stdin is called, by people and by models.
 const NAME: &str = "stdin";
-/// How long a pipe may give nothing before it is taken for one that nobody writes to.
+/// How long a pipe may stay silent before it counts as one without a writer.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Lines that tell whether a text is a table.
 const LOOKED_AT: usize = 20;
@@ -29,7 +29,7 @@ const PIECE: usize = 64 << 10;
 /// Reads stdin to its end, however long that takes.
 ///
 /// # Errors
-/// When there is nothing, or nothing that can be attached.
+/// Fails if there is nothing, or nothing that can be attached.
 pub(super) fn all() -> Result<QueryAttachment, CommandError> {
     if stdin().is_terminal() {
         render::note("reading stdin; Ctrl-D ends it");
@@ -43,10 +43,10 @@ pub(super) fn all() -> Result<QueryAttachment, CommandError> {
     }
 }
 
-/// What stdin holds, when it was meant for this question.
+/// Returns what stdin holds, when it was meant for this question.
 ///
 /// # Errors
-/// When it does not end, or cannot be attached.
+/// Fails if it does not end, or cannot be attached.
 pub(super) fn what_is_there() -> Result<Option<QueryAttachment>, CommandError> {
     if !is_for_us() {
         return Ok(None);
@@ -73,12 +73,12 @@ fn is_for_us() -> bool {
     }
 }
 
-/// Reads to the end or past what can be attached. Gives none when nothing came within `patience`.
-fn read(patience: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
+/// Reads to the end, or past what can be attached. Returns `None` if nothing came within `max_wait`.
+fn read(max_wait: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     let mut bytes = Vec::new();
     let mut piece = vec![0; PIECE];
     while bytes.len() <= MAX_BYTES {
-        if patience.is_some_and(|patience| !is_ready(patience)) {
+        if max_wait.is_some_and(|max_wait| !is_ready(max_wait)) {
             return if bytes.is_empty() { Ok(None) } else { Err(endless()) };
         }
         let read = stdin()
@@ -93,7 +93,7 @@ fn read(patience: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     Ok(Some(bytes))
 }
 
-/// Whether something can be read from stdin within the time; its end can be, and an error.
+/// Returns whether something can be read from stdin within the time; its end can be, and an error.
 fn is_ready(within: Duration) -> bool {
     let stdin = stdin();
     let within = Timespec::try_from(within).ok();
@@ -108,7 +108,7 @@ fn endless() -> CommandError {
     ))
 }
 
-/// The attachment; none when there is nothing but white space.
+/// Returns the attachment; none if there is only white space.
 fn attached(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError> {
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
@@ -120,7 +120,7 @@ fn attached(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError> {
     Ok(Some(attachment))
 }
 
-/// What a text without a name is likely to be.
+/// Returns the likely type of a text without a name.
 fn media_type(text: &str) -> &'static str {
     let begins_as_json = text.trim_start().starts_with(['{', '[']);
     if begins_as_json && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
@@ -133,9 +133,9 @@ fn media_type(text: &str) -> &'static str {
     }
 }
 
-/// Whether the first lines have as many fields as the header.
+/// Returns whether the first lines have as many fields as the header.
 fn is_table(text: &str, separator: char) -> bool {
-    // What stands between quotation marks separates nothing.
+    // Text between quotation marks has no separators.
     let separators = |line: &str| -> usize {
         let outside = line.split('"').step_by(2);
         outside.map(|part| part.matches(separator).count()).sum()

@@ -4,13 +4,13 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 
+use art_runtime::compose::open_sandbox;
+use art_runtime::config::Config;
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::{checkout, config};
 use crate::cli::{Global, PluginCommand};
-use crate::compose::open_sandbox;
-use crate::config::Config;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::build::{Built, build};
@@ -90,6 +90,9 @@ fn show_built(global: &Global, config: &Config, built: &[Built]) {
     for built in built {
         for not_run in &built.examples.not_run {
             render::note(&format!("not run: {not_run}"));
+        }
+        for hint in &built.examples.hints {
+            render::note(&format!("hint: {hint}"));
         }
     }
     render::note(&format!("dropped into `{}`", config.plugins.value.display()));

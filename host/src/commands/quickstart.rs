@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use art_runtime::Question;
+use art_runtime::compose::open_sandbox;
+use art_runtime::config::{Config, Origin};
+
 use super::{checkout, config, doctor, run};
 use crate::cli::Global;
-use crate::compose::open_sandbox;
-use crate::config::{Config, Origin};
-use crate::drive::Question;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::build::build;

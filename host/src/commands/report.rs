@@ -1,17 +1,18 @@
 //! What is told of a run that ended, besides its answer.
 
+use std::time::Duration;
+
 use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::error::{ErrorContext, ModelError};
 use art_core::provider::ModelCapability;
-use art_model::ProviderInfo;
+use art_model::{LocalServer, ProviderInfo};
+use art_runtime::config::Origin;
+use art_runtime::{Answer, Runtime};
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::attachment::beyond_tools;
 use super::tool::quoted;
-use crate::compose::Host;
-use crate::config::Origin;
-use crate::drive::Answered;
 use crate::error::CommandError;
 use crate::render::display::Display;
 use crate::render::{self, drawing, plan, units};
@@ -20,11 +21,16 @@ use crate::spent::Spent;
 /// What stands before the name when a key comes from the environment; see [`ProviderInfo::key`].
 const KEY_VARIABLE: &str = "environment variable `";
 
+/// How long a model server on this machine has to say that it is there. It is asked before an answer that does not need it.
+const LOCAL_TIMEOUT: Duration = Duration::from_millis(200);
+
 /// The first lines say which model is at work and what it cannot do, and what is wrong with the tools.
-pub(super) fn introduce(host: &Host) -> Result<(), CommandError> {
+pub(super) async fn introduce(host: &Runtime) -> Result<(), CommandError> {
     render::note(&introduction(host)?);
-    if let (Origin::Default, Some(offer)) = (host.config.model.origin, offer(&host.engine.providers())) {
-        render::note(&offer);
+    if host.config.model.origin == Origin::Default {
+        let local = host.engine.local_server(LOCAL_TIMEOUT).await;
+        let offers = [offer(&host.engine.providers()), local.as_ref().map(local_offer)];
+        offers.iter().flatten().for_each(|offer| render::note(offer));
     }
     if host.toolbox.plugins.is_empty() {
         let folder = host.config.plugins.value.display();
@@ -39,11 +45,11 @@ pub(super) fn introduce(host: &Host) -> Result<(), CommandError> {
 }
 
 /// A limit of the cost stops nothing while no cost is known; says so.
-pub(super) fn warn_of_cost(host: &Host) -> Result<(), CommandError> {
+pub(super) fn warn_of_cost(host: &Runtime) -> Result<(), CommandError> {
     let info = host.model_info()?;
     let limited = host.config.execution.value.max_cost_usd.is_some();
     // A model in this process costs nothing.
-    if limited && info.price.is_none() && info.provider.base_url.is_some() {
+    if limited && info.price.is_none() && !info.provider.in_process() {
         let model = &info.config;
         render::note(&format!(
             "warning: `maxCostUsd` counts only what the provider itself says that a call costs, since `{model}` has no \
@@ -54,7 +60,7 @@ pub(super) fn warn_of_cost(host: &Host) -> Result<(), CommandError> {
 }
 
 /// Says which attachments no tool of the host can take.
-pub(super) fn warn_of_size<'a>(host: &Host, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
+pub(super) fn warn_of_size<'a>(host: &Runtime, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
     let inputs = host.toolbox.plugins.iter().map(|plugin| plugin.limits().input_bytes);
     let most = inputs.max();
     let told = attachments
@@ -64,7 +70,7 @@ pub(super) fn warn_of_size<'a>(host: &Host, attachments: impl IntoIterator<Item 
 }
 
 /// The model, where it is, and what it cannot do, in one line.
-pub(super) fn introduction(host: &Host) -> Result<String, CommandError> {
+pub(super) fn introduction(host: &Runtime) -> Result<String, CommandError> {
     let info = host.model_info()?;
     let mut text = format!("model {}", info.config);
     if let Some(url) = &info.provider.base_url {
@@ -89,9 +95,18 @@ fn offer(providers: &[ProviderInfo]) -> Option<String> {
     (!offers.is_empty()).then(|| offers.join("; "))
 }
 
+/// A model server that answers on this machine, and how to use it.
+pub(super) fn local_offer(server: &LocalServer) -> String {
+    let at = format!("a model server answers at {}", server.base_url.trim_end_matches('/'));
+    match server.models.first() {
+        Some(model) => format!("{at}: --model {model} uses it"),
+        None => format!("{at}, without a model yet (hint: `ollama pull qwen3`, then `--model ollama:qwen3`)"),
+    }
+}
+
 /// Ends the display of a run: with the answer, or in one sentence why the model gave none. An error is left to the caller.
 /// Gives the run when it has an answer.
-pub(super) fn show_answer(display: Display, asked: &Result<Answered, CommandError>) -> Option<&Answered> {
+pub(super) fn show_answer(display: Display, asked: &Result<Answer, CommandError>) -> Option<&Answer> {
     let Ok(answered) = asked else {
         display.give_up();
         return None;
@@ -107,7 +122,7 @@ pub(super) fn show_answer(display: Display, asked: &Result<Answered, CommandErro
 }
 
 /// Where the answer comes from.
-fn show_sources(answered: &Answered) {
+fn show_sources(answered: &Answer) {
     let sources = &answered.report.sources;
     if !sources.is_empty() {
         render::answer("\nSources:");
@@ -119,7 +134,7 @@ fn show_sources(answered: &Answered) {
 }
 
 /// What tools left beside their outputs, and how to get it.
-fn show_files(answered: &Answered) {
+fn show_files(answered: &Answer) {
     for file in &answered.report.files {
         let (kind, bytes) = (&file.media_type, units::bytes(file.bytes));
         let (run, name) = (&answered.trace_id, in_a_shell(&file.name));
@@ -148,7 +163,7 @@ fn in_a_shell(name: &str) -> String {
 }
 
 /// What a person can do about a model that failed.
-fn advice(host: &Host, error: &ModelError) -> String {
+fn advice(host: &Runtime, error: &ModelError) -> String {
     error.code.user_message(&ErrorContext {
         retry_after_seconds: error.retry_after_ms.map(|wait| wait.div_ceil(1000)),
         ..asked(host)
@@ -156,7 +171,7 @@ fn advice(host: &Host, error: &ModelError) -> String {
 }
 
 /// Which model the run asked.
-fn asked(host: &Host) -> ErrorContext {
+fn asked(host: &Runtime) -> ErrorContext {
     ErrorContext {
         provider: Some(host.model.provider_name.clone()),
         model: Some(host.model.model_id.clone()),
@@ -165,7 +180,7 @@ fn asked(host: &Host) -> ErrorContext {
 }
 
 /// What is left to say of how the run ended.
-pub(super) fn show_ending(host: &Host, answered: &Answered) {
+pub(super) fn show_ending(host: &Runtime, answered: &Answer) {
     show_files(answered);
     let metadata = &answered.report.response.metadata;
     for limit in &metadata.limits_hit {
@@ -185,7 +200,7 @@ pub(super) fn show_ending(host: &Host, answered: &Answered) {
 }
 
 /// What the run used, in full.
-pub(super) fn show_cost(answered: &Answered) {
+pub(super) fn show_cost(answered: &Answer) {
     if let Some(table) = plan::cost_table(&answered.calls) {
         render::note(&format!("\n{table}"));
     }
@@ -193,7 +208,7 @@ pub(super) fn show_cost(answered: &Answered) {
 }
 
 /// The run for programs.
-pub(super) fn to_json(host: &Host, answered: &Answered) -> Value {
+pub(super) fn to_json(host: &Runtime, answered: &Answer) -> Value {
     let calls = answered
         .calls
         .iter()

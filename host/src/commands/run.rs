@@ -3,19 +3,19 @@
 use std::path::Path;
 
 use art_core::agent::QueryAttachment;
-use art_model::EmbeddedModel;
+use art_lexical::LexicalModel;
+use art_runtime::config::Config;
+use art_runtime::{Answer, Question, Runtime, Unwatched};
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, ids, open, piped, report, runtime};
+use super::{attachment, config, ids, open, piped, report};
 use crate::cli::{Global, RunArgs};
-use crate::compose::Host;
-use crate::config::Config;
-use crate::drive::{self, Answered, Question};
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
+use crate::render;
 use crate::render::display::Display;
-use crate::render::{self, plan};
 
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
     let empty = || CommandError::Usage("the question is empty (hint: `art run \"What is 2+2?\"`)".to_owned());
@@ -46,19 +46,19 @@ fn attachments(args: &RunArgs) -> Result<Vec<QueryAttachment>, CommandError> {
 /// Opens the host, asks, and shows the plan, the answer and the cost.
 pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let runtime = runtime()?;
-    let exit = runtime.block_on(async {
+    let executor = executor()?;
+    let exit = executor.block_on(async {
         let host = open(global, config).await?;
         let question = in_thread(&host, question).await?;
         report::warn_of_cost(&host)?;
         report::warn_of_size(&host, &question.attachments);
         let run = interrupts.begin();
         let answered = if global.json {
-            let answered = drive::answer(&host, question, run.cancel.clone(), plan::watcher(true).as_mut()).await?;
+            let answered = host.ask_watched(question, run.cancel.clone(), &mut Unwatched).await?;
             render::json(&report::to_json(&host, &answered));
             answered
         } else {
-            report::introduce(&host)?;
+            report::introduce(&host).await?;
             show(&host, question, run.cancel.clone()).await?
         };
         let exit = exit_of(&host, &answered);
@@ -66,12 +66,12 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
         Ok(exit)
     });
     // A look-up of a host that nobody waits for any more must not hold the process.
-    runtime.shutdown_background();
+    executor.shutdown_background();
     exit
 }
 
 /// The question with the whole identifier of its conversation.
-async fn in_thread(host: &Host, mut question: Question) -> Result<Question, CommandError> {
+async fn in_thread(host: &Runtime, mut question: Question) -> Result<Question, CommandError> {
     if let Some(typed) = &question.thread_id {
         question.thread_id = Some(ids::thread(host.store.as_ref(), typed).await?);
     }
@@ -79,14 +79,15 @@ async fn in_thread(host: &Host, mut question: Question) -> Result<Question, Comm
 }
 
 /// The exit code of a run.
-pub(super) fn exit_of(host: &Host, answered: &Answered) -> Exit {
-    let embedded = host.model.provider_name == EmbeddedModel::PROVIDER;
+pub(super) fn exit_of(host: &Runtime, answered: &Answer) -> Exit {
+    let embedded = host.model.provider_name == LexicalModel::PROVIDER;
     Exit::of(answered, embedded)
 }
 
-async fn show(host: &Host, question: Question, cancel: CancellationToken) -> Result<Answered, CommandError> {
+async fn show(host: &Runtime, question: Question, cancel: CancellationToken) -> Result<Answer, CommandError> {
     let mut display = Display::new();
-    let asked = drive::answer(host, question, cancel, &mut display).await;
+    let asked = host.ask_watched(question, cancel, &mut display).await;
+    let asked = asked.map_err(CommandError::from);
     if let Some(answered) = report::show_answer(display, &asked) {
         report::show_cost(answered);
         report::show_ending(host, answered);

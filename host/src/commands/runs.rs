@@ -3,19 +3,20 @@
 mod left;
 mod save;
 
+use art_runtime::compose::open_store_to_read;
 use art_store::{JournalEntry, Run, RunFilter, Store};
 use serde_json::json;
 
-use super::{config, ids, runtime};
+use super::{config, ids};
 use crate::cli::{Global, RunsCommand};
-use crate::compose::open_store_to_read;
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
     let store = open_store_to_read(&config(global)?)?;
-    runtime()?.block_on(async {
+    executor()?.block_on(async {
         match command {
             RunsCommand::List { thread, limit } => {
                 let thread_id = match thread {

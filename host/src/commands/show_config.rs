@@ -2,12 +2,12 @@
 
 use art_core::JsonObject;
 use art_model::{EngineLimits, ProviderInfo};
+use art_runtime::compose::open_engine;
+use art_runtime::config::{Config, Origin, Setting};
 use serde_json::{Value, json};
 
 use super::config;
 use crate::cli::Global;
-use crate::compose::open_engine;
-use crate::config::{Config, Origin, Setting};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table};
@@ -109,7 +109,7 @@ fn key(info: &ProviderInfo) -> String {
 fn provider_json(config: &Config, info: &ProviderInfo) -> Value {
     let [url_origin, key_origin] = origins(config, info);
     let mut value = serde_json::to_value(info).unwrap_or_default();
-    if let (Some(fields), true) = (value.as_object_mut(), info.base_url.is_some()) {
+    if let (Some(fields), true) = (value.as_object_mut(), !info.in_process()) {
         fields.insert("baseUrlOrigin".to_owned(), json!(url_origin));
         fields.insert("keyOrigin".to_owned(), json!(key_origin));
     }

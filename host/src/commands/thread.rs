@@ -3,19 +3,20 @@
 mod settings;
 
 use art_core::agent::ThreadConfig;
+use art_runtime::compose::{open_store, open_store_to_read};
 use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
-use super::{config, ids, runtime};
+use super::{config, ids};
 use crate::cli::{Global, ThreadCommand};
-use crate::compose::{open_store, open_store_to_read};
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, CommandError> {
     let config = config(global)?;
-    runtime()?.block_on(async {
+    executor()?.block_on(async {
         match command {
             ThreadCommand::List { limit } => list(global, open_store_to_read(&config)?.as_ref(), *limit).await,
             ThreadCommand::Show { id } => show(global, open_store_to_read(&config)?.as_ref(), id).await,

@@ -5,28 +5,32 @@ use art_core::error::ToolErrorCode;
 use art_core::limits::Limits;
 use art_core::outcome::CallLog;
 use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
+use art_runtime::compose::Toolbox;
+use art_runtime::config::Config;
 use art_sandbox::Plugin;
 use art_tools::{FEEDBACK_SCHEMA, ToolExecutor, ToolReport, same_name};
 use serde_json::{Value, json};
 
-use super::{check_plugins, config, runtime};
+use super::{check_plugins, config};
 use crate::bounded;
 use crate::cli::{Global, ToolCommand};
-use crate::compose::Toolbox;
-use crate::config::Config;
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::compiling::Compiling;
 use crate::render::table::first_sentence;
 use crate::render::{self, drawing, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let mut config = config(global)?;
     check_plugins(&config)?;
+    if matches!(command, ToolCommand::List { retry: true }) {
+        config.compile_time = None;
+    }
     let compiling = Compiling::new(global.json);
-    let toolbox = Toolbox::load(&config, &|compiled| compiling.tell(compiled))?;
+    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.tell(compiled))?;
     match command {
-        ToolCommand::List => {
+        ToolCommand::List { .. } => {
             list(global, &toolbox);
             Ok(Exit::Success)
         }
@@ -40,7 +44,7 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
         ToolCommand::Call { name, arguments } => {
             let found = find(&toolbox, &name).ok_or_else(|| unknown(&config, &toolbox, &name))?;
             let called = toolbox.call(&found.schema().name, parse(&arguments)?);
-            let report = runtime()?.block_on(called)?;
+            let report = executor()?.block_on(called)?;
             Ok(show_report(global, &report))
         }
     }
@@ -122,7 +126,11 @@ fn in_words(plugin: &Plugin, schema: &ToolSchema) -> String {
     }
     for example in &schema.examples {
         let input = quoted(&example.input.to_string());
-        text.push_str(&format!("\nexample:\n  art tool call {} {input}\n", schema.name));
+        text.push_str("\nexample:\n");
+        if let Some(ask) = &example.description {
+            text.push_str(&format!("  art run {}\n", quoted(ask)));
+        }
+        text.push_str(&format!("  art tool call {} {input}\n", schema.name));
     }
     text.push_str(&format!(
         "\nlimits: {} fuel, {}, {} of memory, {} of output\nimports: {}\nfile: {}.wasm\ndigest: {}",

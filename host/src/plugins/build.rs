@@ -4,15 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use art_runtime::compose::Toolbox;
+use art_runtime::error::in_one_line;
+use art_runtime::plugins::load_folder;
 use art_sandbox::{Inspection, Manifest, Plugin, Sandbox};
-use art_tools::{ToolExecutor, same_name};
+use art_tools::admission::SchemaProblem;
+use art_tools::{RegisterError, ToolExecutor, same_name};
 
 use super::examples::{self, Examples};
 use super::target::{Target, Wanted};
-use super::{cargo, linking, load_folder, sources};
-use crate::commands::runtime;
-use crate::compose::Toolbox;
-use crate::error::{CommandError, in_one_line};
+use super::{cargo, linking, sources};
+use crate::error::CommandError;
+use crate::executor::executor;
 use crate::render;
 
 /// A component that was built, checked and dropped.
@@ -120,9 +123,9 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
             .map_err(|error| refused(in_one_line(&error)))?,
     );
     check_wasi(plugin.inspection()).map_err(refused)?;
-    let toolbox = Toolbox::of(&plugin).map_err(|error| refused(in_one_line(&error)))?;
+    let toolbox = Toolbox::of(&plugin).map_err(|error| refused(not_registered(&error)))?;
     let checked = examples::check(&toolbox, plugin.schema(), asks_rights(plugin.inspection()));
-    let examples = runtime()?.block_on(checked)?.map_err(refused)?;
+    let examples = executor()?.block_on(checked)?.map_err(refused)?;
     check_twin(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let aside = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
@@ -134,6 +137,28 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
         bytes: wasm.len() as u64,
         examples,
     })
+}
+
+/// Why the tool cannot be registered, and what to change in Rust where the schema alone does not tell.
+fn not_registered(error: &RegisterError) -> String {
+    let told = in_one_line(error);
+    let RegisterError::Schema {
+        problem: SchemaProblem::Recursive { at, reference },
+        ..
+    } = error
+    else {
+        return told;
+    };
+    let holder = match reference.strip_prefix("#/$defs/") {
+        Some(name) => format!("`{name}`"),
+        None => "the outermost type".to_owned(),
+    };
+    let field = at.rsplit_once("/properties/").map_or("", |(_, field)| field);
+    let field = field.split('/').next().unwrap_or_default();
+    format!(
+        "{told}. In Rust: {holder} holds itself through its field or that of another type, `{field}`; \
+         give that field the type `serde_json::Value`, or write the levels as types of their own"
+    )
 }
 
 fn asks_rights(inspection: &Inspection) -> bool {
@@ -155,6 +180,30 @@ mod tests {
             }),
             ..Inspection::default()
         }
+    }
+
+    #[test]
+    fn types_that_hold_each_other_are_named_with_what_to_write_instead() {
+        let told = |reference: &str, at: &str| {
+            not_registered(&RegisterError::Schema {
+                part: art_tools::refusal::Part::Input,
+                problem: SchemaProblem::Recursive {
+                    at: at.to_owned(),
+                    reference: reference.to_owned(),
+                },
+            })
+        };
+        let root = told("#", "/properties/branches/items/properties/tree");
+        assert!(root.contains("In Rust: the outermost type holds itself"), "{root}");
+        assert!(
+            root.contains("`tree`; give that field the type `serde_json::Value`"),
+            "{root}"
+        );
+        let inner = told("#/$defs/Branch", "/properties/a/properties/twigs/items");
+        assert!(
+            inner.contains("`Branch` holds itself") && inner.contains("`twigs`"),
+            "{inner}"
+        );
     }
 
     #[test]

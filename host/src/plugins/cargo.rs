@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::target::Target;
+use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
 
@@ -25,6 +26,9 @@ const SETTINGS: [&str; 9] = [
     "profile.tool.strip=true",
     "profile.tool.overflow-checks=true",
 ];
+
+/// Bytes of one message of cargo: those of the linker have some hundred thousand.
+const MAX_MESSAGE: u64 = 16 << 20;
 
 /// What came of a build.
 #[derive(Debug, Default)]
@@ -73,13 +77,8 @@ pub(super) fn build(manifest: &Path, target: Target) -> Result<Outcome, CommandE
         .spawn()
         .map_err(failed())?;
     let mut outcome = Outcome::default();
-    let messages = child.stdout.take().map(BufReader::new);
-    for line in messages.into_iter().flat_map(BufRead::lines) {
-        let line = line.map_err(failed())?;
-        // What is no such message comes from a build script.
-        if let Ok(message) = serde_json::from_str(&line) {
-            outcome.hear(message, manifest);
-        }
+    if let Some(messages) = child.stdout.take() {
+        outcome.hear_all(BufReader::new(messages), manifest).map_err(failed())?;
     }
     outcome.succeeded = child.wait().map_err(failed())?.success();
     Ok(outcome)
@@ -107,6 +106,24 @@ pub(super) fn program() -> std::ffi::OsString {
 }
 
 impl Outcome {
+    /// Hears messages to their end. What is no message comes from a macro or a build script, and may be anything.
+    fn hear_all(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
+        loop {
+            match bounded::line(&mut messages, MAX_MESSAGE) {
+                Ok(None) => return Ok(()),
+                Ok(Some(line)) => {
+                    if let Ok(message) = serde_json::from_str(&line) {
+                        self.hear(message, manifest);
+                    }
+                }
+                Err(error) if bounded::is_of_the_text(&error) => {
+                    render::note(&format!("a message of cargo is left out: {error}"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     fn hear(&mut self, message: CargoMessage, manifest: &Path) {
         match message.message {
             Some(diagnostic) if diagnostic.is_of_linker() => self.linker = Some(diagnostic.into_linker_message()),
@@ -147,6 +164,7 @@ impl Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     #[test]
     fn cargo_builds_components_of_this_repository_by_itself_with_the_same_settings() {
@@ -161,6 +179,17 @@ mod tests {
             .parse::<toml::Table>()
             .unwrap();
         assert_eq!(config["target"], settings["target"]);
+    }
+
+    #[test]
+    fn a_message_without_end_is_left_out_and_the_next_one_is_heard() {
+        let endless = std::io::repeat(b'x').take(3 * MAX_MESSAGE);
+        let artifact = r#"{"reason":"compiler-artifact","filenames":["/a.wasm"],"manifest_path":"/Cargo.toml"}"#;
+        let rest = format!("\nno message\n{artifact}\n");
+        let mut outcome = Outcome::default();
+        let messages = BufReader::new(endless.chain(rest.as_bytes()));
+        outcome.hear_all(messages, Path::new("/Cargo.toml")).unwrap();
+        assert_eq!(outcome.components, [Path::new("/a.wasm")]);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Runs the examples of a tool as calls of it: what it says of itself has to be true in the sandbox, not on paper alone.
 
 use art_core::tool::{ToolExample, ToolSchema};
+use art_runtime::compose::Toolbox;
 use art_tools::{CallEnding, ToolReport};
 use serde::Serialize;
 use serde_json::{Number, Value};
 
-use crate::compose::Toolbox;
 use crate::error::CommandError;
 
 /// Longest piece of a value, an error or a log that is told.
@@ -19,6 +19,8 @@ pub struct Examples {
     pub passed: usize,
     /// Why each of the others could not be checked, which says nothing against the tool.
     pub not_run: Vec<String>,
+    /// Questions from which the embedded model learns less than it could.
+    pub hints: Vec<String>,
 }
 
 /// What became of one example.
@@ -48,6 +50,7 @@ pub(super) async fn check(
                 shortened(&example.input.to_string())
             )
         };
+        examples.hints.extend(hint(example).map(named));
         match verdict(example, &report, asks_rights) {
             Verdict::Passed => examples.passed += 1,
             Verdict::NotRun(why) => examples.not_run.push(named(why)),
@@ -55,6 +58,21 @@ pub(super) async fn check(
         }
     }
     Ok(Ok(examples))
+}
+
+/// Why the question of an example teaches little, if it does. Numbers are looked at because a question with another number is
+/// understood only if the number went into the input; words may be missing there for good reasons, an attached file for one.
+fn hint(example: &ToolExample) -> Option<String> {
+    let Some(ask) = &example.description else {
+        return Some("has no question: add `ask = \"..\"`, what a person would ask to get this input".to_owned());
+    };
+    let input = example.input.to_string();
+    let mut numbers = ask.split(|c: char| !c.is_ascii_digit());
+    let missing = numbers.find(|digits| !input.contains(digits))?;
+    Some(format!(
+        "asks `{}` and has no `{missing}` in its input: write the input as the question has it",
+        shortened(ask)
+    ))
 }
 
 fn verdict(example: &ToolExample, report: &ToolReport, asks_rights: bool) -> Verdict {
@@ -119,6 +137,32 @@ fn same_number(left: &Number, right: &Number) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn hinted(ask: Option<&str>, input: Value) -> Option<String> {
+        hint(&ToolExample {
+            input,
+            output: None,
+            description: ask.map(str::to_owned),
+        })
+    }
+
+    #[test]
+    fn a_number_that_the_input_lacks_is_hinted_at() {
+        let told = hinted(Some("What time is it at 3 pm?"), json!({"date": "15:00"})).unwrap();
+        assert!(told.contains("has no `3` in its input"), "{told}");
+        assert!(hinted(None, json!({})).unwrap().contains("add `ask = \"..\"`"));
+    }
+
+    #[test]
+    fn a_question_whose_numbers_are_all_in_the_input_is_fine() {
+        for (ask, input) in [
+            ("How many kilograms are 1,500 pounds?", json!({"value": 1500})),
+            ("What is 17.5% of 80?", json!({"expression": "17.5% of 80"})),
+            ("How many rows are there?", json!({"csv": "a\n1\n"})),
+        ] {
+            assert_eq!(hinted(Some(ask), input), None, "{ask}");
+        }
+    }
 
     #[test]
     fn numbers_are_compared_as_json_has_them() {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use art_files::read_text;
 use serde::Deserialize;
 
 use super::cargo::{LinkerMessage, program};
@@ -12,6 +13,8 @@ use super::target::Target;
 
 /// The crate that gives Rust the functions of a browser, and the module that its imports are in.
 const BROWSER: (&str, &str) = ("wasm-bindgen", "__wbindgen");
+/// Bytes of what cargo tells of the crates that a tool is made of.
+const MAX_METADATA: u64 = 64 << 20;
 /// Crates that are named at most.
 const MAX_NAMED: usize = 3;
 
@@ -141,15 +144,19 @@ impl Dependency {
 
 impl Crates {
     fn of(manifest: &Path, target: Target) -> Option<Self> {
-        let output = Command::new(program())
+        let mut cargo = Command::new(program())
             .args(["metadata", "--format-version", "1", "--offline"])
             .args(["--filter-platform", target.triple(), "--manifest-path"])
             .arg(manifest)
             .stdin(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .output()
+            .spawn()
             .ok()?;
-        serde_json::from_slice(&output.stdout).ok()
+        let told = cargo.stdout.take().map(|told| read_text(told, MAX_METADATA));
+        // With the pipe closed it ends by itself.
+        cargo.wait().ok()?;
+        serde_json::from_str(&told?.ok()?).ok()
     }
 
     fn name<'a>(&'a self, id: &'a str) -> &'a str {

@@ -8,7 +8,7 @@ use crate::error::CommandError;
 /// Writes a new tool crate to `parent/name` and returns its folder.
 ///
 /// # Errors
-/// When the name is not a tool name, the folder exists, or it cannot be written.
+/// Fails if the name is not a tool name, the folder exists, or it cannot be written.
 pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandError> {
     check_name(name)?;
     let folder = parent.join(name);
@@ -48,7 +48,8 @@ fn check_name(name: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The name of the function that is the tool. The package has the name with its hyphens, and gives it to the tool.
+/// Returns the name of the function that is the tool. The package has the name with its hyphens, and gives it to the
+/// tool.
 fn function(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -95,7 +96,12 @@ struct Output {{
 }}
 
 /// Greets a person by name. Use it when somebody asks for a greeting. Returns the greeting.
-#[tool(example(input = r#"{{"name":"Ada"}}"#, output = r#"{{"greeting":"Hello, Ada!"}}"#))]
+#[tool(example(
+    ask = "Greet Ada",
+    ask = "Say hello to Ada",
+    input = r#"{{"name":"Ada"}}"#,
+    output = r#"{{"greeting":"Hello, Ada!"}}"#
+))]
 fn {name}(input: Input) -> Result<Output> {{
     if input.name.trim().is_empty() {{
         return Err(ToolError::validation("`name` is empty; say who is greeted"));

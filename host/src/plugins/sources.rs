@@ -1,9 +1,9 @@
-//! What the sources of a crate use that builds for a tool and never works in one.
+//! Finds code in the sources of a crate that builds for a tool but never works in one.
 
 use std::fs;
 use std::path::Path;
 
-/// Parts of the standard library, and what a tool has not got instead.
+/// Parts of the standard library that a tool lacks, with the reason.
 const ABSENT: [(&str, &str); 3] = [
     ("std::fs", "files"),
     ("std::net", "network"),
@@ -31,7 +31,7 @@ pub(super) fn notes<'a>(folder: &Path, dependencies: impl Iterator<Item = &'a st
     used.chain(clients).collect()
 }
 
-/// Looks through the files of a folder, in their order. What cannot be read is an error of the build.
+/// Searches the files of a folder, in order. Unreadable ones are skipped: the build reports them.
 fn search(folder: &Path, depth: usize, found: &mut [Option<String>]) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -49,7 +49,7 @@ fn search(folder: &Path, depth: usize, found: &mut [Option<String>]) {
     }
 }
 
-/// Tests are at the end of a file, run natively, and may do what they like.
+/// Tests are at the end of a file, run natively, and may use everything.
 fn search_file(path: &Path, found: &mut [Option<String>]) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let code = text

@@ -16,9 +16,9 @@ const MAX_MANIFEST: u64 = 1 << 20;
 /// A compilation target of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Imports the contract and nothing else: most tools need no more, load with less and are called faster.
+    /// Imports the contract only: most tools need no more, load with less and are called faster.
     Plain,
-    /// Imports WASI for what the standard library does with it: clocks, random numbers, files.
+    /// Imports WASI for clocks, random numbers and files of the standard library.
     Wasi,
 }
 
@@ -49,10 +49,10 @@ struct Art {
     wasi: bool,
 }
 
-/// What the manifest of a crate asks for.
+/// Settings in the manifest of a crate.
 pub(super) struct Wanted {
     pub(super) target: Target,
-    /// What the crate builds on beside the SDK.
+    /// Dependencies of the crate beside the SDK.
     pub(super) dependencies: Vec<String>,
 }
 
@@ -69,10 +69,10 @@ impl Target {
         }
     }
 
-    /// Whether the compiler has it.
+    /// Returns whether the target is installed.
     ///
     /// # Errors
-    /// When there is no Rust compiler.
+    /// Fails if there is no Rust compiler.
     pub fn is_installed(self) -> Result<bool, CommandError> {
         let output = Command::new("rustc")
             .args(["--print", "target-libdir", "--target", self.triple()])
@@ -87,7 +87,7 @@ impl Target {
     /// Installs it when it is missing.
     ///
     /// # Errors
-    /// When there is no Rust, or it is missing and `rustup` cannot install it.
+    /// Fails if there is no Rust, or if `rustup` cannot install a missing target.
     pub fn ensure(self) -> Result<(), CommandError> {
         if self.is_installed()? {
             return Ok(());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// What the system calls before `main`.
+/// Called by the system before `main`.
 #[cfg(target_os = "linux")]
 #[expect(
     unsafe_code,
@@ -22,7 +22,7 @@ extern "C" fn look() {
 }
 
 /// # Errors
-/// When it was closed.
+/// Fails if it was closed.
 pub(super) fn was_open() -> std::io::Result<()> {
     if WAS_CLOSED.load(Ordering::Relaxed) {
         return Err(std::io::Error::other("it is closed"));

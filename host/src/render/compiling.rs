@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use art_core::text::printable;
+use art_runtime::plugins::{Compiled, Compiling as Told};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{note, notes_are_live};
-use crate::plugins::{Compiled, Compiling as Told};
 
 /// How often the count is drawn.
 const TICK: Duration = Duration::from_millis(100);

@@ -3,11 +3,11 @@
 use art_agent::{AnswerStream, RunStage, RunView, StepId};
 use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
+use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::Plan;
 use super::{answer, answers_are_live, drawing, note, piece};
-use crate::drive::{CallCost, Streamed, Watcher};
 
 /// Shows a run. On a terminal the answer appears as it is written; elsewhere it comes whole at the end.
 pub(crate) struct Display {
@@ -32,7 +32,7 @@ struct Written {
 impl Display {
     pub(crate) fn new() -> Self {
         Self {
-            plan: Plan::new(false),
+            plan: Plan::new(),
             drawings: Vec::new(),
             drawn: false,
             written: answers_are_live().then(Written::default),

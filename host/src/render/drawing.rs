@@ -1,4 +1,4 @@
-//! What a display tool gave (C9), drawn with text: rows as a table, text as it is, anything else as JSON.
+//! Draws the output of a display tool as text: rows as a table, text unchanged, anything else as JSON.
 
 use art_agent::RunReport;
 use art_core::JsonObject;
@@ -13,17 +13,17 @@ use super::table;
 const LINES: usize = 200;
 const COLUMNS: usize = 400;
 
-/// The results of a step that are for a person to see.
+/// Returns the results of a step that are for a person to see.
 pub(crate) fn drawn(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
     item.tool_results.iter().filter(|result| is_drawn(result))
 }
 
-/// Whether a result is for a person to see and not only to be kept from models.
+/// Returns whether a result is for a person to see and not only to be kept from models.
 pub(crate) fn is_drawn(result: &ToolResult) -> bool {
     result.metadata.for_display && result.status == ToolStatus::Success
 }
 
-/// What was drawn for the question of a report, for programs that draw it themselves.
+/// Returns the drawings for the question of a report, for programs that draw them themselves.
 pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
     let entry = |item: &TodoItem, result: &ToolResult| {
         json!({
@@ -38,7 +38,7 @@ pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
     report.own_items().flat_map(of_item).collect()
 }
 
-/// The drawing under its title. It is as long as a person reads; what is left out is told.
+/// Returns the drawing under its title. It is as long as a person reads; the number of omitted rows is shown.
 pub(crate) fn text(result: &ToolResult) -> String {
     let output = result.output.as_ref().unwrap_or(&Value::Null);
     let drawn = lines(output.get("data").unwrap_or(output));
@@ -77,8 +77,8 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// The rows of a table with its heading, when the output is one: objects with simple values, lists of simple values, or
-/// either as `rows` beside `columns`.
+/// Returns the rows of a table with its heading, if the output is one: objects with simple values, lists of simple
+/// values, or either as `rows` next to `columns`.
 fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => of_objects(entries).or_else(|| of_lists(entries)),
@@ -119,7 +119,7 @@ fn cells(list: &Value) -> Option<Vec<String>> {
     list.as_array()?.iter().map(simple).collect()
 }
 
-/// A value that fits into a cell.
+/// Returns a value that fits into a cell.
 fn simple(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),

@@ -1,9 +1,11 @@
 //! A run as JSON lines, for programs that follow it.
 
 use art_core::stream::{StreamContext, StreamEnvelope};
+use art_runtime::{Streamed, Watcher};
+use art_store::Clock;
+use art_store::clock::SystemClock;
 
 use super::json_line;
-use crate::drive::{Streamed, Watcher, now};
 
 /// Writes a line for each piece that a model gives.
 #[derive(Debug)]
@@ -17,7 +19,7 @@ impl Watcher for EventLines {
     }
 }
 
-/// The piece with where it belongs (C38); what only the provider reads has no envelope.
+/// The piece with where it belongs; what only the provider reads has no envelope.
 fn envelope(piece: &Streamed<'_>) -> Option<StreamEnvelope> {
     let context = StreamContext {
         thread_id: piece.thread_id.to_owned(),
@@ -26,5 +28,5 @@ fn envelope(piece: &Streamed<'_>) -> Option<StreamEnvelope> {
         phase: Some(piece.phase),
         step: piece.step.cloned(),
     };
-    StreamEnvelope::new(piece.event, &context, Some(now()))
+    StreamEnvelope::new(piece.event, &context, Some(SystemClock.now()))
 }

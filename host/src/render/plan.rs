@@ -12,10 +12,10 @@ use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
 use art_core::text::{prefix, printable, truncate};
 use art_core::usage::Usage;
+use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::{note, notes_are_live, units};
-use crate::drive::{CallCost, Streamed, Watcher};
 use live::Live;
 use plain::Plain;
 
@@ -24,25 +24,18 @@ const DESCRIPTION: usize = 70;
 /// Characters of what a tool says of its work that are drawn.
 const SAID: usize = 50;
 
-/// Draws the plan as a live list on a terminal and as plain lines elsewhere.
-#[must_use]
-pub fn watcher(quiet: bool) -> Box<dyn Watcher> {
-    Box::new(Plan::new(quiet))
-}
-
 /// A plan as it is shown on stderr.
 pub(crate) enum Plan {
-    Silent,
     Plain(Plain),
     Live(Live),
 }
 
 impl Plan {
-    pub(crate) fn new(quiet: bool) -> Self {
-        match (quiet, notes_are_live()) {
-            (true, _) => Self::Silent,
-            (false, true) => Self::Live(Live::default()),
-            (false, false) => Self::Plain(Plain::default()),
+    /// Draws the plan as a live list on a terminal and as plain lines elsewhere.
+    pub(crate) fn new() -> Self {
+        match notes_are_live() {
+            true => Self::Live(Live::default()),
+            false => Self::Plain(Plain::default()),
         }
     }
 
@@ -55,7 +48,6 @@ impl Plan {
 
     fn say(&self, text: &str) {
         match self {
-            Self::Silent => {}
             Self::Plain(_) => note(text),
             Self::Live(live) => live.say(text),
         }
@@ -65,7 +57,6 @@ impl Plan {
 impl Watcher for Plan {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         match self {
-            Self::Silent => {}
             Self::Plain(plain) => plain.update(view, calls),
             Self::Live(live) => live.update(view, calls),
         }
@@ -73,7 +64,6 @@ impl Watcher for Plan {
 
     fn tool_progressed(&mut self, _span: &SpanContext, progress: &ToolProgress) {
         match self {
-            Self::Silent => {}
             Self::Plain(plain) => plain.progressed(progress),
             Self::Live(live) => live.progressed(progress),
         }

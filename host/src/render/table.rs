@@ -2,7 +2,8 @@
 
 use art_core::text::printable;
 
-/// Lines of a table: the first row is the heading. Cells are untrusted and made printable; a last column may be long.
+/// Returns lines of a table: the first row is the heading. Cells are untrusted and made printable; a last column may be
+/// long.
 #[must_use]
 pub fn lines(rows: &[Vec<String>]) -> Vec<String> {
     let rows: Vec<Vec<String>> = rows
@@ -20,7 +21,7 @@ pub fn lines(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(|row| line(row, &widths)).collect()
 }
 
-/// The first sentence of a description, for the last column.
+/// Returns the first sentence of a description, for the last column.
 #[must_use]
 pub fn first_sentence(text: &str) -> String {
     let first = text.split_inclusive(". ").next().unwrap_or_default();
@@ -32,7 +33,7 @@ fn line(row: &[String], widths: &[usize]) -> String {
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
-/// One line, without anything that could drive the terminal.
+/// Returns one line, without anything that could drive the terminal.
 fn cell_text(cell: &str) -> String {
     printable(&cell.replace(['\n', '\t'], " "))
 }

@@ -1,24 +1,24 @@
 //! Numbers for people.
 
-/// `1.2 G` for 1 234 567 890.
+/// Returns `1.2 G` for 1 234 567 890.
 #[must_use]
 pub fn count(number: u64) -> String {
     scaled(number, 1_000.0, &["", " k", " M", " G", " T"])
 }
 
-/// `1.5 MiB` for 1 572 864.
+/// Returns `1.5 MiB` for 1 572 864.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     scaled(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// `1.2 ms` for 1 234.
+/// Returns `1.2 ms` for 1 234.
 #[must_use]
 pub fn micros(number: u64) -> String {
     scaled(number, 1_000.0, &[" us", " ms", " s"])
 }
 
-/// `$1.25`, and `$0.0031` where cents say too little.
+/// Returns `$1.25`, and `$0.0031` where cents say too little.
 #[must_use]
 pub fn dollars(amount: f64) -> String {
     if amount < 0.1 {
@@ -28,7 +28,7 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
-/// `3 s` for 3 000 and `1.2 s` for 1 234.
+/// Returns `3 s` for 3 000 and `1.2 s` for 1 234.
 #[must_use]
 pub fn seconds(millis: u64) -> String {
     let tenths = millis.saturating_add(50) / 100;
@@ -38,7 +38,7 @@ pub fn seconds(millis: u64) -> String {
     }
 }
 
-/// `5 min ago` for a time in milliseconds since the epoch.
+/// Returns `5 min ago` for a time in milliseconds since the epoch.
 #[must_use]
 pub fn ago(timestamp: art_core::Timestamp) -> String {
     let now = std::time::SystemTime::now()

@@ -1,6 +1,9 @@
 //! The way through the tokens.
 
-use crate::lexer::{Kind, Token};
+use crate::{
+    lexer::{Kind, Token},
+    words,
+};
 
 /// Tokens, and which one is next. Past the last one everything is `End`.
 pub(crate) struct Cursor {
@@ -39,10 +42,18 @@ impl Cursor {
         found
     }
 
+    pub(crate) fn take_name(&mut self, name: &str) -> bool {
+        let found = matches!(self.peek(), Kind::Name(next) if next.eq_ignore_ascii_case(name));
+        if found {
+            self.take();
+        }
+        found
+    }
+
     /// Whether the token after the next one starts a value.
     pub(crate) fn value_follows(&self) -> bool {
         match self.tokens.get(self.next.saturating_add(1)).map(|token| &token.kind) {
-            Some(Kind::Name(name)) => name != "of" && name != "mod",
+            Some(Kind::Name(name)) => !words::is_between(name),
             Some(Kind::Number(_) | Kind::Sign('(')) => true,
             _ => false,
         }

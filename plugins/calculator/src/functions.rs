@@ -11,7 +11,7 @@ use crate::error::Reason;
 pub(crate) use complex::{add, divide, power};
 
 /// The allow-list.
-const NAMES: [&str; 39] = [
+const NAMES: [&str; 41] = [
     "abs",
     "sign",
     "sqrt",
@@ -39,6 +39,8 @@ const NAMES: [&str; 39] = [
     "max",
     "min",
     "sum",
+    "product",
+    "difference",
     "mean",
     "median",
     "std",
@@ -69,6 +71,8 @@ pub(crate) fn call(name: &'static str, arguments: &[Complex64]) -> Value {
     match name {
         "pow" => two(name, arguments).and_then(|[a, b]| power(a, b)),
         "log" => logarithm(name, arguments),
+        "product" => Ok(arguments.iter().product()),
+        "difference" => two(name, arguments).map(|[a, b]| add(a, -b)),
         "sum" | "mean" => lists::linear(name, arguments),
         "max" | "min" | "median" | "std" | "variance" | "gcd" | "lcm" | "hypot" => {
             lists::call(name, &reals(name, arguments)?).map(real_value)

@@ -9,6 +9,7 @@ use crate::{
     format, functions,
     lexer::{Kind, Token},
     symbols::Symbols,
+    words,
 };
 
 /// Deeper expressions are refused: each level costs stack.
@@ -94,6 +95,9 @@ impl Parser<'_> {
             Kind::Sign('^') => (POWER, Infix::Power),
             Kind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
             Kind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
+            Kind::Name(name) if name == "off" => (PRODUCT, Infix::Off),
+            Kind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
+            Kind::Name(name) if words::is_between(name) && !self.symbols.contains(name) => return None,
             Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
         };
@@ -117,6 +121,8 @@ impl Parser<'_> {
             Infix::Divide => functions::divide(a, b).map_err(|reason| reason.at(at))?,
             Infix::Modulo => functions::modulo(a, b).map_err(|reason| reason.at(at))?,
             Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Off => functions::add(b, -(a * b)),
+            Infix::PercentOf => percentage(a, b, at)?,
         };
         let both = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
         Ok(Operand {
@@ -172,6 +178,8 @@ impl Parser<'_> {
             if self.cursor.take_sign('!') {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = finite(value, at)?.into();
+            } else if self.cursor.take_name("degrees") {
+                operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
             } else if *self.cursor.peek() == Kind::Sign('%') && !self.cursor.value_follows() {
                 self.cursor.take();
                 operand = Operand {
@@ -185,13 +193,60 @@ impl Parser<'_> {
     }
 
     fn named(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
-        if *self.cursor.peek() != Kind::Sign('(') || self.symbols.contains(name) {
+        if self.symbols.contains(name) {
             return self.symbols.get(name, at);
         }
+        if let Some(value) = self.sentence(name, at)? {
+            return finite(value, at);
+        }
+        let arguments = match self.cursor.peek() {
+            Kind::Sign('(') => Self::arguments,
+            Kind::Name(of) if of == "of" || of == "between" => Self::named_values,
+            _ => return self.symbols.get(name, at),
+        };
         let function = functions::lookup(name).map_err(|reason| reason.at(at))?;
-        let arguments = self.arguments()?;
+        let arguments = arguments(self)?;
         let value = functions::call(function, &arguments).map_err(|reason| reason.at(at))?;
         finite(value, at)
+    }
+
+    /// The values in `sum of 4, 8 and 15`; each binds tighter than an operator behind the last one.
+    fn named_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
+        self.cursor.take();
+        let mut values = Vec::new();
+        loop {
+            values.push(format::without_noise(self.expression(PREFIX)?.value));
+            let comma = self.cursor.take_sign(',');
+            if !(self.cursor.take_name("and") || comma) {
+                return Ok(values);
+            }
+        }
+    }
+
+    /// A calculation that begins with what is done: `divide 100 by 8`.
+    fn sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
+        let joins: &[&str] = match verb.to_lowercase().as_str() {
+            "add" => &["to", "and"],
+            "subtract" => &["from"],
+            "multiply" => &["by", "and"],
+            "divide" => &["by"],
+            "percent_of" => &["is"],
+            _ => return Ok(None),
+        };
+        let first = self.expression(0)?.value;
+        if !joins.iter().any(|join| self.cursor.take_name(join)) {
+            let expected = format!("expected `{}` after what to {verb}", joins.join("` or `"));
+            return Err(syntax(self.cursor.at(), &expected));
+        }
+        let second = self.expression(0)?.value;
+        let value = match verb.to_lowercase().as_str() {
+            "add" => functions::add(first, second),
+            "subtract" => functions::add(second, -first),
+            "multiply" => first * second,
+            "divide" => functions::divide(first, second).map_err(|reason| reason.at(at))?,
+            _ => percentage(second, first, at)?,
+        };
+        Ok(Some(value))
     }
 
     fn arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
@@ -220,6 +275,10 @@ enum Infix {
     Divide,
     Modulo,
     Power,
+    /// `20% off 50`.
+    Off,
+    /// `20 is what percent of 80`.
+    PercentOf,
 }
 
 /// People read `6/2(1+2)` in two ways, so neither is chosen.
@@ -231,6 +290,12 @@ fn adjacent_is_clear(divided: bool, at: usize) -> Result<(), EvalError> {
         ));
     }
     Ok(())
+}
+
+/// How many hundredths of `whole` are `part`.
+fn percentage(part: Complex64, whole: Complex64, at: usize) -> Result<Complex64, EvalError> {
+    let share = functions::divide(part, whole).map_err(|reason| reason.at(at))?;
+    Ok(share * 100.0)
 }
 
 fn finite(value: Complex64, at: usize) -> Result<Complex64, EvalError> {

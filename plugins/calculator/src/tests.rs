@@ -91,6 +91,57 @@ fn percentages_work_as_people_say_them() {
 }
 
 #[test]
+fn operators_may_be_words() {
+    gives("1284 divided by 6 plus 19", "233");
+    gives("12 times 12", "144");
+    gives("12 x 12 =", "144");
+    gives("7 squared minus 2 cubed?", "41");
+    gives("2 to the power of 10", "1024");
+    gives("17 modulo 5", "2");
+    gives("half of 50", "25");
+}
+
+#[test]
+fn functions_may_be_words() {
+    gives("the square root of 144", "12");
+    gives("square root of 16 plus the cube root of 27", "7");
+    gives("average of 4, 8, 15, 16, 23 and 42", "18");
+    gives("the sum of 4, 8, and 15", "27");
+    gives("product of 6 and 7", "42");
+    gives("difference between 10 and 4", "6");
+    gives("largest of 3, 7 and 5", "7");
+    gives("sine of 30 degrees", "0.5");
+    gives("factorial of 5", "120");
+    fails_with("capital of 5", "function `capital` is not allowed");
+}
+
+#[test]
+fn a_calculation_may_be_a_command() {
+    gives("add 5 and 7", "12");
+    gives("Subtract 3 from 10", "7");
+    gives("multiply 6 by 7", "42");
+    gives("divide 100 by 8", "12.5");
+    fails_with("divide 100 to 8", "expected `by` after what to divide");
+    fails_with("divide 100 by 0", "division by zero");
+}
+
+#[test]
+fn percentages_may_be_words() {
+    gives("15 percent of 80", "12");
+    gives("20% off 50", "40");
+    gives("80 increased by 15%", "92");
+    gives("20 is what percent of 80", "25");
+    gives("what percentage of 80 is 20", "25");
+    fails_with("what percentage of 80 and 20", "expected `is`");
+}
+
+#[test]
+fn a_variable_is_no_word() {
+    let result = run("x * over", &[("x", 3.0), ("over", 2.0)], None);
+    assert_eq!(result, Ok(CalculatorResult::Number(6.into())));
+}
+
+#[test]
 fn a_percent_sign_before_a_value_is_the_remainder() {
     gives("8 % 3", "2");
     gives("-7 mod 3", "2");

@@ -25,24 +25,238 @@ use output::CsvQueryOutput;
 /// their columns, and how many rows matched.
 #[tool(
     example(
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\nNorth,20\n","group_by":"region","aggregate":"sum","column":"sales","sort":"descending","limit":1}"#,
-        output = r#"{"columns":["region","sum_sales"],"rows":[{"region":"North","sum_sales":30}],"row_count":1,"matched_rows":3}"#,
-        description = "Which region has the highest total sales?"
+        ask = "Which region has the highest total sales?",
+        ask = "Which region has the most sales?",
+        ask = "What region has the highest sum of sales?",
+        ask = "Which region had the highest total sales in this table?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","group_by":"region","aggregate":"sum","column":"sales","sort":"descending","limit":1}"#,
+        output = r#"{"columns":["region","sum_sales"],"rows":[{"region":"North","sum_sales":30}],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        input = r#"{"csv":"city;price\nBonn;3,50\nKiel;4,50\nBonn;5,00\n","aggregate":"mean","column":"price","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#,
-        output = r#"{"columns":["mean_price"],"rows":[{"mean_price":4.25}],"row_count":1,"matched_rows":2}"#,
-        description = "What is the average price in Bonn?"
+        ask = "Which region has the lowest total sales?",
+        ask = "Which region has the least sales?",
+        ask = "What region has the lowest sum of sales?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","group_by":"region","aggregate":"sum","column":"sales","sort":"ascending","limit":1}"#
     ),
     example(
-        input = r#"{"csv":"name,age\nAda,36\nBob,17\nCyd,51\n","filter":[{"column":"age","operator":"ge","value":18}],"columns":["name"],"column":"age","sort":"ascending"}"#,
-        output = r#"{"columns":["name"],"rows":[{"name":"Ada"},{"name":"Cyd"}],"row_count":2,"matched_rows":2}"#,
-        description = "List the names of everyone aged 18 or more, youngest first"
+        ask = "What is the average age?",
+        ask = "What is the mean age?",
+        ask = "What is the average of age in this table?",
+        ask = "Average age",
+        ask = "Calculate the average age",
+        ask = "What's the average of the age column?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age"}"#,
+        output = r#"{"columns":["mean_age"],"rows":[{"mean_age":34.6666666666667}],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        input = r#"{"csv":"id,status\n1,open\n2,closed\n3,open\n","aggregate":"count","group_by":"status"}"#,
-        output = r#"{"columns":["status","count"],"rows":[{"status":"open","count":2},{"status":"closed","count":1}],"row_count":2,"matched_rows":3}"#,
-        description = "How many rows are there for each status?"
+        ask = "What is the total sales?",
+        ask = "What are the total sales?",
+        ask = "What is the sum of sales?",
+        ask = "Add up the sales",
+        ask = "Total of the sales column",
+        ask = "How much is sales in total?",
+        ask = "How much sales are there in total?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales"}"#,
+        output = r#"{"columns":["sum_sales"],"rows":[{"sum_sales":55}],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "What is the highest age?",
+        ask = "What is the maximum age?",
+        ask = "What is the largest age in this table?",
+        ask = "Highest age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"max","column":"age"}"#
+    ),
+    example(
+        ask = "What is the lowest age?",
+        ask = "What is the minimum age?",
+        ask = "What is the smallest age in this table?",
+        ask = "Lowest age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"min","column":"age"}"#
+    ),
+    example(
+        ask = "What is the median age?",
+        ask = "What is the median of age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"median","column":"age"}"#
+    ),
+    example(
+        ask = "How many rows are there?",
+        ask = "How many rows does this table have?",
+        ask = "How many rows are in this table?",
+        ask = "Count the rows",
+        ask = "How many entries are in this file?",
+        ask = "Number of rows",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count"}"#,
+        output = r#"{"columns":["count"],"rows":[{"count":3}],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "How many rows are there for each city?",
+        ask = "How many rows per city?",
+        ask = "Count the rows by city",
+        ask = "How many rows does each city have?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","group_by":"city"}"#,
+        output = r#"{"columns":["city","count"],"rows":[{"city":"Bonn","count":2},{"city":"Kiel","count":1}],"row_count":2,"matched_rows":3}"#
+    ),
+    example(
+        ask = "Which city has the most rows?",
+        ask = "Which city occurs most often?",
+        ask = "What is the most common city?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","group_by":"city","sort":"descending","limit":1}"#
+    ),
+    example(
+        ask = "What are the total sales per region?",
+        ask = "What is the total sales by region?",
+        ask = "Total sales for each region",
+        ask = "Sum of sales by region",
+        ask = "Sales by region",
+        ask = "Sum the sales for each region",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales","group_by":"region"}"#
+    ),
+    example(
+        ask = "What is the average age per city?",
+        ask = "What is the average age for each city?",
+        ask = "Average age by city",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","group_by":"city"}"#
+    ),
+    example(
+        ask = "Which city has the highest average age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","group_by":"city","sort":"descending","limit":1}"#
+    ),
+    example(
+        ask = "Which city has the lowest average age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","group_by":"city","sort":"ascending","limit":1}"#
+    ),
+    example(
+        ask = "What is the highest sales per region?",
+        ask = "What is the maximum sales for each region?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"max","column":"sales","group_by":"region"}"#
+    ),
+    example(
+        ask = "What is the lowest sales per region?",
+        ask = "What is the minimum sales for each region?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"min","column":"sales","group_by":"region"}"#
+    ),
+    example(
+        ask = "Which name has the highest age?",
+        ask = "What name has the largest age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"max","column":"age","group_by":"name","sort":"descending","limit":1}"#
+    ),
+    example(
+        ask = "Which name has the lowest age?",
+        ask = "What name has the smallest age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"min","column":"age","group_by":"name","sort":"ascending","limit":1}"#
+    ),
+    example(
+        ask = "Show the rows where city is Bonn",
+        ask = "List all rows where city is Bonn",
+        ask = "Which rows have the city Bonn?",
+        ask = "Show all rows with city Bonn",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "Show the rows where age is above 30",
+        ask = "List the rows where age is more than 30",
+        ask = "Which rows have an age above 30?",
+        ask = "Rows with age greater than 30",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"gt","value":30}]}"#,
+        output = r#"{"columns":["name","city","age"],"rows":[{"name":"Ada","city":"Bonn","age":36},{"name":"Cyd","city":"Bonn","age":51}],"row_count":2,"matched_rows":2}"#
+    ),
+    example(
+        ask = "Show the rows where age is below 30",
+        ask = "List the rows where age is less than 30",
+        ask = "Which rows have an age below 30?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "Show the rows where age is at least 18",
+        ask = "List the rows where age is 18 or more",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"ge","value":18}]}"#
+    ),
+    example(
+        ask = "How many rows have an age above 30?",
+        ask = "How many rows are there where age is more than 30?",
+        ask = "Count the rows where age is above 30",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "How many rows have an age below 30?",
+        ask = "Count the rows where age is below 30",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "How many rows have the city Bonn?",
+        ask = "How many rows are there where city is Bonn?",
+        ask = "Count the rows where city is Bonn",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "What is the average age where city is Bonn?",
+        ask = "Average age where the city is Bonn",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#,
+        output = r#"{"columns":["mean_age"],"rows":[{"mean_age":43.5}],"row_count":1,"matched_rows":2}"#
+    ),
+    example(
+        ask = "What is the total sales where region is North?",
+        ask = "Sum of sales where region is North",
+        ask = "What are the total sales for the region North?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales","filter":[{"column":"region","operator":"eq","value":"North"}]}"#
+    ),
+    example(
+        ask = "List the name where age is above 30",
+        ask = "Show the name of each row where age is above 30",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "List every name",
+        ask = "Show the name column",
+        ask = "List the names",
+        ask = "What are the names?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"]}"#
+    ),
+    example(
+        ask = "Show the name and city of each row",
+        ask = "List the name and city",
+        ask = "Show the columns name and city",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","city"]}"#
+    ),
+    example(
+        ask = "Show the top 2 rows by age",
+        ask = "What are the top 2 rows by age?",
+        ask = "List the 2 rows with the highest age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":2}"#,
+        output = r#"{"columns":["name","city","age"],"rows":[{"name":"Cyd","city":"Bonn","age":51},{"name":"Ada","city":"Bonn","age":36}],"row_count":2,"matched_rows":3}"#
+    ),
+    example(
+        ask = "Show the bottom 2 rows by age",
+        ask = "List the 2 rows with the lowest age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending","limit":2}"#
+    ),
+    example(
+        ask = "What are the top 2 regions by sales?",
+        ask = "Top 2 regions by total sales",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":2}"#
+    ),
+    example(
+        ask = "Sort the rows by age",
+        ask = "Sort this table by age",
+        ask = "Order the rows by age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending"}"#
+    ),
+    example(
+        ask = "Sort the rows by age in descending order",
+        ask = "Sort the rows by age, highest first",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending"}"#
+    ),
+    example(
+        ask = "Show the first 2 rows",
+        ask = "List the first 2 rows",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","limit":2}"#
+    ),
+    example(
+        ask = "Show the table",
+        ask = "Show all rows",
+        ask = "List all rows",
+        ask = "What is in this table?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n"}"#
     ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]

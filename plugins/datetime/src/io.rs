@@ -7,15 +7,15 @@ use art_sdk::{args, output, serde_json};
 #[args]
 #[derive(Clone, Default)]
 pub(crate) struct DatetimeInput {
-    /// What to do: `difference` how long, how many days, weeks, months, years or hours lie between two dates, from one to the other, until or since; `add` a time to a date, or subtract it: what date is it after, before, later, ago; `convert` to another time zone; `weekday` which day of the week; `parse` reads a date and gives it in ISO 8601; `format` writes it in another form; `now` the current date and time, today.
+    /// What to do: `difference` how long, how many days, weeks, months, years or hours lie between two dates, from one to the other, until or since; `add` a time to a date: what date is it after, later, from, in; `subtract` it: before, earlier, ago; `convert` to another time zone; `weekday` which day of the week; `parse` reads a date and gives it in ISO 8601; `format` writes it in another form; `now` the current date and time, today.
     pub(crate) operation: Operation,
-    /// The earlier date for `difference`: from, since, between. ISO 8601 such as `2024-02-27` or `2024-02-27T14:30`, or `today`.
+    /// The earlier date for `difference`: from, since, between. ISO 8601 such as `2024-02-27T14:30`, or as people write it: `27 February 2024`, `3 March`, `3 pm`, `today`, `Christmas`.
     pub(crate) start: Option<String>,
     /// The later date for `difference`: to, until, and. Written as `start`.
     pub(crate) end: Option<String>,
-    /// The date for every operation except `difference` and `now`. ISO 8601 such as `2026-11-21`, `2026-11-21T14:30`, `2026-11-21T14:30:00+01:00`, or `today`, `now`, `tomorrow`, `yesterday`.
+    /// The date for every operation except `difference` and `now`. ISO 8601 such as `2026-11-21T14:30:00+01:00`, or as people write it: `21 November 2026 at 3 pm`, `March 3`, `15:00`, `now`, `tomorrow`, `next Friday`. A day without a year is the next one, a time without a day is today.
     pub(crate) date: Option<String>,
-    /// How many units to `add`: a whole number, negative to subtract or go back.
+    /// How many units to `add` or `subtract`: a whole number.
     pub(crate) amount: Option<f64>,
     /// The unit of `amount`, or of the answer of `difference`.
     #[serde(default)]
@@ -36,6 +36,7 @@ pub(crate) struct DatetimeInput {
 pub(crate) enum Operation {
     Difference,
     Add,
+    Subtract,
     Convert,
     Weekday,
     Parse,
@@ -77,7 +78,7 @@ pub(crate) struct DatetimeOutput {
     pub(crate) weekday: Option<String>,
     /// The week of the year by ISO 8601, 1 to 53.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) week: Option<i8>,
+    pub(crate) week_number: Option<i8>,
     /// The day of the year, 1 to 366.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) day_of_year: Option<i16>,

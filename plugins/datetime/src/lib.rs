@@ -10,6 +10,7 @@ mod io;
 mod moment;
 mod operations;
 mod words;
+mod written;
 mod zone;
 
 #[cfg(test)]
@@ -25,24 +26,274 @@ use io::{DatetimeInput, DatetimeOutput};
 /// and the breakdown beside it.
 #[tool(
     example(
+        ask = "How many days are there between 2024-02-27 and 2026-11-21?",
+        ask = "How many days are between 2024-02-27 and 2026-11-21?",
+        ask = "How many days lie between 2024-02-27 and 2026-11-21?",
+        ask = "How many days is it from 2024-02-27 to 2026-11-21?",
+        ask = "Days from 2024-02-27 to 2026-11-21",
+        ask = "Number of days between 2024-02-27 and 2026-11-21",
         input = r#"{"operation":"difference","start":"2024-02-27","end":"2026-11-21","unit":"days"}"#,
-        output = r#"{"result":"998 days","value":998,"breakdown":"2 years, 8 months, 25 days"}"#,
-        description = "How many days are between 2024-02-27 and 2026-11-21?"
+        output = r#"{"result":"998 days","value":998,"breakdown":"2 years, 8 months, 25 days"}"#
     ),
     example(
+        ask = "How many weeks are there between 1 March 2026 and 24 December 2026?",
+        ask = "How many weeks from 1 March 2026 to 24 December 2026?",
+        input = r#"{"operation":"difference","start":"2026-03-01","end":"2026-12-24","unit":"weeks"}"#,
+        output = r#"{"result":"42.5714285714286 weeks","value":42.5714285714286,"breakdown":"42 weeks, 4 days"}"#
+    ),
+    example(
+        ask = "How many hours are there between 9:15 and 17:45?",
+        ask = "How many hours is it from 9:15 to 17:45?",
+        input = r#"{"operation":"difference","start":"9:15","end":"17:45","unit":"hours"}"#
+    ),
+    example(
+        ask = "How long is it from 2026-01-15 to 2026-07-04?",
+        ask = "How long is it between 2026-01-15 and 2026-07-04?",
+        ask = "What is the difference between 2026-01-15 and 2026-07-04?",
+        input = r#"{"operation":"difference","start":"2026-01-15","end":"2026-07-04"}"#,
+        output = r#"{"result":"170 days","value":170,"breakdown":"5 months, 19 days"}"#
+    ),
+    example(
+        ask = "How many days until Christmas?",
+        ask = "How many days are left until Christmas?",
+        ask = "How many days is it until Christmas?",
+        ask = "Days until Christmas",
+        ask = "How many days to Christmas?",
+        input = r#"{"operation":"difference","start":"today","end":"Christmas","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Halloween?",
+        input = r#"{"operation":"difference","start":"today","end":"Halloween","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Valentine's Day?",
+        input = r#"{"operation":"difference","start":"today","end":"Valentine's Day","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until New Year's Day?",
+        input = r#"{"operation":"difference","start":"today","end":"New Year's Day","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Monday?",
+        input = r#"{"operation":"difference","start":"today","end":"Monday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Tuesday?",
+        input = r#"{"operation":"difference","start":"today","end":"Tuesday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Wednesday?",
+        input = r#"{"operation":"difference","start":"today","end":"Wednesday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Thursday?",
+        input = r#"{"operation":"difference","start":"today","end":"Thursday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Friday?",
+        input = r#"{"operation":"difference","start":"today","end":"Friday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Saturday?",
+        input = r#"{"operation":"difference","start":"today","end":"Saturday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Sunday?",
+        input = r#"{"operation":"difference","start":"today","end":"Sunday","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until 25 December?",
+        input = r#"{"operation":"difference","start":"today","end":"25 December","unit":"days"}"#
+    ),
+    example(
+        ask = "How many weeks until 2027-06-01?",
+        ask = "How many weeks are left until 2027-06-01?",
+        input = r#"{"operation":"difference","start":"today","end":"2027-06-01","unit":"weeks"}"#
+    ),
+    example(
+        ask = "How long until New Year's Eve?",
+        ask = "How long is it until New Year's Eve?",
+        ask = "How far away is New Year's Eve?",
+        input = r#"{"operation":"difference","start":"today","end":"New Year's Eve"}"#
+    ),
+    example(
+        ask = "How many days have passed since 2026-01-01?",
+        ask = "How many days since 2026-01-01?",
+        ask = "How many days ago was 2026-01-01?",
+        ask = "How many days is it since 2026-01-01?",
+        input = r#"{"operation":"difference","start":"2026-01-01","end":"today","unit":"days"}"#
+    ),
+    example(
+        ask = "How old is someone born on 5 May 1990?",
+        ask = "How old is a person who was born on 5 May 1990?",
+        ask = "I was born on 5 May 1990, how old am I?",
+        input = r#"{"operation":"difference","start":"1990-05-05","end":"today","unit":"years"}"#
+    ),
+    example(
+        ask = "What date is 30 days after 2026-01-31?",
+        ask = "Which date is 30 days after 2026-01-31?",
+        ask = "What is the date 30 days after 2026-01-31?",
+        ask = "30 days after 2026-01-31",
+        ask = "Add 30 days to 2026-01-31",
+        input = r#"{"operation":"add","date":"2026-01-31","amount":30,"unit":"days"}"#,
+        output = r#"{"result":"2026-03-02","weekday":"Monday"}"#
+    ),
+    example(
+        ask = "What date is one month after 31 January 2026?",
+        ask = "What is the date a month after 31 January 2026?",
         input = r#"{"operation":"add","date":"2026-01-31","amount":1,"unit":"months"}"#,
-        output = r#"{"result":"2026-02-28","weekday":"Saturday"}"#,
-        description = "What date is one month after 31 January 2026?"
+        output = r#"{"result":"2026-02-28","weekday":"Saturday"}"#
     ),
     example(
+        ask = "What date is 3 weeks from today?",
+        ask = "What date is it in 3 weeks?",
+        ask = "What date will it be in 3 weeks?",
+        ask = "What is the date in 3 weeks?",
+        ask = "3 weeks from today",
+        ask = "3 weeks from now",
+        input = r#"{"operation":"add","date":"today","amount":3,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "What time will it be in 90 minutes?",
+        ask = "What time is it in 90 minutes?",
+        input = r#"{"operation":"add","date":"now","amount":90,"unit":"minutes"}"#
+    ),
+    example(
+        ask = "What time is 45 minutes after 14:30?",
+        ask = "Add 45 minutes to 14:30",
+        input = r#"{"operation":"add","date":"14:30","amount":45,"unit":"minutes"}"#
+    ),
+    example(
+        ask = "What date was 30 days before 2026-03-01?",
+        ask = "What date is 30 days before 2026-03-01?",
+        ask = "Which date was 30 days before 2026-03-01?",
+        ask = "30 days before 2026-03-01",
+        ask = "Subtract 30 days from 2026-03-01",
+        input = r#"{"operation":"subtract","date":"2026-03-01","amount":30,"unit":"days"}"#,
+        output = r#"{"result":"2026-01-30","weekday":"Friday"}"#
+    ),
+    example(
+        ask = "What date was it 2 weeks ago?",
+        ask = "What was the date 2 weeks ago?",
+        ask = "What date was 2 weeks ago?",
+        ask = "2 weeks ago",
+        input = r#"{"operation":"subtract","date":"today","amount":2,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "What day of the week is 2026-12-25?",
+        ask = "Which day of the week is 2026-12-25?",
+        ask = "What weekday is 2026-12-25?",
+        ask = "What day is 2026-12-25?",
+        ask = "Which day of the week does 2026-12-25 fall on?",
+        ask = "Weekday of 2026-12-25",
+        input = r#"{"operation":"weekday","date":"2026-12-25"}"#,
+        output = r#"{"result":"Friday","weekday":"Friday","week_number":52,"day_of_year":359}"#
+    ),
+    example(
+        ask = "What day of the week was 20 July 1969?",
+        ask = "Which weekday was 20 July 1969?",
+        ask = "What day was 20 July 1969?",
+        ask = "On what day of the week was 20 July 1969?",
+        input = r#"{"operation":"weekday","date":"1969-07-20"}"#,
+        output = r#"{"result":"Sunday","weekday":"Sunday","week_number":29,"day_of_year":201}"#
+    ),
+    example(
+        ask = "What day of the week is Christmas?",
+        ask = "On which weekday is Christmas this year?",
+        ask = "What day does Christmas fall on?",
+        input = r#"{"operation":"weekday","date":"Christmas"}"#
+    ),
+    example(
+        ask = "What week of the year is 2026-11-21?",
+        ask = "Which week number is 2026-11-21?",
+        ask = "In which week is 2026-11-21?",
+        input = r#"{"operation":"weekday","date":"2026-11-21"}"#,
+        output = r#"{"result":"Saturday","weekday":"Saturday","week_number":47,"day_of_year":325}"#
+    ),
+    example(
+        ask = "What day is it today?",
+        ask = "What day of the week is it today?",
+        ask = "Which weekday is today?",
+        input = r#"{"operation":"weekday","date":"today"}"#
+    ),
+    example(
+        ask = "What day was it yesterday?",
+        ask = "What day of the week was yesterday?",
+        input = r#"{"operation":"weekday","date":"yesterday"}"#
+    ),
+    example(
+        ask = "What date is it tomorrow?",
+        ask = "What is tomorrow's date?",
+        input = r#"{"operation":"add","date":"today","amount":1,"unit":"days"}"#
+    ),
+    example(
+        ask = "What day is it tomorrow?",
+        ask = "What day of the week is tomorrow?",
+        input = r#"{"operation":"weekday","date":"tomorrow"}"#
+    ),
+    example(
+        ask = "What time is it?",
+        ask = "What time is it now?",
+        ask = "What is the current time?",
+        ask = "What is the date today?",
+        ask = "What is today's date?",
+        ask = "What is the current date and time?",
+        ask = "What date is it?",
+        ask = "What date is today?",
+        input = r#"{"operation":"now"}"#
+    ),
+    example(
+        ask = "What time is it in Tokyo?",
+        ask = "What time is it now in Tokyo?",
+        ask = "What is the current time in Tokyo?",
+        ask = "What is the time in Tokyo?",
+        ask = "Time in Tokyo",
+        input = r#"{"operation":"now","to_zone":"Tokyo"}"#
+    ),
+    example(
+        ask = "What time is it in Tokyo when it is 3 pm in Berlin?",
+        ask = "When it is 3 pm in Berlin, what time is it in Tokyo?",
+        ask = "It is 3 pm in Berlin, what time is it in Tokyo?",
+        ask = "What is 3 pm in Berlin in Tokyo time?",
+        ask = "Convert 3 pm from Berlin to Tokyo",
+        ask = "Convert 3 pm Berlin time to Tokyo time",
+        ask = "3 pm in Berlin is what time in Tokyo?",
+        input = r#"{"operation":"convert","date":"3 pm","from_zone":"Berlin","to_zone":"Tokyo"}"#
+    ),
+    example(
+        ask = "Convert 2026-11-21T15:00 from Europe/Berlin to Asia/Tokyo",
+        ask = "What is 2026-11-21T15:00 in Europe/Berlin in Asia/Tokyo?",
         input = r#"{"operation":"convert","date":"2026-11-21T15:00","from_zone":"Europe/Berlin","to_zone":"Asia/Tokyo"}"#,
-        output = r#"{"result":"2026-11-21T23:00:00+09:00","weekday":"Saturday","zone":"Asia/Tokyo","unix_seconds":1795269600}"#,
-        description = "What time is it in Tokyo when it is 3 pm in Berlin?"
+        output = r#"{"result":"2026-11-21T23:00:00+09:00","weekday":"Saturday","zone":"Asia/Tokyo","unix_seconds":1795269600}"#
     ),
     example(
-        input = r#"{"operation":"weekday","date":"2024-02-29"}"#,
-        output = r#"{"result":"Thursday","weekday":"Thursday","week":9,"day_of_year":60}"#,
-        description = "Which day of the week was 29 February 2024?"
+        ask = "Convert 15:00 UTC to New York time",
+        ask = "What is 15:00 UTC in New York?",
+        ask = "What time is 15:00 UTC in New York?",
+        input = r#"{"operation":"convert","date":"15:00","from_zone":"UTC","to_zone":"New York"}"#
+    ),
+    example(
+        ask = "What time is it in Berlin when it is noon in New York?",
+        input = r#"{"operation":"convert","date":"noon","from_zone":"New York","to_zone":"Berlin"}"#
+    ),
+    example(
+        ask = "Which date is the Unix timestamp 1709028000?",
+        ask = "Convert the Unix timestamp 1709028000 to a date",
+        ask = "What date is the Unix time 1709028000?",
+        input = r#"{"operation":"parse","date":"1709028000"}"#,
+        output = r#"{"result":"2024-02-27T10:00:00+00:00","weekday":"Tuesday","week_number":9,"day_of_year":58,"zone":"UTC","unix_seconds":1709028000}"#
+    ),
+    example(
+        ask = "Write 21 November 2026 in ISO format",
+        ask = "Write 21 November 2026 as an ISO date",
+        input = r#"{"operation":"parse","date":"2026-11-21"}"#,
+        output = r#"{"result":"2026-11-21","weekday":"Saturday","week_number":47,"day_of_year":325}"#
+    ),
+    example(
+        ask = "Write 2026-11-21 as `%d.%m.%Y`",
+        ask = "Format 2026-11-21 as `%d.%m.%Y`",
+        input = r#"{"operation":"format","date":"2026-11-21","format":"%d.%m.%Y"}"#,
+        output = r#"{"result":"21.11.2026"}"#
     ),
     limits(fuel = 200_000_000, memory = "32 MiB", timeout = "5s")
 )]

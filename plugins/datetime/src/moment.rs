@@ -3,11 +3,14 @@
 use jiff::{
     Timestamp, Zoned,
     civil::{Date, DateTime, Time},
-    fmt::{rfc2822, strtime::BrokenDownTime, temporal::Pieces},
+    fmt::{rfc2822, temporal::Pieces},
     tz::TimeZone,
 };
 
-use crate::error::DateError;
+use crate::{
+    error::DateError,
+    written::{Day, Written},
+};
 
 /// A date as far as it was given.
 #[derive(Clone, Debug)]
@@ -19,22 +22,6 @@ pub(crate) enum Moment {
     /// A point in time.
     Zoned(Box<Zoned>),
 }
-
-/// Forms beside ISO 8601 that can be read in one way only. `02/03/2026` cannot.
-const FORMS: [&str; 12] = [
-    "%d %B %Y",
-    "%d. %B %Y",
-    "%B %d %Y",
-    "%B %d, %Y",
-    "%d %b %Y",
-    "%b %d %Y",
-    "%b %d, %Y",
-    "%A, %d %B %Y",
-    "%A, %B %d, %Y",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d-%b-%Y",
-];
 
 /// Longer texts are no dates.
 const MAX_CHARS: usize = 100;
@@ -54,15 +41,49 @@ impl Moment {
         if text.chars().count() > MAX_CHARS {
             return Err(refuse(String::new()));
         }
-        if let Some(moment) = relative(text, zone, clock)? {
+        if text.eq_ignore_ascii_case("now") {
+            // Nobody asks for nanoseconds.
+            let now = clock()?.to_zoned(zone.clone()).round(jiff::Unit::Second);
+            return now.map(|now| Self::Zoned(Box::new(now))).map_err(DateError::Range);
+        }
+        let error = match iso(text) {
+            Ok(moment) => return Ok(moment),
+            Err(error) => error,
+        };
+        if let Some(moment) = unix(text).or_else(|| mail(text)) {
             return Ok(moment);
         }
-        match iso(text) {
-            Ok(moment) => Ok(moment),
-            Err(error) => unix(text)
-                .or_else(|| other_form(text))
-                .ok_or_else(|| refuse(reason(text, &error))),
-        }
+        let written = Written::read(text).ok_or_else(|| refuse(reason(text, &error)))?;
+        Self::of(written, zone, clock)
+    }
+
+    /// The moment that `written` means; a time alone is one of today.
+    fn of(written: Written, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
+        let date = match written.day {
+            Some(Day::Full(date)) => date,
+            day => {
+                let now = clock()?.to_zoned(zone.clone());
+                day.map_or(Ok(now.date()), |day| day.from(&now))
+                    .map_err(DateError::Range)?
+            }
+        };
+        Ok(written
+            .time
+            .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
+    }
+
+    /// The same day and time near another date, for a day that recurs, such as `25 December` or `Friday`.
+    pub(crate) fn near(&self, text: &str, date: impl Fn(Day) -> Result<Date, jiff::Error>) -> Result<Self, DateError> {
+        let written = Written::read(text).and_then(|written| written.day);
+        let Some(day) = written.filter(|day| day.recurs()) else {
+            return Ok(self.clone());
+        };
+        let date = date(day).map_err(DateError::Range)?;
+        Ok(match self {
+            Self::Date(_) => Self::Date(date),
+            Self::Local(local) => Self::Local(date.to_datetime(local.time())),
+            Self::Zoned(_) => self.clone(),
+        })
     }
 
     /// The point in time that is meant, with `zone` where none is given. A day starts at midnight.
@@ -91,18 +112,6 @@ impl Moment {
             Self::Zoned(zoned) => zoned.timestamp().display_with_offset(zoned.offset()).to_string(),
         }
     }
-}
-
-fn relative(text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Option<Moment>, DateError> {
-    let today = || Ok::<_, DateError>(clock()?.to_zoned(zone.clone()));
-    let date = match text.to_lowercase().as_str() {
-        "now" => return today().map(|now| Some(Moment::Zoned(Box::new(now)))),
-        "today" => Ok(today()?.date()),
-        "tomorrow" => today()?.date().tomorrow(),
-        "yesterday" => today()?.date().yesterday(),
-        _ => return Ok(None),
-    };
-    date.map(|date| Some(Moment::Date(date))).map_err(DateError::Range)
 }
 
 fn iso(text: &str) -> Result<Moment, jiff::Error> {
@@ -140,10 +149,9 @@ fn unix(text: &str) -> Option<Moment> {
         .map(|timestamp| Moment::Zoned(Box::new(timestamp.to_zoned(TimeZone::UTC))))
 }
 
-fn other_form(text: &str) -> Option<Moment> {
-    let read = |form: &&str| BrokenDownTime::parse(form, text).and_then(|parts| parts.to_date()).ok();
-    let date = FORMS.iter().find_map(read).map(Moment::Date);
-    date.or_else(|| rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned))))
+/// The date of a mail.
+fn mail(text: &str) -> Option<Moment> {
+    rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned)))
 }
 
 /// What the parser says helps only with a text that begins like ISO 8601.

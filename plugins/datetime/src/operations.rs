@@ -21,7 +21,8 @@ pub(crate) fn run(input: &DatetimeInput, clock: Clock<'_>) -> Result<DatetimeOut
     };
     match input.operation {
         Operation::Difference => call.difference(),
-        Operation::Add => call.add(),
+        Operation::Add => call.add("add", 1.0),
+        Operation::Subtract => call.add("subtract", -1.0),
         Operation::Convert => call.convert(),
         Operation::Weekday => call.weekday(),
         Operation::Parse => Ok(describe(&call.date("parse")?)),
@@ -53,12 +54,7 @@ impl Call<'_> {
     }
 
     fn difference(&self) -> Result<DatetimeOutput, DateError> {
-        let start = self
-            .moment("difference", "start", self.input.start.as_ref())?
-            .in_zone(&self.from)?;
-        let end = self
-            .moment("difference", "end", self.input.end.as_ref())?
-            .in_zone(&self.from)?;
+        let (start, end) = self.ends()?;
         // Days and months are those of one calendar.
         let end = end.with_time_zone(start.time_zone().clone());
         let unit = self.input.unit;
@@ -79,15 +75,27 @@ impl Call<'_> {
         })
     }
 
-    fn add(&self) -> Result<DatetimeOutput, DateError> {
-        let date = self.date("add")?;
-        let hint = "how many units to add, negative to subtract";
+    /// Both ends of a difference. A day that recurs is the one nearest to the other end, on its side of it.
+    fn ends(&self) -> Result<(Zoned, Zoned), DateError> {
+        let (first, last) = (self.input.start.as_ref(), self.input.end.as_ref());
+        let start = self.moment("difference", "start", first)?;
+        let end = self.moment("difference", "end", last)?;
+        let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+        let start = start.near(&text(first), |day| day.last_until(end.date()))?;
+        let end = end.near(&text(last), |day| day.next_from(start.date()))?;
+        Ok((start.in_zone(&self.from)?, end.in_zone(&self.from)?))
+    }
+
+    /// `sign` is -1 to go back.
+    fn add(&self, operation: &'static str, sign: f64) -> Result<DatetimeOutput, DateError> {
+        let date = self.date(operation)?;
+        let hint = "how many units";
         let amount = self.input.amount.ok_or(DateError::Missing {
-            operation: "add",
+            operation,
             field: "amount",
             hint,
         })?;
-        let span = span(amount, self.input.unit)?;
+        let span = span(sign * amount, self.input.unit)?;
         let sum = match date {
             Moment::Date(day) if is_calendar(self.input.unit) => day.checked_add(span).map(Moment::Date),
             Moment::Date(day) => day.at(0, 0, 0, 0).checked_add(span).map(Moment::Local),
@@ -96,7 +104,7 @@ impl Call<'_> {
         };
         let sum = sum.map_err(DateError::Range)?;
         Ok(DatetimeOutput {
-            week: None,
+            week_number: None,
             day_of_year: None,
             ..describe(&sum)
         })
@@ -188,7 +196,7 @@ fn span(amount: f64, unit: Unit) -> Result<Span, DateError> {
 fn in_zone(point: Zoned) -> DatetimeOutput {
     let output = describe(&Moment::Zoned(Box::new(point)));
     DatetimeOutput {
-        week: None,
+        week_number: None,
         day_of_year: None,
         ..output
     }
@@ -205,7 +213,7 @@ fn describe(moment: &Moment) -> DatetimeOutput {
     DatetimeOutput {
         result: moment.iso(),
         weekday: Some(weekday(date)),
-        week: Some(date.iso_week_date().week()),
+        week_number: Some(date.iso_week_date().week()),
         day_of_year: Some(date.day_of_year()),
         zone: point.map(|zoned| zone::name(zoned.time_zone(), zoned.offset())),
         unix_seconds: point.map(|zoned| zoned.timestamp().as_second()),

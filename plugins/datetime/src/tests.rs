@@ -92,6 +92,50 @@ fn adding_keeps_the_form_of_the_date() {
 }
 
 #[test]
+fn subtracting_goes_back() {
+    let input = json!({"operation": "subtract", "date": "2026-11-21", "amount": 2, "unit": "weeks"});
+    assert_eq!(run(input)["result"], "2026-11-07");
+    fails(
+        json!({"operation": "subtract", "date": "2026-11-21"}),
+        "operation `subtract` needs `amount`",
+    );
+}
+
+/// What `difference` gives on 21 November 2026.
+fn days_between(start: &str, end: &str) -> String {
+    let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
+    let input = DatetimeInput {
+        operation: io::Operation::Difference,
+        start: Some(start.to_owned()),
+        end: Some(end.to_owned()),
+        ..DatetimeInput::default()
+    };
+    operations::run(&input, &clock).unwrap().result
+}
+
+#[test]
+fn a_day_without_a_year_is_on_its_side_of_the_other_one() {
+    assert_eq!(days_between("today", "Christmas"), "34 days");
+    assert_eq!(days_between("1 January", "today"), "324 days");
+    assert_eq!(days_between("25 December", "3 March"), "68 days");
+    assert_eq!(days_between("3 March", "5 May 2020"), "63 days");
+    assert_eq!(days_between("Friday", "today"), "1 day");
+    assert_eq!(days_between("Monday", "Friday"), "4 days");
+}
+
+#[test]
+fn times_of_today_have_hours_between_them() {
+    assert_eq!(between("9:15", "5:45 pm", "hours")["value"], 8.5);
+}
+
+#[test]
+fn a_time_of_day_is_converted_and_not_dropped() {
+    let input =
+        json!({"operation": "convert", "date": "21 November 2026 at 3 pm", "from_zone": "Berlin", "to_zone": "Tokyo"});
+    assert_eq!(run(input)["result"], "2026-11-21T23:00:00+09:00");
+}
+
+#[test]
 fn adding_needs_a_whole_amount_in_range() {
     fails(
         json!({"operation": "add", "date": "2026-11-21"}),
@@ -118,6 +162,7 @@ fn zones_are_found_by_name_city_abbreviation_and_offset() {
     };
     assert_eq!(at("America/New_York"), "2026-07-01T08:00:00-04:00");
     assert_eq!(at("new york"), "2026-07-01T08:00:00-04:00");
+    assert_eq!(at("Mumbai"), "2026-07-01T17:30:00+05:30");
     assert_eq!(at("PST"), "2026-07-01T05:00:00-07:00");
     assert_eq!(at("UTC+5:30"), "2026-07-01T17:30:00+05:30");
     assert_eq!(at("-0330"), "2026-07-01T08:30:00-03:30");
@@ -144,7 +189,7 @@ fn weekdays_have_their_week() {
     let output = run(json!({"operation": "weekday", "date": "2026-11-21"}));
     assert_eq!(
         output,
-        json!({"result": "Saturday", "weekday": "Saturday", "week": 47, "day_of_year": 325})
+        json!({"result": "Saturday", "weekday": "Saturday", "week_number": 47, "day_of_year": 325})
     );
 }
 
@@ -220,7 +265,7 @@ fn the_examples_give_what_they_say() {
     testing::check(&DATETIME);
     let properties = &DATETIME.input_schema()["properties"];
     assert_eq!(properties["unit"]["default"], "days");
-    assert_eq!(properties["operation"]["enum"].as_array().unwrap().len(), 7);
+    assert_eq!(properties["operation"]["enum"].as_array().unwrap().len(), 8);
 }
 
 proptest! {

@@ -26,10 +26,34 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("aedt", "Australia/Sydney"),
 ];
 
+/// Large cities that give no zone its name.
+const CITIES: [(&str, &str); 20] = [
+    ("san_francisco", "America/Los_Angeles"),
+    ("seattle", "America/Los_Angeles"),
+    ("las_vegas", "America/Los_Angeles"),
+    ("houston", "America/Chicago"),
+    ("dallas", "America/Chicago"),
+    ("boston", "America/New_York"),
+    ("washington", "America/New_York"),
+    ("miami", "America/New_York"),
+    ("montreal", "America/Toronto"),
+    ("rio_de_janeiro", "America/Sao_Paulo"),
+    ("barcelona", "Europe/Madrid"),
+    ("milan", "Europe/Rome"),
+    ("munich", "Europe/Berlin"),
+    ("geneva", "Europe/Zurich"),
+    ("cape_town", "Africa/Johannesburg"),
+    ("mumbai", "Asia/Kolkata"),
+    ("delhi", "Asia/Kolkata"),
+    ("beijing", "Asia/Shanghai"),
+    ("osaka", "Asia/Tokyo"),
+    ("hanoi", "Asia/Bangkok"),
+];
+
 /// How many similar names a message lists.
 const MAX_NEAR: usize = 5;
 
-/// Reads `Europe/Berlin`, `Berlin`, `UTC`, `PST`, `+05:30` or `UTC-3`.
+/// Reads `Europe/Berlin`, `Berlin`, `Mumbai`, `UTC`, `PST`, `+05:30` or `UTC-3`.
 pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     let name = name.trim();
     let key = name.to_lowercase().replace(' ', "_");
@@ -41,6 +65,7 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     }
     let abbreviation = ABBREVIATIONS
         .iter()
+        .chain(&CITIES)
         .find(|(short, _)| *short == key)
         .map(|(_, name)| (*name).to_owned());
     let found = abbreviation

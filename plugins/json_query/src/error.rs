@@ -6,6 +6,8 @@ use thiserror::Error;
 /// A query that cannot be answered.
 #[derive(Debug, Error)]
 pub(crate) enum QueryError {
+    #[error("give either `query`, a jq filter, or `field`, the name of a field, with or without `combine`")]
+    Which,
     #[error("`json` is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
     Json(#[from] serde_json::Error),
     #[error("`json` is empty: give a JSON value")]

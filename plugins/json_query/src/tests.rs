@@ -32,6 +32,37 @@ fn json_lines_are_queried_value_by_value() {
     gives(json!("{\"n\":1}\n{\"n\":2}\n"), ".n", json!([1, 2]));
 }
 
+fn of_field(field: &str, combine: Value) -> Value {
+    let data = json!({"a": [{"price": 3}, {"price": 4.5, "b": {"price": 1.5}}], "name \\(1)\"": "x"});
+    testing::output(&JSON_QUERY, json!({"json": data, "field": field, "combine": combine}))["results"].clone()
+}
+
+#[test]
+fn a_field_is_collected_wherever_it_is() {
+    assert_eq!(of_field("price", Value::Null), json!([3, 4.5, 1.5]));
+    assert_eq!(of_field("name \\(1)\"", Value::Null), json!(["x"]));
+    assert_eq!(of_field("cost", Value::Null), json!([]));
+}
+
+#[test]
+fn the_values_of_a_field_become_one() {
+    let combined = ["count", "sum", "mean", "min", "max"].map(|combine| of_field("price", json!(combine))[0].as_f64());
+    assert_eq!(combined, [3.0, 9.0, 3.0, 1.5, 4.5].map(Some));
+    assert_eq!(of_field("cost", json!("mean")), json!([null]));
+}
+
+#[test]
+fn a_filter_or_a_field_is_given_and_not_both() {
+    for input in [
+        json!({"json": 1}),
+        json!({"json": 1, "query": ".", "field": "a"}),
+        json!({"json": 1, "query": ".", "combine": "sum"}),
+    ] {
+        let message = testing::failure(&JSON_QUERY, input).message;
+        assert!(message.contains("either `query`"), "{message}");
+    }
+}
+
 #[test]
 fn the_usual_filters_exist() {
     let people = json!([{"n": "b", "age": 2}, {"n": "a", "age": 1}]);
@@ -209,7 +240,7 @@ fn keys_that_are_no_text_are_refused() {
 #[test]
 fn the_examples_give_what_they_say() {
     testing::check(&JSON_QUERY);
-    assert_eq!(JSON_QUERY.input_schema()["required"], json!(["json", "query"]));
+    assert_eq!(JSON_QUERY.input_schema()["required"], json!(["json"]));
 }
 
 proptest! {

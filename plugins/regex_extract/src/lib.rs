@@ -17,19 +17,101 @@ use io::{RegexExtractInput, RegexExtractOutput};
 /// character offsets and named groups.
 #[tool(
     example(
-        input = r#"{"text":"Mail ada@example.org or bob@example.com.","pattern":"[\\w.]+@[\\w.]+\\w"}"#,
-        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false,"matches":[{"text":"ada@example.org","start":5,"end":20,"groups":[]},{"text":"bob@example.com","start":24,"end":39,"groups":[]}]}"#,
-        description = "Extract all email addresses"
+        ask = "Extract all email addresses from this text",
+        ask = "Find all email addresses",
+        ask = "Which email addresses are in this text?",
+        ask = "List every email address in this text",
+        ask = "What email addresses does this text have?",
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","pattern":"[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+"}"#,
+        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false,"matches":[{"text":"ada@example.org","start":5,"end":20,"groups":[]},{"text":"bob@example.com","start":24,"end":39,"groups":[]}]}"#
     ),
     example(
-        input = r#"{"text":"due 2026-11-21","pattern":"(?<year>\\d{4})-(?<month>\\d{2})-\\d{2}","group":"month"}"#,
-        output = r#"{"values":["11"],"count":1,"truncated":false,"matches":[{"text":"2026-11-21","start":4,"end":14,"groups":[{"index":1,"name":"year","text":"2026","start":4,"end":8},{"index":2,"name":"month","text":"11","start":9,"end":11}]}]}"#,
-        description = "Extract one named group of a date"
+        ask = r#"Extract the email addresses from "Mail ada@example.org or bob@example.com.""#,
+        ask = r#"Which email addresses are in "Mail ada@example.org or bob@example.com."?"#,
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","pattern":"[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+"}"#
     ),
     example(
-        input = r#"{"text":"Error: disk full\nerror: no space","pattern":"^error: (.+)$","group":1,"case_insensitive":true,"multi_line":true,"limit":1}"#,
-        output = r#"{"values":["disk full"],"count":1,"truncated":true,"matches":[{"text":"Error: disk full","start":0,"end":16,"groups":[{"index":1,"text":"disk full","start":7,"end":16}]}]}"#,
-        description = "Find the first error message in a log"
+        ask = "Extract all URLs from this text",
+        ask = "Find all links in this text",
+        ask = "Which URLs are in this text?",
+        ask = "List the web addresses in this text",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"https?://[^\\s<>\\\"]*[\\w/]"}"#
+    ),
+    example(
+        ask = "Extract all dates from this text",
+        ask = "Find all dates in this text",
+        ask = "Which dates are in this text?",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"\\b\\d{4}-\\d{2}-\\d{2}\\b"}"#
+    ),
+    example(
+        ask = "Extract all numbers from this text",
+        ask = "Find all numbers in this text",
+        ask = "Which numbers are in this text?",
+        ask = "List the numbers in this text",
+        input = r#"{"text":"3 apples for 4.50","pattern":"-?\\d+(?:\\.\\d+)?"}"#,
+        output = r#"{"values":["3","4.50"],"count":2,"truncated":false,"matches":[{"text":"3","start":0,"end":1,"groups":[]},{"text":"4.50","start":13,"end":17,"groups":[]}]}"#
+    ),
+    example(
+        ask = r#"Extract all numbers from "3 apples for 4.50""#,
+        ask = r#"Which numbers are in "3 apples for 4.50"?"#,
+        ask = r#"Find the numbers in "3 apples for 4.50""#,
+        input = r#"{"text":"3 apples for 4.50","pattern":"-?\\d+(?:\\.\\d+)?"}"#
+    ),
+    example(
+        ask = "Extract all hashtags from this text",
+        ask = "Find all hashtags in this text",
+        ask = "Which hashtags are in this text?",
+        input = r##"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"#\\w+"}"##,
+        output = r##"{"values":["#news","#art"],"count":2,"truncated":false,"matches":[{"text":"#news","start":58,"end":63,"groups":[]},{"text":"#art","start":64,"end":68,"groups":[]}]}"##
+    ),
+    example(
+        ask = "Extract all phone numbers from this text",
+        ask = "Find the phone numbers in this text",
+        ask = "Which phone numbers are in this text?",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"\\+?\\d[\\d ()/-]{5,}\\d"}"#
+    ),
+    example(
+        ask = "Extract all words in capitals from this text",
+        ask = "Which words are in capital letters in this text?",
+        input = r#"{"text":"NASA and ESA met","pattern":"\\b[A-Z]{2,}\\b"}"#
+    ),
+    example(
+        ask = r#"Find all matches of `\d+` in this text"#,
+        ask = r#"Extract everything that matches `\d+` from this text"#,
+        ask = r#"Which parts of this text match `\d+`?"#,
+        ask = r#"Search this text for `\d+`"#,
+        input = r#"{"text":"a1b22","pattern":"\\d+"}"#
+    ),
+    example(
+        ask = r#"Find all matches of `\d+` in "a1b22""#,
+        ask = r#"What does `\d+` match in "a1b22"?"#,
+        ask = r#"Extract `\d+` from "a1b22""#,
+        ask = r#"Apply the regular expression `\d+` to "a1b22""#,
+        ask = r#"How many times does `\d+` match in "a1b22"?"#,
+        input = r#"{"text":"a1b22","pattern":"\\d+"}"#,
+        output = r#"{"values":["1","22"],"count":2,"truncated":false,"matches":[{"text":"1","start":1,"end":2,"groups":[]},{"text":"22","start":3,"end":5,"groups":[]}]}"#
+    ),
+    example(
+        ask = r#"Find the first match of `\d+` in "a1b22""#,
+        input = r#"{"text":"a1b22","pattern":"\\d+","limit":1}"#
+    ),
+    example(
+        ask = r#"Find the first 2 matches of `\d+` in "a1b22c333""#,
+        input = r#"{"text":"a1b22c333","pattern":"\\d+","limit":2}"#
+    ),
+    example(
+        ask = r#"Find `error` in "Error: disk full" in any letter case"#,
+        ask = r#"Find `error` in "Error: disk full" ignoring case"#,
+        input = r#"{"text":"Error: disk full","pattern":"error","case_insensitive":true}"#
+    ),
+    example(
+        ask = r#"What is group `month` of `(?<year>\d{4})-(?<month>\d{2})` in "due 2026-11-21"?"#,
+        input = r#"{"text":"due 2026-11-21","pattern":"(?<year>\\d{4})-(?<month>\\d{2})","group":"month"}"#,
+        output = r#"{"values":["11"],"count":1,"truncated":false,"matches":[{"text":"2026-11","start":4,"end":11,"groups":[{"index":1,"name":"year","text":"2026","start":4,"end":8},{"index":2,"name":"month","text":"11","start":9,"end":11}]}]}"#
+    ),
+    example(
+        ask = "Find the lines that begin with `^error.*$` in this text",
+        input = r#"{"text":"error: disk full\nfine","pattern":"^error.*$","multi_line":true}"#
     ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]

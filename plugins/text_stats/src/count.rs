@@ -12,6 +12,8 @@ use crate::io::{TextStatsInput, TextStatsOutput, WordCount};
 pub(crate) enum CountError {
     #[error("`words_per_minute` is 0: give how many words the reader reads in a minute, for example 238")]
     NoSpeed,
+    #[error("`find` is empty: give the word, phrase or letter to count")]
+    NothingToFind,
 }
 
 /// Counts everything about `input.text`.
@@ -23,7 +25,9 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     let tally = Tally::of(text);
     let sentences = text.unicode_sentences().count();
     let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
+    let times = input.find.as_deref().map(|find| times(text, find)).transpose()?;
     let mut stats = TextStatsOutput {
+        times,
         words: tally.words,
         unique_words: tally.by_word.len(),
         sentences,
@@ -82,6 +86,22 @@ impl<'a> Tally<'a> {
             .map(|(word, count)| WordCount { word, count })
             .collect()
     }
+}
+
+/// How many times `find` occurs: a single character anywhere, anything longer as whole words.
+fn times(text: &str, find: &str) -> Result<usize, CountError> {
+    let (text, find) = (text.to_lowercase(), find.trim().to_lowercase());
+    if find.is_empty() {
+        return Err(CountError::NothingToFind);
+    }
+    let anywhere = find.graphemes(true).count() == 1;
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_whole = |&(at, found): &(usize, &str)| {
+        let (before, after) = (text.get(..at), text.get(at + found.len()..));
+        let before = before.and_then(|before| before.chars().next_back());
+        anywhere || !(is_letter(before) || is_letter(after.and_then(|after| after.chars().next())))
+    };
+    Ok(text.match_indices(find.as_str()).filter(is_whole).count())
 }
 
 /// Runs of lines that are not blank.

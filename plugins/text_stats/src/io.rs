@@ -14,6 +14,8 @@ pub(crate) struct TextStatsInput {
     /// Words shorter than this many characters are left out of the frequent words, for example 4 to skip `the` and `and`.
     #[serde(default = "one")]
     pub(crate) min_word_length: u32,
+    /// What to count the occurrences of, in any letter case: a word or a phrase as whole words, a single letter anywhere.
+    pub(crate) find: Option<String>,
     /// How fast the reader is, for the reading time. 238 is the average of adults who read English silently.
     #[serde(default = "average_speed")]
     #[schemars(range(min = 1))]
@@ -37,6 +39,9 @@ fn average_speed() -> u32 {
 #[output]
 #[derive(Default)]
 pub(crate) struct TextStatsOutput {
+    /// How many times `find` occurs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) times: Option<usize>,
     /// The number of words, as Unicode separates them (UAX #29).
     pub(crate) words: usize,
     /// The number of different words, upper and lower case being the same.

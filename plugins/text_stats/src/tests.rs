@@ -48,6 +48,19 @@ fn short_words_can_be_left_out() {
 }
 
 #[test]
+fn a_word_is_found_whole_and_a_letter_anywhere() {
+    let times =
+        |text: &str, find: &str| testing::output(&TEXT_STATS, json!({"text": text, "find": find}))["times"].clone();
+    assert_eq!(times("The other day, the cat", "the"), 2);
+    assert_eq!(times("Strawberry", "R"), 3);
+    assert_eq!(times("to be or not to be", "to be"), 2);
+    assert_eq!(times("", "x"), 0);
+    assert_eq!(stats("to be")["times"], Value::Null);
+    let error = testing::failure(&TEXT_STATS, json!({"text": "a", "find": " "}));
+    assert!(error.message.contains("`find` is empty"), "{}", error.message);
+}
+
+#[test]
 fn reading_time_follows_the_speed() {
     let time = |words: usize, speed: u32| {
         let input = json!({"text": "word ".repeat(words), "words_per_minute": speed});

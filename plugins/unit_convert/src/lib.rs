@@ -23,24 +23,224 @@ use io::{UnitConvertInput, UnitConvertOutput};
 /// other units. Returns the converted number and a sentence with both quantities.
 #[tool(
     example(
-        input = r#"{"value":72,"from":"mph","to":"m/s"}"#,
-        output = r#"{"result":32.18688,"text":"72 mile/hour = 32.18688 metre/second","dimension":"speed"}"#,
-        description = "How fast is 72 miles per hour in metres per second?"
+        ask = "How many kilograms are 5 pounds?",
+        ask = "Convert 5 pounds to kilograms",
+        ask = "What is 5 pounds in kilograms?",
+        ask = "5 pounds in kilograms",
+        ask = "5 pounds to kilograms",
+        ask = "How much is 5 pounds in kilograms?",
+        ask = "How many kilograms is 5 pounds?",
+        input = r#"{"value":5,"from":"pounds","to":"kilograms"}"#,
+        output = r#"{"result":2.26796185,"text":"5 pound = 2.26796185 kilogram","dimension":"mass"}"#
     ),
     example(
-        input = r#"{"value":98.6,"from":"degrees fahrenheit","to":"celsius"}"#,
-        output = r#"{"result":37,"text":"98.6 degree Fahrenheit = 37 degree Celsius","dimension":"temperature"}"#,
-        description = "Convert 98.6 degrees Fahrenheit to Celsius"
+        ask = "How many kilometres are there in 26 miles?",
+        ask = "How far is 26 miles in kilometres?",
+        ask = "Change 26 miles into kilometres",
+        ask = "Turn 26 miles into kilometres",
+        input = r#"{"value":26,"from":"miles","to":"kilometres"}"#,
+        output = r#"{"result":41.842944,"text":"26 mile = 41.842944 kilometre","dimension":"length"}"#
     ),
     example(
+        ask = "Convert 98.6 degrees Fahrenheit to Celsius",
+        ask = "What is 98.6 degrees Fahrenheit in Celsius?",
+        ask = "How hot is 98.6 degrees Fahrenheit in Celsius?",
+        input = r#"{"value":98.6,"from":"degrees Fahrenheit","to":"Celsius"}"#,
+        output = r#"{"result":37,"text":"98.6 degree Fahrenheit = 37 degree Celsius","dimension":"temperature"}"#
+    ),
+    example(
+        ask = "What is 20 °C in °F?",
+        ask = "20 °C to °F",
+        input = r#"{"value":20,"from":"°C","to":"°F"}"#
+    ),
+    example(
+        ask = "How fast is 72 miles per hour in metres per second?",
+        ask = "Convert 72 miles per hour to metres per second",
+        input = r#"{"value":72,"from":"miles per hour","to":"metres per second"}"#,
+        output = r#"{"result":32.18688,"text":"72 mile/hour = 32.18688 metre/second","dimension":"speed"}"#
+    ),
+    example(
+        ask = "What is 120 km/h in mph?",
+        input = r#"{"value":120,"from":"km/h","to":"mph"}"#
+    ),
+    example(
+        ask = "Convert 30 mpg to L/100km",
         input = r#"{"value":30,"from":"mpg","to":"L/100km"}"#,
-        output = r#"{"result":7.84048611111111,"text":"30 mile per gallon (US) = 7.84048611111111 litre per 100 kilometres","dimension":"fuel economy"}"#,
-        description = "What is 30 miles per gallon in litres per 100 km?"
+        output = r#"{"result":7.84048611111111,"text":"30 mile per gallon (US) = 7.84048611111111 litre per 100 kilometres","dimension":"fuel economy"}"#
     ),
     example(
-        input = r#"{"value":5,"from":"pounds","to":"kg"}"#,
-        output = r#"{"result":2.26796185,"text":"5 pound = 2.26796185 kilogram","dimension":"mass"}"#,
-        description = "How many kilograms are 5 pounds?"
+        ask = "How many seconds are in a day?",
+        ask = "How many seconds are there in a day?",
+        ask = "How many seconds does a day have?",
+        ask = "How many seconds are in one day?",
+        input = r#"{"value":1,"from":"day","to":"seconds"}"#,
+        output = r#"{"result":86400,"text":"1 day = 86400 second","dimension":"time"}"#
+    ),
+    example(
+        ask = "How many minutes are in an hour?",
+        ask = "How many minutes in an hour?",
+        ask = "How many minutes make an hour?",
+        ask = "Minutes in an hour",
+        input = r#"{"value":1,"from":"hour","to":"minutes"}"#,
+        output = r#"{"result":60,"text":"1 hour = 60 minute","dimension":"time"}"#
+    ),
+    example(
+        ask = "How many grams are in a kilogram?",
+        ask = "How many grams in a kilogram?",
+        ask = "What is a kilogram in grams?",
+        input = r#"{"value":1,"from":"kilogram","to":"grams"}"#
+    ),
+    example(
+        ask = "How many hours are in 3 days?",
+        ask = "How many hours in 3 days?",
+        input = r#"{"value":3,"from":"days","to":"hours"}"#
+    ),
+    example(
+        ask = "How long is 90 minutes in hours?",
+        ask = "Express 90 minutes in hours",
+        input = r#"{"value":90,"from":"minutes","to":"hours"}"#
+    ),
+    example(
+        ask = "How tall is 180 cm in feet?",
+        ask = "180 cm in feet",
+        input = r#"{"value":180,"from":"cm","to":"feet"}"#
+    ),
+    example(
+        ask = "How heavy is 70 kg in pounds?",
+        ask = "How much does 70 kg weigh in pounds?",
+        input = r#"{"value":70,"from":"kg","to":"pounds"}"#
+    ),
+    example(
+        ask = "How many cups are 500 ml?",
+        ask = "How many cups is 500 ml?",
+        input = r#"{"value":500,"from":"ml","to":"cups"}"#
+    ),
+    example(
+        ask = "How many litres are in 10 gallons?",
+        input = r#"{"value":10,"from":"gallons","to":"litres"}"#
+    ),
+    example(
+        ask = "How many square feet are 2 acres?",
+        ask = "How big is 2 acres in square feet?",
+        input = r#"{"value":2,"from":"acres","to":"square feet"}"#
+    ),
+    example(
+        ask = "How many megabytes are 3 gigabytes?",
+        ask = "How large is 3 gigabytes in megabytes?",
+        input = r#"{"value":3,"from":"gigabytes","to":"megabytes"}"#
+    ),
+    example(
+        ask = "Convert 2.5 atmospheres to pascals",
+        ask = "Express 2.5 atmospheres in pascals",
+        input = r#"{"value":2.5,"from":"atmospheres","to":"pascals"}"#
+    ),
+    example(
+        ask = "How many kilojoules are 200 kilocalories?",
+        input = r#"{"value":200,"from":"kilocalories","to":"kilojoules"}"#
+    ),
+    example(
+        ask = "Convert 100 horsepower to kilowatts",
+        input = r#"{"value":100,"from":"horsepower","to":"kilowatts"}"#
+    ),
+    example(
+        ask = "What is 180 degrees in radians?",
+        input = r#"{"value":180,"from":"degrees","to":"radians"}"#
+    ),
+    example(
+        ask = "10 km in miles",
+        ask = "Convert 10 km to miles",
+        ask = "How many miles are 10 km?",
+        input = r#"{"value":10,"from":"km","to":"miles"}"#
+    ),
+    example(
+        ask = "12 inches in cm",
+        ask = "How many cm are 12 inches?",
+        input = r#"{"value":12,"from":"inches","to":"cm"}"#
+    ),
+    example(
+        ask = "How many yards are 100 metres?",
+        input = r#"{"value":100,"from":"metres","to":"yards"}"#
+    ),
+    example(
+        ask = "How many millimetres are 3 centimetres?",
+        input = r#"{"value":3,"from":"centimetres","to":"millimetres"}"#
+    ),
+    example(
+        ask = "How many ounces are 2 pounds?",
+        ask = "How many ounces are there in 2 pounds?",
+        input = r#"{"value":2,"from":"pounds","to":"ounces"}"#
+    ),
+    example(
+        ask = "200 lbs in kg",
+        ask = "What is 200 lbs in kg?",
+        input = r#"{"value":200,"from":"lbs","to":"kg"}"#
+    ),
+    example(ask = "How many grams are 4 oz?", input = r#"{"value":4,"from":"oz","to":"grams"}"#),
+    example(
+        ask = "How many tonnes are 5000 kilograms?",
+        input = r#"{"value":5000,"from":"kilograms","to":"tonnes"}"#
+    ),
+    example(
+        ask = "How many feet are in a mile?",
+        input = r#"{"value":1,"from":"mile","to":"feet"}"#
+    ),
+    example(
+        ask = "How many inches are in a foot?",
+        input = r#"{"value":1,"from":"foot","to":"inches"}"#
+    ),
+    example(
+        ask = "How many teaspoons are 2 tablespoons?",
+        input = r#"{"value":2,"from":"tablespoons","to":"teaspoons"}"#
+    ),
+    example(
+        ask = "How many pints are 3 litres?",
+        input = r#"{"value":3,"from":"litres","to":"pints"}"#
+    ),
+    example(
+        ask = "How many quarts are in a gallon?",
+        input = r#"{"value":1,"from":"gallon","to":"quarts"}"#
+    ),
+    example(
+        ask = "How many hours are in a week?",
+        input = r#"{"value":1,"from":"week","to":"hours"}"#
+    ),
+    example(
+        ask = "How many weeks are in a year?",
+        input = r#"{"value":1,"from":"year","to":"weeks"}"#
+    ),
+    example(
+        ask = "How many months are in 2 years?",
+        input = r#"{"value":2,"from":"years","to":"months"}"#
+    ),
+    example(
+        ask = "What is 25 celsius in fahrenheit?",
+        ask = "25 celsius to fahrenheit",
+        input = r#"{"value":25,"from":"celsius","to":"fahrenheit"}"#
+    ),
+    example(
+        ask = "What is 300 kelvin in celsius?",
+        input = r#"{"value":300,"from":"kelvin","to":"celsius"}"#
+    ),
+    example(
+        ask = "How many hectares are 10 acres?",
+        input = r#"{"value":10,"from":"acres","to":"hectares"}"#
+    ),
+    example(
+        ask = "How many kilowatt hours are 5 megajoules?",
+        input = r#"{"value":5,"from":"megajoules","to":"kilowatt hours"}"#
+    ),
+    example(ask = "What is 2 bar in psi?", input = r#"{"value":2,"from":"bar","to":"psi"}"#),
+    example(
+        ask = "What is 20 knots in km/h?",
+        input = r#"{"value":20,"from":"knots","to":"km/h"}"#
+    ),
+    example(
+        ask = "How many gigabytes are 2 terabytes?",
+        input = r#"{"value":2,"from":"terabytes","to":"gigabytes"}"#
+    ),
+    example(
+        ask = "How many bits are in a byte?",
+        input = r#"{"value":1,"from":"byte","to":"bits"}"#
     ),
     limits(fuel = 100_000_000, memory = "16 MiB", timeout = "2s")
 )]

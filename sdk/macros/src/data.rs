@@ -1,4 +1,5 @@
-//! `#[args]` and `#[output]`: the derives of a tool's types, through `art_sdk`, so that a tool depends on nothing else.
+//! `#[args]` and `#[output]`: the derives of a tool's types, through the crate that exports the attribute, so that a tool depends
+//! on nothing else.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,15 +12,16 @@ pub(crate) enum Role {
     Output,
 }
 
-pub(crate) fn expand(role: Role, options: &TokenStream, item: &TokenStream) -> TokenStream {
+/// Expands to the type with its derives, which are looked up in the crate `root`.
+pub(crate) fn expand(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStream) -> TokenStream {
     // The type itself always comes out, so that a mistake here is not followed by one error for each use of it.
-    derive(role, options, item).unwrap_or_else(|error| {
+    derive(role, root, options, item).unwrap_or_else(|error| {
         let error = error.to_compile_error();
         quote!(#item #error)
     })
 }
 
-fn derive(role: Role, options: &TokenStream, item: &TokenStream) -> Result<TokenStream> {
+fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStream) -> Result<TokenStream> {
     if !options.is_empty() {
         return Err(Error::new_spanned(
             options,
@@ -39,15 +41,18 @@ fn derive(role: Role, options: &TokenStream, item: &TokenStream) -> Result<Token
     let both = item.attrs.len() < before;
 
     let debug = (!derives(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
-    let read = (both || role == Role::Args).then(|| quote!(::art_sdk::serde::Deserialize,));
-    let write = (both || role == Role::Output).then(|| quote!(::art_sdk::serde::Serialize,));
+    let read = (both || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
+    let write = (both || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
     // Unknown fields are refused, so that the schema says `additionalProperties: false` and a model's slip is found.
     // Serde cannot combine that with `flatten`.
     let strict = (read.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
+    // The crates are given as the text of a path.
+    let path = |name: &str| root.to_string().replace(' ', "") + name;
+    let (serde, schemars) = (path("::serde"), path("::schemars"));
     Ok(quote! {
-        #[derive(#debug #read #write ::art_sdk::schemars::JsonSchema)]
-        #[serde(crate = "::art_sdk::serde" #strict)]
-        #[schemars(crate = "::art_sdk::schemars")]
+        #[derive(#debug #read #write #root::schemars::JsonSchema)]
+        #[serde(crate = #serde #strict)]
+        #[schemars(crate = #schemars)]
         #item
     })
 }

@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, Meta, Result};
 
-/// The doc comment as the model reads it: paragraphs in one line each, lists and code as written.
+/// Returns the doc comment as the model reads it: paragraphs in one line each, lists and code as written.
 pub(crate) fn description(attributes: &[Attribute], name: &Ident) -> Result<String> {
     let lines: Vec<String> = attributes
         .iter()
@@ -31,10 +31,10 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Without the space that follows `///`.
+/// Removes the space that follows `///`.
 fn unindented(text: &str) -> Vec<String> {
     let line = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
-    // An empty comment line has no lines of its own, but ends a paragraph.
+    // An empty comment line adds no text, but ends a paragraph.
     if text.is_empty() {
         vec![String::new()]
     } else {
@@ -42,7 +42,7 @@ fn unindented(text: &str) -> Vec<String> {
     }
 }
 
-/// Joins the lines of a paragraph: where the author's editor broke them means nothing to the reader.
+/// Joins the lines of a paragraph: its line breaks mean nothing to the reader.
 fn unwrapped(lines: &[String]) -> String {
     let (mut text, mut code, mut open) = (String::new(), false, false);
     for line in lines {
@@ -58,7 +58,7 @@ fn unwrapped(lines: &[String]) -> String {
     text.trim().to_owned()
 }
 
-/// Whether a line of Markdown starts something of its own: a list item, a heading, a table, a quote, indented code.
+/// Returns whether a line of Markdown starts a block: a list item, a heading, a table, a quote, indented code.
 fn is_item(line: &str) -> bool {
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));

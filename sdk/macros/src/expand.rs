@@ -1,4 +1,4 @@
-//! From a checked function to the code beside it.
+//! Generates the code next to a checked function.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +46,7 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// The name of the function, as its package spells it: a function cannot have the hyphens that a package can.
+/// Returns the name of the function, as its package spells it: a function cannot have the hyphens that a package can.
 pub(crate) fn function_name(shape: &Shape, package: &str) -> Result<String> {
     let name = shape.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
@@ -59,7 +59,8 @@ pub(crate) fn function_name(shape: &Shape, package: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// Another function of the crate that is a tool. A compiler expands one crate; an editor may expand the same ones again.
+/// Returns another function of the crate that is a tool. A compiler expands one crate; an editor may expand the same
+/// ones again.
 pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
     static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +70,7 @@ pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
     (first != function).then(|| first.clone())
 }
 
-/// A component exports one tool. Native builds, which exist for tests, may have several.
+/// Returns the check that a component exports one tool. Native builds, which exist for tests, may have several.
 fn one_tool(shape: &Shape, other: &str) -> TokenStream {
     let text = format!(
         "one crate holds one tool, and `{other}` is one already: move `{}` into a crate of its own (`art plugin new {}`)",
@@ -78,7 +79,7 @@ fn one_tool(shape: &Shape, other: &str) -> TokenStream {
     quote_spanned!(shape.name.span()=> #[cfg(target_family = "wasm")] ::core::compile_error!(#text);)
 }
 
-/// The static that stands for the tool, and in a component its section and its export.
+/// Generates the static for the tool, and its section and export in a component.
 fn handle(function: &ItemFn, shape: &Shape, name: &str, definition: &TokenStream) -> TokenStream {
     let visibility = &function.vis;
     let fn_name = shape.name.to_string();
@@ -104,7 +105,7 @@ fn handle(function: &ItemFn, shape: &Shape, name: &str, definition: &TokenStream
             };
             ::art_sdk::Tool::of::<__Tool>()
         };
-        // Without a use the function would be dead code in a native build, where nothing exports it.
+        // Without this use the function would be dead code in a native build, which exports nothing.
         const _: &::art_sdk::Tool = &#handle;
     }
 }
@@ -119,7 +120,7 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
     } = shape;
     let (before, after) = manifest::text(name, &options.limits, &options.capabilities);
     let mode = mode(options.mode);
-    let examples = options.examples.iter().map(example);
+    let examples = options.examples.iter().flat_map(examples);
     let blocking = options.blocking.as_ref().map(|config| configured("blocking", config));
     let display = options.display.as_ref().map(|config| configured("display", config));
     let borrow = borrows.then(|| quote!(&));
@@ -147,7 +148,7 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
     }
 }
 
-/// The way from the function's error to what the host is told; what is wrong with it belongs at the return type.
+/// Generates the conversion from the function's error to a `ToolError`; compile errors in it point at the return type.
 fn failed(output: &syn::Type) -> TokenStream {
     quote_spanned! {output.span()=>
         fn failed(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
@@ -167,13 +168,18 @@ fn mode(mode: Option<Mode>) -> TokenStream {
     }
 }
 
-fn example(example: &Example) -> TokenStream {
-    let option = |text: &Option<syn::LitStr>| match text {
+/// One example of the contract for each question, or one without a question.
+fn examples(example: &Example) -> Vec<TokenStream> {
+    let option = |text: Option<&syn::LitStr>| match text {
         Some(text) => quote!(::core::option::Option::Some(#text)),
         None => quote!(::core::option::Option::None),
     };
-    let (input, output, description) = (&example.input, option(&example.output), option(&example.description));
-    quote!(::art_sdk::Example { input: #input, output: #output, description: #description })
+    let (input, output) = (&example.input, option(example.output.as_ref()));
+    let asked = |ask| quote!(::art_sdk::Example { input: #input, output: #output, ask: #ask });
+    match example.asks.as_slice() {
+        [] => vec![asked(option(None))],
+        asks => asks.iter().map(|ask| asked(option(Some(ask)))).collect(),
+    }
 }
 
 fn configured(method: &str, config: &Config) -> TokenStream {

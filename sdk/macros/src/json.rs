@@ -3,7 +3,7 @@
 use serde_json::Value;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Result};
 
-/// The text of a string literal.
+/// Returns the text of a string literal.
 pub(crate) fn string<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
     match value {
         Expr::Lit(ExprLit {
@@ -13,14 +13,14 @@ pub(crate) fn string<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
     }
 }
 
-/// A string literal whose content is JSON.
+/// Parses a string literal that contains JSON.
 pub(crate) fn any(value: &Expr, key: &str) -> Result<LitStr> {
     let text = string(value, key)?;
     parse(text, key)?;
     Ok(text.clone())
 }
 
-/// A string literal whose content is a JSON object.
+/// Parses a string literal that contains a JSON object.
 pub(crate) fn object(value: &Expr, key: &str) -> Result<LitStr> {
     let text = string(value, key)?;
     match parse(text, key)? {

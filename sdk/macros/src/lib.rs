@@ -14,6 +14,7 @@ mod tests;
 mod units;
 
 use proc_macro::TokenStream;
+use quote::quote;
 
 /// Makes a function a tool.
 ///
@@ -30,9 +31,9 @@ use proc_macro::TokenStream;
 ///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked here, or an expression like json!({..})
 ///     display = r#"{"displayMode":"modal"}"#,
 ///     example(
+///         ask = "How many words are in \"to be\"?", // as a person would ask; more than one for the same input if you like
 ///         input = r#"{"text":"to be"}"#,
 ///         output = r#"{"words":2}"#,
-///         description = "two words",
 ///     ),
 ///     limits(fuel = 2_000_000, memory = "16 MiB", timeout = "5s", output = "1 MiB"),
 ///     capabilities(
@@ -52,7 +53,13 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[serde(..)]` attributes keep their meaning, and a field the type does not know is refused.
 #[proc_macro_attribute]
 pub fn args(options: TokenStream, item: TokenStream) -> TokenStream {
-    data::expand(data::Role::Args, &options.into(), &item.into()).into()
+    data::expand(data::Role::Args, &quote!(::art_sdk), &options.into(), &item.into()).into()
+}
+
+/// [`args`] for tools that are functions of a program that embeds the host, as `art_runtime::args`.
+#[proc_macro_attribute]
+pub fn native_args(options: TokenStream, item: TokenStream) -> TokenStream {
+    data::expand(data::Role::Args, &quote!(::art_runtime), &options.into(), &item.into()).into()
 }
 
 /// Makes a struct or enum fit for the output of a tool, or for a part of it.
@@ -60,5 +67,5 @@ pub fn args(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Derives `Debug`, `serde::Serialize` and `schemars::JsonSchema`. With `#[args]` on the same type it is fit for both.
 #[proc_macro_attribute]
 pub fn output(options: TokenStream, item: TokenStream) -> TokenStream {
-    data::expand(data::Role::Output, &options.into(), &item.into()).into()
+    data::expand(data::Role::Output, &quote!(::art_sdk), &options.into(), &item.into()).into()
 }

@@ -113,7 +113,7 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
     })
 }
 
-/// The host reads the address again; this catches the slip while the author still looks at the line.
+/// Checks an address. The host checks it again; this reports a mistake while the author still looks at the line.
 fn check_url(url: &LitStr) -> Result<()> {
     let text = url.value();
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -148,7 +148,7 @@ fn verbs(group: &MetaList) -> Result<Vec<String>> {
     verbs.iter().map(known).collect()
 }
 
-/// The manifest as two pieces of JSON text, between which the tool's version belongs.
+/// Returns the manifest as two pieces of JSON text, between which the tool's version belongs.
 pub(crate) fn text(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
     let before = format!(
         "{{\"contract\":\"{CONTRACT}\",\"tool\":{},\"version\":\"",

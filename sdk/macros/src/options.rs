@@ -1,4 +1,4 @@
-//! What stands in the brackets of `#[tool(..)]`.
+//! The options in the brackets of `#[tool(..)]`.
 
 use proc_macro2::Span;
 use syn::parse::Parser;
@@ -36,8 +36,13 @@ pub(crate) enum Config {
 pub(crate) struct Example {
     pub(crate) input: LitStr,
     pub(crate) output: Option<LitStr>,
-    pub(crate) description: Option<LitStr>,
+    /// Questions that this input answers.
+    pub(crate) asks: Vec<LitStr>,
 }
+
+/// What an example is told that describes itself instead of being asked for.
+const DESCRIPTION: &str =
+    "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
 const KEYS: &str = "expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`";
 
@@ -71,7 +76,7 @@ impl Options {
         Ok(())
     }
 
-    /// A configuration implies its mode, so that nothing has to be said twice.
+    /// Sets the mode that a configuration implies, so that it need not be given twice.
     fn settle_mode(&mut self) -> Result<()> {
         let mut imply = |config: &Option<Config>, mode: Mode, name: &str| match (config, self.mode) {
             (Some(config), Some(other)) if other != mode => Err(Error::new(
@@ -98,7 +103,7 @@ impl Config {
     }
 }
 
-/// Whether `name` is one the host takes: `^[a-z][a-z0-9_-]{0,63}$`.
+/// Returns whether `name` is one the host takes: `^[a-z][a-z0-9_-]{0,63}$`.
 pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
     let first = name.starts_with(|c: char| c.is_ascii_lowercase());
     let rest = name
@@ -140,32 +145,42 @@ fn config(value: &Expr, key: &str) -> Result<Config> {
 }
 
 fn example(group: &MetaList) -> Result<Example> {
-    let (mut input, mut output, mut description) = (None, None, None);
+    let (mut input, mut output, mut asks) = (None, None, Vec::new());
     let mut seen = Vec::new();
     for meta in list(group.tokens.clone())? {
         let key = key(meta.path());
-        once(&mut seen, &key, meta.path())?;
+        if key != "ask" {
+            once(&mut seen, &key, meta.path())?;
+        }
         match key.as_str() {
             "input" => input = Some(json::object(value(&meta)?, "input")?),
             "output" => output = Some(json::any(value(&meta)?, "output")?),
-            "description" => description = Some(json::string(value(&meta)?, "description")?.clone()),
-            _ => return Err(unknown(meta.path(), "expected `input`, `output` or `description`")),
+            "ask" => asks.push(question(value(&meta)?)?),
+            "description" => return Err(Error::new_spanned(meta.path(), DESCRIPTION)),
+            _ => return Err(unknown(meta.path(), "expected `ask`, `input` or `output`")),
         }
     }
     let input = input.ok_or_else(|| Error::new_spanned(group, "an example needs `input = ..`"))?;
-    Ok(Example {
-        input,
-        output,
-        description,
-    })
+    Ok(Example { input, output, asks })
 }
 
-/// The parts between the commas.
+fn question(value: &Expr) -> Result<LitStr> {
+    let text = json::string(value, "ask")?;
+    if text.value().trim().is_empty() {
+        return Err(Error::new(
+            text.span(),
+            "`ask` is empty: write the question as a person would ask it",
+        ));
+    }
+    Ok(text.clone())
+}
+
+/// Returns the parts between the commas.
 pub(crate) fn list(tokens: proc_macro2::TokenStream) -> Result<Punctuated<Meta, Token![,]>> {
     Punctuated::parse_terminated.parse2(tokens)
 }
 
-/// The name of an option.
+/// Returns the name of an option.
 pub(crate) fn key(path: &Path) -> String {
     path.get_ident().map(ToString::to_string).unwrap_or_default()
 }
@@ -179,7 +194,7 @@ pub(crate) fn once(seen: &mut Vec<String>, key: &str, path: &Path) -> Result<()>
     Ok(())
 }
 
-/// The value in `key = value`.
+/// Returns the value in `key = value`.
 pub(crate) fn value(meta: &Meta) -> Result<&Expr> {
     match meta {
         Meta::NameValue(pair) => Ok(&pair.value),
@@ -190,7 +205,7 @@ pub(crate) fn value(meta: &Meta) -> Result<&Expr> {
     }
 }
 
-/// The brackets in `key(..)`.
+/// Returns the brackets in `key(..)`.
 pub(crate) fn group(meta: &Meta) -> Result<&MetaList> {
     match meta {
         Meta::List(list) => Ok(list),
@@ -198,7 +213,7 @@ pub(crate) fn group(meta: &Meta) -> Result<&MetaList> {
     }
 }
 
-/// The error for an option that does not exist.
+/// Returns the error for an option that does not exist.
 pub(crate) fn unknown(path: &Path, expected: &str) -> Error {
     Error::new_spanned(path, format!("unknown option `{}`; {expected}", key(path)))
 }

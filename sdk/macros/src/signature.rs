@@ -53,7 +53,7 @@ fn plain(signature: &Signature) -> Result<()> {
     Ok(())
 }
 
-/// The type to parse the arguments into, and whether the function borrows it.
+/// Returns the type to parse the arguments into, and whether the function borrows it.
 fn owned(input: &Type) -> Result<(Type, bool)> {
     match input {
         Type::Reference(reference) if reference.mutability.is_none() => Ok(((*reference.elem).clone(), true)),
@@ -86,7 +86,7 @@ fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
     }
 }
 
-/// Whether a type holds one value, where a tool takes one type with named fields.
+/// Returns whether a type holds one value, where a tool takes one type with named fields.
 fn is_plain(argument: &Type) -> bool {
     const PLAIN: [&str; 20] = [
         "String", "str", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
@@ -123,7 +123,7 @@ fn plain_argument(signature: &Signature) -> Error {
     Error::new_spanned(&signature.inputs, text)
 }
 
-/// The type as a field has it.
+/// Returns the type as a field has it.
 fn owned_text(ty: &Type) -> String {
     let text = match ty {
         Type::Reference(reference) => return owned_text(&reference.elem),

@@ -6,7 +6,7 @@ use quote::quote;
 use crate::data::{self, Role};
 use crate::{expand, signature};
 
-/// The error for a tool with these options on this item.
+/// Returns the error for a tool with these options on this item.
 fn refusal(options: TokenStream, item: &TokenStream) -> String {
     expand::beside(options, item)
         .expect_err("the attribute takes it")
@@ -233,9 +233,26 @@ fn json_is_checked_while_the_tool_compiles() {
     );
     refused(quote!(example(input = "[]")), "`input` is not a JSON object");
     refused(quote!(example(output = "1")), "an example needs `input = ..`");
+    refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
     refused(
         quote!(blocking = "high"),
         "`blocking` is not JSON: expected value at line 1 column 1",
+    );
+}
+
+#[test]
+fn an_example_is_asked_for_in_words() {
+    refused(
+        quote!(example(input = "{}", description = "two words")),
+        "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input",
+    );
+    refused(
+        quote!(example(input = "{}", ask = " ")),
+        "`ask` is empty: write the question as a person would ask it",
+    );
+    refused(
+        quote!(example(input = "{}", question = "x")),
+        "unknown option `question`; expected `ask`, `input` or `output`",
     );
 }
 
@@ -290,8 +307,10 @@ fn a_mistake_leaves_the_item_in_place() {
 
 #[test]
 fn types_take_no_options() {
+    let root = quote!(::art_sdk);
     let text = data::expand(
         Role::Args,
+        &root,
         &quote!(open),
         &quote!(
             struct In;
@@ -299,12 +318,22 @@ fn types_take_no_options() {
     )
     .to_string();
     assert!(text.contains("this attribute takes no options"), "{text}");
-    let text = data::expand(Role::Output, &TokenStream::new(), &quote!(union In { a: u8 })).to_string();
+    let text = data::expand(Role::Output, &root, &TokenStream::new(), &quote!(union In { a: u8 })).to_string();
     assert!(text.contains("a tool's types are structs and enums"), "{text}");
 }
 
 fn expanded(item: &TokenStream) -> String {
-    data::expand(Role::Args, &TokenStream::new(), item).to_string()
+    data::expand(Role::Args, &quote!(::art_sdk), &TokenStream::new(), item).to_string()
+}
+
+#[test]
+fn the_derives_are_those_of_the_crate_that_exports_the_attribute() {
+    let item = quote!(
+        struct In;
+    );
+    let text = data::expand(Role::Args, &quote!(::art_runtime), &TokenStream::new(), &item).to_string();
+    assert!(text.contains("\"::art_runtime::serde\""), "{text}");
+    assert!(!text.contains("art_sdk"), "{text}");
 }
 
 #[test]

@@ -12,14 +12,14 @@ pub(crate) fn count(value: &Expr) -> Result<u64> {
     number(value).ok_or_else(|| Error::new_spanned(value, "expected a number above zero, such as `2_000_000`"))
 }
 
-/// `"16 MiB"`, or a number of bytes.
+/// Returns `"16 MiB"`, or a number of bytes.
 pub(crate) fn bytes(value: &Expr) -> Result<u64> {
     number(value)
         .or_else(|| scaled(value, &SIZES))
         .ok_or_else(|| Error::new_spanned(value, "expected a size such as `\"16 MiB\"`, or a number of bytes"))
 }
 
-/// `"5s"`, in milliseconds. A bare number would leave the unit to be guessed.
+/// Returns `"5s"`, in milliseconds. A bare number would leave the unit to be guessed.
 pub(crate) fn milliseconds(value: &Expr) -> Result<u64> {
     scaled(value, &DURATIONS)
         .ok_or_else(|| Error::new_spanned(value, "expected a duration such as `\"5s\"`, `\"250ms\"` or `\"1min\"`"))

@@ -1,6 +1,6 @@
-//! Attachments by name: prompts show their beginnings, and calls get the whole of one in place of `attachment:NAME`, as
-//! text or, when it is none, in base64. Models that can look at files get those that are no text beside the prompt. Files of
-//! tools go by the same form of name; their bytes are in the store, so the driver puts them in.
+//! Attachments of the question. Prompts show the beginning of each. A call that names one as `attachment:NAME` gets its
+//! whole content, as text or in base64. Models with vision get files that are not text beside the prompt. Files that
+//! tools produced have names of the same form; their bytes are in the store, so the driver fills them in.
 
 use art_core::agent::QueryAttachment;
 use art_core::error::ToolErrorCode;
@@ -12,10 +12,10 @@ use crate::file::{Files, RunFile};
 
 const PREFIX: &str = "attachment:";
 
-/// Files of tools that are named to a model, the newest first.
-pub(crate) const NAMED: usize = 50;
+/// How many files of tools are named to a model, newest first.
+pub(crate) const MAX_LISTED_FILES: usize = 50;
 
-/// `arguments` with each text that is exactly `attachment:NAME` replaced by that attachment's text.
+/// Replaces each text in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
 pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
     match arguments {
         Value::String(text) => match text.strip_prefix(PREFIX).and_then(|name| find(name, attachments)) {
@@ -31,7 +31,7 @@ pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Valu
     }
 }
 
-/// Where in `arguments` files of tools are named, as JSON pointers.
+/// Returns where `arguments` name files of tools, as JSON pointers.
 pub(crate) fn places<'a>(
     arguments: &Value,
     attachments: &[QueryAttachment],
@@ -46,7 +46,7 @@ pub(crate) fn places<'a>(
     places
 }
 
-/// The attachments that are no text, when the model can look at them.
+/// Returns the attachments that are not text, if the model has vision.
 pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media> {
     let seen = if vision { attachments } else { &[] };
     let media = seen.iter().filter_map(|attachment| {
@@ -59,7 +59,7 @@ pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media>
     media.collect()
 }
 
-/// Bytes of the file itself.
+/// Returns the size of the file in bytes.
 pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     match &attachment.base64 {
         None => attachment.text.len(),
@@ -67,8 +67,8 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     }
 }
 
-/// Why `arguments` cannot be expanded: they name an attachment that the question does not have, or would be larger than the
-/// input of any tool. It is asked before they are, since a short text may name a large file many times.
+/// Returns why `arguments` cannot be expanded: they name an attachment that does not exist, or would become larger than
+/// the input of any tool. The size is checked before expanding, because a short text may name a large file many times.
 pub(crate) fn fault(
     arguments: &Value,
     attachments: &[QueryAttachment],
@@ -96,7 +96,7 @@ pub(crate) fn fault(
     })
 }
 
-/// Visits the names of attachments in `arguments`, as often as they stand there, each with its JSON pointer.
+/// Visits every name of an attachment in `arguments`, with its JSON pointer.
 fn visit(arguments: &Value, pointer: &mut String, named: &mut impl FnMut(&str, &str)) {
     let mut below = |key: &str, value: &Value| {
         let length = pointer.len();
@@ -119,7 +119,7 @@ fn visit(arguments: &Value, pointer: &mut String, named: &mut impl FnMut(&str, &
     }
 }
 
-/// What a call gets of an attachment.
+/// Returns what a call gets for an attachment.
 fn content(attachment: &QueryAttachment) -> &str {
     attachment.base64.as_ref().unwrap_or(&attachment.text)
 }
@@ -130,7 +130,7 @@ fn find<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryA
 
 fn unknown(name: &str, attachments: &[QueryAttachment], files: &Files) -> String {
     let attached = attachments.iter().map(|attachment| &attachment.name);
-    let left = files.all().iter().rev().take(NAMED).map(|file| &file.name);
+    let left = files.all().iter().rev().take(MAX_LISTED_FILES).map(|file| &file.name);
     let names: Vec<_> = attached.chain(left).map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return format!("there is no attachment `{name}`; the question has none");

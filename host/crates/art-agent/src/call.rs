@@ -1,28 +1,27 @@
-//! Tool calls between the parser and the tools: identifiers, repetitions, messages.
+//! Identifiers and fingerprints of tool calls, and their form in messages.
 
 use std::collections::BTreeSet;
 
 use art_core::id::nth_call_id;
-use art_core::prompt::{FunctionCall, FunctionKind, ToolCallRequest};
-use art_core::tool::ParsedToolCall;
+use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest};
 use serde_json::Value;
 
-/// Longest identifier of a call that is taken from a model.
+/// Longest call identifier that is accepted from a model, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
 
-/// A call as it stands in a reply.
+/// A call as a reply has it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawCall {
-    /// As the model gave it.
+    /// The identifier that the model gave.
     pub(crate) call_id: Option<String>,
     pub(crate) tool_name: String,
     pub(crate) arguments: Value,
-    /// Why it cannot be carried out; the model is told (P33c).
+    /// Why it cannot be made, for the model.
     pub(crate) problem: Option<String>,
 }
 
 impl RawCall {
-    /// A call of `tool_name`, with the problem noted when the arguments are not an object.
+    /// Creates a call of `tool_name`, with a problem if the arguments are not an object.
     pub(crate) fn new(call_id: Option<String>, tool_name: String, arguments: Value) -> Self {
         let problem = (!arguments.is_object()).then(|| "`arguments` has to be a JSON object".to_owned());
         Self {
@@ -42,7 +41,7 @@ pub(crate) struct CallIds {
 }
 
 impl CallIds {
-    /// The model's identifier when it is usable and new, else the next of the run.
+    /// Returns the call with the model's identifier if it is usable and new, else with the next one of the run.
     pub(crate) fn identify(&mut self, trace_id: &str, raw: &RawCall) -> ParsedToolCall {
         let given = raw
             .call_id
@@ -72,14 +71,14 @@ fn is_usable(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_CALL_ID_BYTES && id.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// A call as an assistant turn carries it (B29).
+/// Returns the call as part of an assistant turn.
 pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
     ToolCallRequest {
         id: call.call_id.clone(),
         kind: FunctionKind::Function,
         function: FunctionCall {
             name: call.tool_name.clone(),
-            // Providers take nothing but an object; what was wrong with anything else is in the result.
+            // Providers accept only an object; what was wrong with any other arguments is in the result.
             arguments: if call.arguments.is_object() {
                 call.arguments.to_string()
             } else {
@@ -89,7 +88,7 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
     }
 }
 
-/// The same text for calls of the same tool with the same arguments, whatever the order of their keys (B30).
+/// Returns a text that is equal for calls of the same tool with the same arguments, whatever the order of their keys.
 pub(crate) fn fingerprint(call: &ParsedToolCall) -> String {
     let mut text = format!("{} ", call.tool_name);
     write_sorted(&call.arguments, &mut text);

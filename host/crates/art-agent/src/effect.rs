@@ -1,4 +1,4 @@
-//! What a driver publishes once an event is in the journal.
+//! What the driver publishes once an event is in the journal.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::keep;
 
-/// Something to publish, in the order given. A state always comes before the observations of it (P40).
+/// Something to publish. Effects are published in the order given. A state always comes before the observations of it
+/// (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Store as the state of the thread.
@@ -40,7 +41,7 @@ impl Outbox {
         }
     }
 
-    /// The state has to be stored before anything of this event is seen.
+    /// Marks the state as changed, so that it is stored before any observation of this event.
     pub(crate) const fn save(&mut self) {
         self.state_changed = true;
     }
@@ -70,13 +71,14 @@ impl Outbox {
         }));
     }
 
-    /// An ERROR observation (C36, P2).
+    /// Records an ERROR observation.
     pub(crate) fn error(&mut self, phase: &str, parent: Option<&str>, message: &str) {
         let content = json!({"phase": phase, "error": message, "stack": null, "timestamp": self.at});
         self.observe(ObservationType::Error, parent, content);
     }
 
-    /// One state for the whole event: the last one, which holds all that the observations speak of. Large outputs are cut.
+    /// Returns the effects of the event: at most one state, the last one, and then the rest in order. Large outputs are
+    /// cut.
     pub(crate) fn into_effects(self, state: &PesAgentStateData) -> Vec<Effect> {
         let save = self
             .state_changed

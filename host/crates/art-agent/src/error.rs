@@ -1,14 +1,14 @@
-//! Why an event cannot be applied. The run itself never fails without an answer (P82).
+//! Errors of applying an event. The run itself never fails without an answer.
 
 use crate::step::StepId;
 
-/// An event that does not fit the run. The run is unchanged.
+/// An event does not fit the run, which is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// A second start.
+    /// The run was started before.
     #[error("the run was started before; start another run instead")]
     AlreadyStarted,
-    /// The run has its answer.
+    /// The run has its answer already.
     #[error("the run is finished; drop answers that come after its end")]
     Finished,
     /// The step was answered before, or never existed.
@@ -17,7 +17,7 @@ pub enum ApplyError {
         /// The step that was answered.
         step: StepId,
     },
-    /// A model's answer to tool calls, or the other way round.
+    /// A model replied where tool results were expected, or the other way round.
     #[error("step `{step}` waits for {expected}")]
     WrongAnswer {
         /// The step that was answered.
@@ -37,10 +37,10 @@ pub enum ApplyError {
     },
 }
 
-/// A journal that is not the journal of a run.
+/// The events are not the journal of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// No events, or another event comes first.
+    /// There are no events, or another event comes first.
     #[error("the first event of a run has to be `started`")]
     NotStarted,
     /// The host did not name the run.

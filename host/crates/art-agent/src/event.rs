@@ -1,4 +1,4 @@
-//! What happened to a run, in the form that the journal keeps.
+//! The events of a run, as the journal stores them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use art_core::conversation::ConversationMessage;
 use art_core::error::ModelError;
 use art_core::pes::PesAgentStateData;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
-use art_core::provider::RuntimeProviderConfig;
+use art_core::provider::{ContextWindow, RuntimeProviderConfig};
 use art_core::stream::ModelReply;
 use art_core::tool::{ToolResult, ToolSchema};
 use art_core::usage::Usage;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::step::StepId;
 
-/// One thing that happened. The journal of a run is a list of these, the first of which is [`RunEvent::Started`].
+/// One event. The journal of a run is a list of these, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(clippy::large_enum_variant, reason = "one at a time is made, journaled and applied")]
@@ -26,7 +26,7 @@ pub enum RunEvent {
     Started {
         /// When.
         at: Timestamp,
-        /// All that it begins with.
+        /// What it begins with.
         start: Box<RunStart>,
     },
     /// A model answered a [`crate::Step::CallModel`].
@@ -47,7 +47,7 @@ pub enum RunEvent {
         /// Why not, after all retries.
         error: ModelError,
     },
-    /// The calls of a [`crate::Step::CallTools`] ended, each in its own way.
+    /// All calls of a [`crate::Step::CallTools`] ended.
     ToolsReturned {
         /// When.
         at: Timestamp,
@@ -59,7 +59,7 @@ pub enum RunEvent {
         #[serde(default)]
         usage: Usage,
     },
-    /// The person gave up.
+    /// The person cancelled the run.
     CancelRequested {
         /// When.
         at: Timestamp,
@@ -80,39 +80,43 @@ impl RunEvent {
     }
 }
 
-/// All that a run begins with, so that its journal needs nothing else.
+/// Everything that a run begins with, so that its journal needs nothing else to be replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStart {
-    /// The question and where it comes from; `traceId` has to be set (C44).
+    /// The question and where it comes from; `traceId` has to be set.
     pub props: AgentProps,
-    /// Tools that the thread may use (P12).
+    /// Tools that the thread may use.
     #[serde(default)]
     pub tools: Vec<ToolSchema>,
     /// The last messages of the thread, oldest first (P10).
     #[serde(default)]
     pub history: Vec<ConversationMessage>,
-    /// How hard the run may try (C48).
+    /// Limits of the run.
     #[serde(default)]
     pub config: ExecutionConfig,
-    /// Who the agent is (C30).
+    /// Who the agent is.
     #[serde(default)]
     pub persona: AgentPersona,
     /// Instruction texts of the operator, by the names of [`crate::PromptManager`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fragments: BTreeMap<String, String>,
-    /// Templates that system prompts may name (C29).
+    /// Templates that system prompts may name.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub system_prompts_registry: SystemPromptsRegistry,
-    /// Joined to the persona's guidance one after the other: the instance's, the thread's, then the call's (P6, M28).
+    /// Joined to the persona's guidance one after the other: the instance's, the thread's, then the call's.
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
     /// The model in use; the run only records it.
     pub model: RuntimeProviderConfig,
-    /// Tokens that the model reads and writes in one call; absent when reading costs nothing and has no bound, as with the
-    /// embedded model. With it, prompts list the nearest tools only, and every request is made to fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context_tokens: Option<u64>,
+    /// What the model reads and writes in one call. With a bound, prompts list the nearest tools only, and every request is
+    /// made to fit.
+    #[serde(
+        default,
+        rename = "contextTokens",
+        skip_serializing_if = "ContextWindow::is_unbounded"
+    )]
+    pub context: ContextWindow,
     /// The model looks at pictures and other files. Without it they are not part of any request, and the prompts say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vision: bool,
@@ -120,10 +124,10 @@ pub struct RunStart {
     /// step lists the tools by name only, so that no schema is sent twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub native_tools: bool,
-    /// Parameters for the provider (C45).
+    /// Parameters for the provider.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// What earlier runs of the thread left (P13, P14).
+    /// What earlier runs of the thread left (P14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<PesAgentStateData>,
 }
@@ -133,7 +137,8 @@ fn is_empty(registry: &SystemPromptsRegistry) -> bool {
 }
 
 impl RunStart {
-    /// A start with no tools, no history and the default limits. A random `traceId` is made when `props` has none.
+    /// Creates a start with no tools, no history and the default limits. Draws a random `traceId` when `props` has
+    /// none.
     #[must_use]
     pub fn new(mut props: AgentProps, model: RuntimeProviderConfig) -> Self {
         props.trace_id.get_or_insert_with(id::random);
@@ -147,7 +152,7 @@ impl RunStart {
             system_prompts_registry: SystemPromptsRegistry::default(),
             system_prompts: Vec::new(),
             model,
-            context_tokens: None,
+            context: ContextWindow::Unbounded,
             vision: false,
             native_tools: false,
             params: JsonObject::new(),

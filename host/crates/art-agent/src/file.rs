@@ -1,4 +1,4 @@
-//! Files that tools left beside their outputs, by names of which a run has each once.
+//! Files that tools produced beside their outputs, with names that are unique in a run.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,45 @@ use art_core::text::{prefix, printable};
 use art_core::tool::ToolResult;
 use serde::{Deserialize, Serialize};
 
-/// Characters of a name.
+/// Longest name, in characters.
 const MAX_NAME: usize = 100;
 
-/// The name of a file that has no usable one.
-const NAMELESS: &str = "file";
+/// The name of a file whose own name is not usable.
+const DEFAULT_NAME: &str = "file";
 
-/// A file that a tool left beside its output. A later call may take it as `attachment:NAME`.
+/// A file that a tool produced beside its output. A later call may take it as `attachment:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFile {
-    /// What it is called in this run: a plain file name that nothing else in the run has.
+    /// Its name: a plain file name that is unique in the run.
     pub name: String,
     /// For example `text/csv`.
     pub media_type: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// The name of its bytes in the store.
+    /// The digest under which the store has the bytes.
     pub digest: String,
-    /// The step whose call left it.
+    /// The step whose call produced it.
     pub step_id: String,
-    /// The call that left it.
+    /// The call that produced it.
     pub call_id: String,
 }
 
-/// The files of a run, those that earlier runs of the thread left before its own.
+/// The files of a run: those of earlier runs of the thread first, then its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Files {
     all: Vec<RunFile>,
-    /// How many are of earlier runs.
+    /// How many belong to earlier runs.
     earlier: usize,
     /// Where in the list each name is.
     places: BTreeMap<String, usize>,
-    /// The number that was given last to files that were to have the same name, so that nobody counts from the beginning.
+    /// The last number that was appended to each wanted name, so that a search for a free one does not begin at 2 each
+    /// time.
     numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
-    /// What earlier runs left, as `items` tell of it.
+    /// Returns the files of earlier runs, which the results of `items` name.
     pub(crate) fn left(items: &[TodoItem], attachments: &[QueryAttachment]) -> Self {
         let mut files = Self::default();
         for item in items {
@@ -55,7 +56,7 @@ impl Files {
         files
     }
 
-    /// Adds what `results` left; gives it. A file that the question has keeps its name.
+    /// Adds the files of `results` and returns them. Names of attachments of the question are taken.
     pub(crate) fn add(&mut self, step: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
         let before = self.all.len();
         for result in results {
@@ -84,12 +85,12 @@ impl Files {
         &self.all
     }
 
-    /// Those of this run.
+    /// Returns the files of this run.
     pub(crate) fn own(&self) -> &[RunFile] {
         self.all.get(self.earlier..).unwrap_or_default()
     }
 
-    /// What is usable of `wanted`, or the first of `name-2`, `name-3` and so on that is not taken.
+    /// Returns the usable part of `wanted`, or the first of `name-2`, `name-3` and so on that is free.
     fn free(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
         let wanted = usable(wanted);
         let taken = |name: &str| self.places.contains_key(name) || attachments.iter().any(|other| other.name == name);
@@ -104,7 +105,8 @@ impl Files {
     }
 }
 
-/// The last part of what a tool calls its file, without anything that a shell, a terminal or a folder takes for more.
+/// Returns the last path component of `wanted`, without characters that are special to a shell, a terminal or a file
+/// system.
 fn usable(wanted: &str) -> String {
     let last = wanted.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
@@ -113,12 +115,12 @@ fn usable(wanted: &str) -> String {
         .trim_start_matches(['.', '-', ' ', '~'])
         .trim_end_matches(['.', ' ']);
     match prefix(kept, MAX_NAME) {
-        "" => NAMELESS.to_owned(),
+        "" => DEFAULT_NAME.to_owned(),
         name => name.to_owned(),
     }
 }
 
-/// `out-2.csv` of `out.csv`.
+/// Returns `out-2.csv` for `out.csv` and 2.
 fn with_number(name: &str, number: u64) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),

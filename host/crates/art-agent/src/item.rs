@@ -1,4 +1,4 @@
-//! The loop of one item: ask the model, carry out its calls, until the item ends (P47 to P56).
+//! The loop of one item: ask the model, make its calls, until the item ends (P47).
 
 mod admit;
 
@@ -24,37 +24,41 @@ pub(crate) use admit::Gate;
 /// An item that is being worked on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ItemRun {
-    /// What the model has read and written so far.
+    /// The messages so far.
     pub(crate) messages: Vec<Message>,
     /// The model calls tools in its provider's form.
     pub(crate) native_tools: bool,
+    /// Identifiers of the steps whose results it reads, as they stood when it began.
+    pub(crate) reads: Vec<String>,
+    /// How many files there were when it began.
+    pub(crate) files: usize,
     /// The model call that is open or was answered last, from 1.
     pub(crate) iteration: u32,
     /// Every result so far.
     pub(crate) results: Vec<ToolResult>,
-    /// Every call that was carried out.
+    /// Every call that was made.
     pub(crate) calls: Vec<ParsedToolCall>,
-    /// It had all the model calls that an item may have.
+    /// The item used all of its model calls.
     pub(crate) out_of_iterations: bool,
-    /// A call was refused because the run had made all of its calls.
+    /// A call was refused because the run had used all of its tool calls.
     pub(crate) out_of_calls: bool,
     enforcements: u32,
     called: BTreeSet<String>,
     made: BTreeMap<String, u32>,
-    /// Calls that were denied: making them again cannot help.
+    /// Fingerprints of calls that were denied and are not made again.
     denied: BTreeSet<String>,
     last_content: Value,
     last_problem: Option<String>,
     batch: Batch,
 }
 
-/// The calls of one reply while they are carried out.
+/// The calls of one reply while they are made.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Batch {
     calls: Vec<ParsedToolCall>,
-    /// Answers to calls that are not carried out.
+    /// Results of calls that are not made.
     refused: Vec<ToolResult>,
-    /// Told to the model behind the results.
+    /// Problems that the model is told after the results.
     problems: Vec<String>,
 }
 
@@ -63,11 +67,11 @@ struct Batch {
 pub(crate) enum Next {
     /// Ask the model again.
     Ask,
-    /// Carry out these calls, none of which was refused.
+    /// Make these calls, none of which was refused.
     Call(Vec<ParsedToolCall>),
-    /// It is done, with this result.
+    /// End the item with this result.
     Complete(Value),
-    /// It cannot be done, for this reason.
+    /// Fail the item for this reason.
     Fail(String),
 }
 
@@ -76,6 +80,8 @@ impl ItemRun {
         Self {
             messages,
             native_tools,
+            reads: Vec::new(),
+            files: 0,
             iteration: 1,
             results: Vec::new(),
             calls: Vec::new(),
@@ -91,7 +97,7 @@ impl ItemRun {
         }
     }
 
-    /// Decides on a reply whose raw text is `echo`.
+    /// Decides what follows a reply whose raw text is `echo`.
     pub(crate) fn replied(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, gate: &mut Gate<'_>) -> Next {
         if reply.has_content() {
             self.last_content.clone_from(&reply.content);
@@ -115,7 +121,8 @@ impl ItemRun {
         }
     }
 
-    /// Takes the results of the calls that were carried out, with the files that they left, and tells the model of every call (P63).
+    /// Adds the results of the calls that were made, and the files that they left, to the messages, so that every call
+    /// is answered (P63).
     pub(crate) fn returned(&mut self, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) -> Next {
         let batch = std::mem::take(&mut self.batch);
         let share = config.tool_result_max_length / results.len().max(1);
@@ -143,8 +150,8 @@ impl ItemRun {
         taef::judge(item, &self.called, false).status
     }
 
-    /// What a completed item has to say against itself: required tools that were never called, or only failed (X19). A
-    /// step that takes its tools as advice has nothing to say of the first.
+    /// Returns why a completed item counts as incomplete: required tools that only failed (X19), or were never called.
+    /// An item whose tools are advisory may leave them uncalled.
     pub(crate) fn reservation(&self, item: &TodoItem) -> Option<String> {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         let of_tool = |tool: &String| match self.only_error(tool) {
@@ -165,7 +172,7 @@ impl ItemRun {
         Some(last.error.as_deref().unwrap_or("no reason was given"))
     }
 
-    /// Judges the reply, and notes it when the model has to be told (P52 to P55).
+    /// Checks whether the reply calls the required tools. If not, adds a message for the model and returns true.
     fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, config: ExecutionConfig) -> bool {
         let sound = reply.calls.iter().filter(|call| call.problem.is_none());
         let called = sound
@@ -183,7 +190,7 @@ impl ItemRun {
         verdict.enforce
     }
 
-    /// What is to be said against a reply without calls; nothing when it ends the item (P50).
+    /// Returns the message that rejects a reply without calls, or none when the reply ends the item (P50).
     fn objection(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
         let last = self.iteration >= config.max_iterations;
         if last && reply.has_content() && reply.problems.is_empty() {
@@ -202,7 +209,7 @@ impl ItemRun {
         None
     }
 
-    /// Another model call, or the end of the item when it had all of them (P50, A42).
+    /// Asks the model again, or ends the item when it used all of its model calls (P50).
     fn ask_again(&mut self, config: ExecutionConfig) -> Next {
         if self.iteration < config.max_iterations {
             self.iteration += 1;
@@ -218,7 +225,7 @@ impl ItemRun {
         }
     }
 
-    /// Smart result capture (P37): what the model says, else the last output.
+    /// Completes the item with what the model says, else with the last output (smart result capture, P37).
     fn complete(&self, content: &Value) -> Next {
         let said = |content: &Value| (!is_blank(content)).then(|| content.clone());
         let result = said(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
@@ -240,7 +247,7 @@ impl ItemRun {
         error.or(problem).unwrap_or_else(|| "there was no result".to_owned())
     }
 
-    /// Why the model gave the step up. It is not asked again, so what was wrong with its reply is told here.
+    /// Returns why the model gave the item up. It is not asked again, so problems of its reply are included.
     fn reason_to_fail(&self, problems: &[String]) -> String {
         let reason = if is_blank(&self.last_content) {
             format!("the model gave the step up; {}", self.no_result())
@@ -251,7 +258,7 @@ impl ItemRun {
         bounded(&parts.join("; "))
     }
 
-    /// The model's own words as a turn of text, for replies whose calls are not carried out.
+    /// Adds the model's own words as a turn of text, for replies whose calls are not made.
     fn echo(&mut self, echo: &str, reply: &ExecutionReply) {
         let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
         let text = match (echo.trim().is_empty(), names.is_empty()) {

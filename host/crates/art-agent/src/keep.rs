@@ -1,5 +1,4 @@
-//! What the store keeps of outputs: the whole of them while they are small, else their beginnings. The run that goes on has
-//! the whole of each.
+//! Cuts large outputs for the store, which keeps the beginning of each. The run itself has them whole.
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
@@ -8,13 +7,13 @@ use art_core::tool::ToolResult;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Bytes kept of one output. The first is what an output may have; the others are for when all of them are too much.
+/// Bytes kept of one output, tried one after the other until the whole fits [`TOTAL_BYTES`].
 const OUTPUT_BYTES: [usize; 5] = [256 << 10, 64 << 10, 16 << 10, 4 << 10, 512];
 
-/// Bytes of JSON that a state or an observation should not be over. A store takes at most 16 MiB of each.
+/// Bytes of JSON that a state or an observation should have at most. A store takes at most 16 MiB of each.
 const TOTAL_BYTES: usize = 4 << 20;
 
-/// The state of a thread for the store.
+/// Returns the state of a thread for the store.
 pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
     fit(state, |state, limit| {
         state.todo_list.iter_mut().for_each(|item| cut_item(item, limit));
@@ -25,14 +24,14 @@ pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
     })
 }
 
-/// A plan for an observation.
+/// Returns a plan for an observation.
 pub(crate) fn items(items: &Vec<TodoItem>) -> Vec<TodoItem> {
     fit(items, |items, limit| {
         items.iter_mut().for_each(|item| cut_item(item, limit));
     })
 }
 
-/// What changed in a plan, for an observation. It holds every changed item several times.
+/// Returns the changes of a plan for an observation. It holds every changed item several times.
 pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
     fit(changes, |kept, limit| {
         let lists = [
@@ -45,7 +44,7 @@ pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
     })
 }
 
-/// What came of a step, for an observation.
+/// Returns the output of a step for an observation.
 pub(crate) fn step_output(entry: &StepOutputEntry) -> StepOutputEntry {
     fit(entry, cut_entry)
 }
@@ -66,7 +65,7 @@ fn cut_item(item: &mut TodoItem, limit: usize) {
     item.result.iter_mut().for_each(|result| cut_value(result, limit));
     cut_results(&mut item.tool_results, limit);
     for call in &mut item.actual_tool_calls {
-        // Arguments stay an object; an attachment in them is a long text.
+        // Arguments stay an object; only long texts in them, such as attachments, are cut.
         match &mut call.arguments {
             Value::Object(arguments) => arguments.values_mut().for_each(|value| cut_value(value, limit)),
             other => cut_value(other, limit),
@@ -90,8 +89,8 @@ fn cut_results(results: &mut [ToolResult], limit: usize) {
     }
 }
 
-/// A value whose text is over `limit` becomes the beginning of its text with a marker, and one that is nested too deeply for
-/// a store becomes its text.
+/// Replaces a value whose text has more than `limit` bytes by the beginning of its text with a marker, and one that is
+/// nested too deeply for a store by its text.
 fn cut_value(value: &mut Value, limit: usize) {
     let text = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,

@@ -1,9 +1,9 @@
-//! The agent: Plan, Execute, Synthesize (P1 to P98), as a state machine that does no I/O.
+//! The agent: Plan, Execute, Synthesize, as a state machine that does no I/O.
 //!
-//! A [`Run`] is the fold of its [`RunEvent`]s. It says what is to be done next ([`Run::next_steps`]), a driver does it,
-//! journals what came of it and gives that back ([`Run::apply`]); what is to be published afterwards are the
-//! [`Effect`]s. [`AnswerStream`] shows the answer before the run has it. There is no clock, no randomness and no model in
-//! here, so a replay of a journal gives the same run.
+//! A [`Run`] is the fold of its [`RunEvent`]s. It lists what has to be done next ([`Run::next_steps`]). A driver does
+//! that, journals the result as an event and applies the event ([`Run::apply`]), which returns the [`Effect`]s to
+//! publish. [`AnswerStream`] shows the answer while it is still being written. The crate has no clock, no randomness
+//! and no model, so replaying a journal always gives the same run.
 
 mod error;
 mod event;

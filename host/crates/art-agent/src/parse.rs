@@ -1,5 +1,5 @@
-//! Reads what a model wrote (P32 to P33d). Tolerant of form, and never silent: what cannot be used is named, so that the
-//! model can be told. Nothing in here panics or fails.
+//! Parses replies of models. The parser accepts many forms and reports every part that it could not use, so that the
+//! model can be told. It never panics or fails.
 
 mod answer;
 mod execution;
@@ -18,37 +18,37 @@ pub(crate) use think::split_thoughts;
 use art_core::stream::{ModelReply, StopReason};
 use art_core::text::byte_prefix;
 
-/// Part of a reply that is looked at, so that an endless reply cannot keep the host busy.
+/// Bytes of a reply that are parsed, so that an endless reply cannot keep the host busy.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 
-/// Items that a plan may have.
+/// Most items of a plan.
 pub(crate) const MAX_TODO_ITEMS: usize = 50;
 
-/// Calls of one reply that are looked at.
+/// Calls of one reply that are parsed.
 pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
 
-/// Calls of one reply that are answered, if only with a refusal; the others are dropped and counted.
+/// Calls of one reply that get a result, if only an error; further ones are dropped and counted.
 pub(crate) const MAX_CALLS_ANSWERED: usize = 512;
 
-/// What a model is told of a reply that has no end (M10).
+/// Problem of a reply that was cut off (M10).
 pub(crate) const CUT: &str = "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with \
                               fewer calls at a time";
 
-/// Why a reply without content ends what it was for (M10).
+/// Reason for which a reply without content fails its step or its plan (M10).
 pub(crate) const HELD_BACK: &str = "the provider held the reply back";
 
-/// Problems that are reported at a time; a model that made fifty mistakes learns nothing from the rest.
+/// Most problems that are reported at a time. A model does not learn more from longer lists.
 pub(crate) const MAX_PROBLEMS: usize = 20;
 
-/// A reply with thoughts and answer apart, whichever way the provider gave them.
+/// A reply, split into thoughts and content.
 #[derive(Debug)]
 pub(crate) struct Texts {
     pub(crate) thoughts: String,
     pub(crate) content: String,
 }
 
-/// Thoughts in the provider's own field, or else in think tags; the rest is the answer. With thoughts of its own, think
-/// tags in a reply are part of what it says.
+/// Splits a reply into thoughts and content. Thoughts are those that the provider gave apart, or else those in think
+/// tags; with the former, think tags are content.
 pub(crate) fn texts(reply: &ModelReply) -> Texts {
     let text = byte_prefix(&reply.text, MAX_REPLY_BYTES);
     let own = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
@@ -60,7 +60,7 @@ pub(crate) fn texts(reply: &ModelReply) -> Texts {
     Texts { thoughts, content }
 }
 
-/// Whether the reply stops before its end, so that a call in it may not be whole.
+/// Whether the reply was cut off, so that a call in it may be incomplete.
 pub(crate) fn is_cut(reply: &ModelReply) -> bool {
     matches!(
         reply.metadata.stop_reason,
@@ -68,7 +68,7 @@ pub(crate) fn is_cut(reply: &ModelReply) -> bool {
     )
 }
 
-/// Whether the provider held back all that could be read.
+/// Whether the provider withheld the content of the reply.
 pub(crate) fn is_held_back(reply: &ModelReply) -> bool {
     reply.metadata.stop_reason == Some(StopReason::ContentFilter) && texts(reply).content.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Lists of todo items: what is wrong with them, how they change, what can be done next.
+//! Lists of todo items: checking, merging, comparing and scheduling them.
 
 mod check;
 mod diff;

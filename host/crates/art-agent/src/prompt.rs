@@ -1,6 +1,7 @@
-//! What models read. Every text from outside is quoted line by line or is JSON on one line, so that a line that begins
-//! with `## ` is always ours (B25); nothing in here can be forged by a question, a tool or an earlier reply.
+//! Builds prompts. Every text from outside is quoted line by line or is JSON on one line, so only the host can write a
+//! line that begins with `## ` (B25). A question, a tool or an earlier reply cannot forge a section.
 
+mod example;
 mod execution;
 mod fit;
 mod fragment;
@@ -12,7 +13,7 @@ mod synthesis;
 mod system;
 mod template;
 
-pub(crate) use execution::{begin_step, complaint, enforcement, go_on, tool_message};
+pub(crate) use execution::{begin_step, complaint, earlier_items, enforcement, go_on, tool_message};
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{planning, repair};

@@ -16,23 +16,24 @@ use crate::file::RunFile;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    /// The answer, what it cost and how the run ended (C46).
+    /// The answer, what it cost and how the run ended.
     pub response: AgentFinalResponse,
-    /// What a user interface may add to the answer (P80).
+    /// What a user interface may add to the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ui_metadata: Option<Value>,
-    /// Parts of the question that the answer says nothing to, as far as the model knows.
+    /// Parts of the question that the model says it left unanswered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
-    /// The failure of the model, after all retries, that no reply came after; there may be an answer all the same.
+    /// The failure of the last model call, after all retries. The report may have an answer all the same, such as a
+    /// listing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_error: Option<ModelError>,
-    /// Where the results came from, each source once.
+    /// The sources of all results, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
     /// The plan as it stands at the end, with results and errors.
     pub items: Vec<TodoItem>,
-    /// What the tools left beside their outputs.
+    /// Files that the tools of this run produced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<RunFile>,
     /// Identifiers of the items that belong to earlier questions.
@@ -41,12 +42,12 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// The items of this question.
+    /// Returns the items of this question.
     pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
     }
 
-    /// Why there is no answer, when that is the model's failure.
+    /// Returns the failure of the model, when it is the reason for which there is no answer.
     #[must_use]
     pub fn model_failure(&self) -> Option<&ModelError> {
         let failed = self.response.metadata.status == RunStatus::Error;
@@ -54,7 +55,7 @@ impl RunReport {
     }
 }
 
-/// The sources of all results of `items`, each once, in the order in which they came.
+/// Returns the sources of all results of `items`, without duplicates, in the order in which they came.
 pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
     let mut seen = BTreeSet::new();
     let results = items.iter().flat_map(|item| &item.tool_results);
@@ -65,8 +66,8 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
         .collect()
 }
 
-/// The output of the last success, unwrapped (smart result capture, P37). What was drawn for a person stands back behind
-/// what a model may read.
+/// Returns the output of the last success, unwrapped (smart result capture, P37). The output of a display tool is used
+/// only when there is no other.
 pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     let successes = || {
         results
@@ -81,8 +82,8 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     })
 }
 
-/// The output of a result as far as a model reads it: what a display tool gives is drawn for a person (C9, P97),
-/// unless it failed.
+/// Returns the output of a result as a model may read it. The output of a display tool is drawn for a person (C9), so
+/// the model reads only that it was displayed, or nothing if the call failed.
 pub(crate) fn readable(result: &ToolResult) -> Option<Cow<'_, Value>> {
     let output = result.output.as_ref()?;
     match (result.metadata.for_display, &result.error) {
@@ -92,7 +93,7 @@ pub(crate) fn readable(result: &ToolResult) -> Option<Cow<'_, Value>> {
     }
 }
 
-/// `output.data` of an output that has it, else the output (P43).
+/// Returns `output.data` when `output` has it, else `output`.
 pub(crate) fn unwrap_data(output: &Value) -> &Value {
     output.get("data").unwrap_or(output)
 }

@@ -1,4 +1,4 @@
-//! A run: the fold of its events.
+//! The state machine of a run, which is the fold of its events.
 
 mod ask;
 mod check;
@@ -8,6 +8,7 @@ mod planning;
 mod request;
 mod stop;
 mod streams;
+mod task;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,11 +44,11 @@ pub struct Run {
     state: PesAgentStateData,
     live: BTreeMap<String, ItemRun>,
     open: BTreeMap<StepId, OpenStep>,
-    /// Tokens that a request may have whose first form was too long for the provider.
+    /// Token budgets of requests that are sent again, because their first form was too long for the provider.
     shortened: BTreeMap<StepId, u64>,
     steps_made: u64,
     items_begun: u32,
-    /// Items that this run began; earlier runs of the thread had their own status.
+    /// Items that this run began. What earlier runs of the thread left undone does not count against this one.
     begun: BTreeSet<String>,
     /// Items that had ended before this run and were not begun again: they belong to earlier questions.
     earlier: BTreeSet<String>,
@@ -55,11 +56,11 @@ pub struct Run {
     files: Files,
     spent: Spent,
     limits_hit: Vec<String>,
-    /// The last failure of the model, until it replies.
+    /// The last failure of the model; cleared by its next reply.
     model_error: Option<ModelError>,
 }
 
-/// Where a run stands, with what only that stage needs.
+/// The stage of a run, with what only that stage needs.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
     Planning { messages: Vec<Message>, repairs: u32 },
@@ -68,7 +69,7 @@ enum Stage {
     Finished(Box<RunReport>),
 }
 
-/// A step without what can be made from the rest of the run.
+/// An open step. Prompts and arguments are added from the rest of the run when the driver asks for them.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenStep {
     Plan,
@@ -77,33 +78,33 @@ enum OpenStep {
     Answer,
 }
 
-/// What the run has used.
+/// What the run has used so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Spent {
     llm_calls: u32,
-    /// Model calls that were handed out.
+    /// Model calls that were opened, answered or not.
     llm_asked: u32,
-    /// Counts, times and known costs of all replies.
+    /// Token counts, times and known costs of all replies.
     llm: LlmMetadata,
     /// A reply came without a price.
     unpriced: bool,
-    /// Calls that came back.
+    /// Tool calls that were answered.
     tool_calls: u32,
-    /// Calls that were handed out.
+    /// Tool calls that were opened, answered or not.
     calls_made: u32,
     tokens: TokenUsage,
     usage: Usage,
 }
 
 impl Spent {
-    /// The cost of all calls, when it is known of each.
+    /// Returns the cost of all calls, if the cost of each is known.
     fn llm_cost(&self) -> Option<f64> {
         self.llm.cost_usd.filter(|_| !self.unpriced)
     }
 }
 
 impl Run {
-    /// Begins a run; gives what is to be published once `event` is in the journal.
+    /// Begins a run. Returns it with what to publish once `event` is in the journal.
     ///
     /// # Errors
     /// When `event` is no [`RunEvent::Started`], or does not name the run.
@@ -120,8 +121,8 @@ impl Run {
         Ok((run, effects))
     }
 
-    /// The run that a journal tells of. Nothing is published again; to get the effects of the last event once more,
-    /// replay the events before it and apply it.
+    /// Restores a run from its journal, without effects. To get the effects of the last event again, replay the events
+    /// before it and apply it.
     ///
     /// # Errors
     /// When the events are not the journal of a run.
@@ -135,7 +136,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Takes in what happened; gives what is to be published once `event` is in the journal.
+    /// Applies an event. Returns what to publish once `event` is in the journal.
     ///
     /// # Errors
     /// When `event` does not fit; the run is unchanged then.
@@ -156,7 +157,8 @@ impl Run {
         Ok(out.into_effects(&self.state))
     }
 
-    /// Everything that is to be done now, all of it at the same time if you like; at the end, only [`Step::Finish`].
+    /// Returns all open steps, which may be carried out at the same time; once the run is finished, only
+    /// [`Step::Finish`].
     #[must_use]
     pub fn next_steps(&self) -> Vec<Step> {
         if let Some(report) = self.finished() {
@@ -165,12 +167,12 @@ impl Run {
         self.open.keys().filter_map(|id| self.step(*id)).collect()
     }
 
-    /// Numbers of the open steps, without the cost of their prompts.
+    /// Returns the numbers of the open steps, without creating their prompts.
     pub fn open_steps(&self) -> impl Iterator<Item = StepId> + '_ {
         self.open.keys().copied()
     }
 
-    /// The report, once there is an answer.
+    /// Returns the report, once there is an answer.
     #[must_use]
     pub fn finished(&self) -> Option<&RunReport> {
         match &self.stage {
@@ -179,19 +181,19 @@ impl Run {
         }
     }
 
-    /// The state of the thread as it stands now.
+    /// Returns the current state of the thread.
     #[must_use]
     pub const fn state(&self) -> &PesAgentStateData {
         &self.state
     }
 
-    /// What the tools of this run left beside their outputs.
+    /// Returns the files that the tools of this run produced.
     #[must_use]
     pub fn files(&self) -> &[RunFile] {
         self.files.own()
     }
 
-    /// What the run began with.
+    /// Returns what the run began with.
     #[must_use]
     pub const fn started_with(&self) -> &RunStart {
         &self.start
@@ -229,7 +231,7 @@ impl Run {
         Outbox::new(&self.start.props.thread_id, &self.trace_id, self.now)
     }
 
-    /// The configuration with no limit so low that nothing could ever happen.
+    /// Returns the configuration, with limits raised to 1 below which no run could make progress.
     fn config(&self) -> ExecutionConfig {
         let config = self.start.config;
         ExecutionConfig {

@@ -1,22 +1,21 @@
-//! Which tools a prompt lists when it cannot list all of them: those whose words are nearest to what is asked (BM25). The
-//! order is that of the registry, so that a prompt changes as little as it can from one run to the next.
+//! Selects the tools that a prompt lists when it cannot list all: those whose words are nearest to what is asked
+//! (BM25). They keep the order of the registry, so that prompts change as little as possible from one run to the next.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::pes::{PesAgentStateData, TodoItem};
+use art_core::rank::Ranker;
 use art_core::text::prefix;
 use art_core::tool::ToolSchema;
-use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 use serde_json::Value;
 
 use crate::event::RunStart;
 
-/// Characters of one text that are looked at.
+/// Characters of one text that are ranked.
 const MAX_CHARS: usize = 4_000;
 
-/// Words that questions and descriptions share whatever they are about.
+/// Stop words: questions and descriptions share them whatever they are about.
 const SAY_NOTHING: [&str; 55] = [
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "does", "for",
     "from", "give", "how", "i", "if", "in", "is", "it", "its", "many", "me", "much", "my", "not", "of", "on", "or",
@@ -24,18 +23,19 @@ const SAY_NOTHING: [&str; 55] = [
     "when", "which", "who", "will", "with", "would", "you",
 ];
 
-/// Words of the example texts of one tool that are looked at.
+/// Words of the examples of one tool that are ranked.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
 /// The tools that a prompt lists.
 #[derive(Debug)]
 pub(crate) struct Shortlist<'a> {
     pub(crate) tools: Vec<&'a ToolSchema>,
-    /// Tools that there are.
+    /// The number of all tools.
     pub(crate) of: usize,
 }
 
-/// For the plan: what it uses already, and the nearest to the query and the turn before it.
+/// Returns the tools for planning: those that the plan uses already, and the nearest to the query and the turn before
+/// it.
 pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Shortlist<'a> {
     let used = state.todo_list.iter().flat_map(|item| &item.required_tools);
     let keep = used.map(String::as_str).collect();
@@ -46,7 +46,7 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Sh
     shortlist(start, &[&start.props.query, last], &keep)
 }
 
-/// For a step that names no tool: the nearest to what it is to do, and to the query.
+/// Returns the tools for a step that names none: the nearest to its description and to the query.
 pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a> {
     let outcome = item.expected_outcome.as_deref().unwrap_or_default();
     shortlist(
@@ -59,42 +59,34 @@ pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a
 fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
     let tools = &start.tools;
     let room = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
-    if tools.len() <= room {
-        let tools = tools.iter().collect();
-        return Shortlist {
-            tools,
-            of: start.tools.len(),
-        };
+    let kept = |place: &usize| tools.get(*place).is_some_and(|tool| keep.contains(tool.name.as_str()));
+    let kept: Vec<_> = (0..tools.len()).filter(kept).collect();
+    let room = room.max(kept.len());
+    let ranked = if tools.len() > room {
+        nearest(tools, asked)
+    } else {
+        Vec::new()
+    };
+    let mut chosen = BTreeSet::new();
+    for place in kept.into_iter().chain(ranked).chain(0..tools.len()) {
+        if chosen.len() < room {
+            chosen.insert(place);
+        }
     }
-    let mut order: Vec<_> = tools.iter().zip(scores(tools, asked)).enumerate().collect();
-    order.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
-    order.sort_by_key(|(_, (tool, _))| Reverse(keep.contains(tool.name.as_str())));
-    let kept = tools.iter().filter(|tool| keep.contains(tool.name.as_str())).count();
-    order.truncate(room.max(kept));
-    order.sort_by_key(|(place, _)| *place);
     Shortlist {
-        tools: order.into_iter().map(|(_, (tool, _))| tool).collect(),
+        tools: chosen.into_iter().filter_map(|place| tools.get(place)).collect(),
         of: tools.len(),
     }
 }
 
-/// How near each tool is to what is asked.
-fn scores(tools: &[ToolSchema], asked: &[&str]) -> Vec<f32> {
-    let documents: Vec<_> = tools.iter().map(document).collect();
-    let corpus: Vec<_> = documents.iter().map(String::as_str).collect();
-    let embedder: Embedder<u32, Words> = EmbedderBuilder::with_tokenizer_and_fit_to_corpus(Words, &corpus).build();
-    let mut scorer = Scorer::new();
-    for (place, document) in documents.iter().enumerate() {
-        scorer.upsert(&place, embedder.embed(document));
-    }
-    // Each word once: a long question does not ask for what it repeats.
-    let words: BTreeSet<_> = asked.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
-    let query = embedder.embed(&words.into_iter().collect::<Vec<_>>().join(" "));
-    let score = |place| scorer.score(&place, &query).unwrap_or_default();
-    (0..tools.len()).map(score).collect()
+/// Returns the positions of the tools that share a word with what is asked, nearest first.
+fn nearest(tools: &[ToolSchema], asked: &[&str]) -> Vec<usize> {
+    let asked: Vec<_> = asked.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
+    let ranked = Ranker::new(tools.iter().map(document)).rank(&asked.join(" "), tools.len());
+    ranked.into_iter().map(|(place, _)| place).collect()
 }
 
-/// The words of a tool; those that say more are repeated, which is how the ranking knows that they do.
+/// Returns the words of a tool. The words of its name are repeated, which raises their weight in the ranking.
 fn document(tool: &ToolSchema) -> String {
     let mut words = vec![words(&tool.name); 4].concat();
     words.extend(self::words(prefix(&tool.description, MAX_CHARS)));
@@ -116,7 +108,7 @@ fn document(tool: &ToolSchema) -> String {
     words.join(" ")
 }
 
-/// Names and schemas of a tool's parameters.
+/// Returns the names and schemas of a tool's parameters.
 pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Value)> {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     properties
@@ -125,7 +117,7 @@ pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Valu
         .map(|(name, schema)| (name.as_str(), schema))
 }
 
-/// The words of all texts in `value`, as far as there is room.
+/// Collects the words of all texts in `value`, up to the limit.
 fn texts(value: &Value, found: &mut Vec<String>) {
     if found.len() > MAX_EXAMPLE_WORDS {
         return;
@@ -138,7 +130,7 @@ fn texts(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Words in lower case, parts of compound names apart, plurals as singulars.
+/// Splits a text into words in lower case. Compound names are split and plurals become singulars.
 fn words(text: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(text.len());
     let mut before = ' ';
@@ -161,19 +153,6 @@ fn singular(word: &str) -> String {
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word,
-    }
-}
-
-/// Text that is words already.
-#[derive(Clone, Copy, Debug, Default)]
-struct Words;
-
-impl Tokenizer for Words {
-    fn tokenize(&self, text: &str) -> Vec<String> {
-        text.split(' ')
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
     }
 }
 

@@ -39,23 +39,23 @@ pub enum Step {
         id: StepId,
         /// The todo item that asks.
         item_id: String,
-        /// The calls, with whole attachments of the question in place of their names.
+        /// The calls, in whose arguments the names of the question's attachments are replaced by their contents.
         calls: Vec<ParsedToolCall>,
-        /// Where the files of tools have to be put in, whose bytes are in the store.
+        /// Arguments into which the driver puts files of earlier calls, whose bytes are in the store.
         files: Vec<FilePlace>,
     },
     /// Nothing more to do.
     Finish(Box<RunReport>),
 }
 
-/// A place in the arguments of a call that a file of a tool belongs to: as text, or in base64 when it is none.
+/// An argument of a call that takes a file which an earlier call left: as text, or in base64 when the file is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePlace {
     /// The call.
     pub call_id: String,
     /// Where in its arguments, as a JSON pointer.
     pub pointer: String,
-    /// The name of the bytes in the store.
+    /// The digest under which the store has the bytes.
     pub digest: String,
 }
 

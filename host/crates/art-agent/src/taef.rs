@@ -1,4 +1,4 @@
-//! Whether a step calls the tools that it must call (P52 to P56, A30 to A32).
+//! Enforces that a step calls its required tools (P52, P54, P55, P56).
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
     item.step_type == Some(StepType::Tool) || !item.required_tools.is_empty()
 }
 
-/// What the check of one reply says.
+/// The result of checking one reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// For an item that called these tools (C55).
+    /// The status of the item, given the tools that it called.
     pub(crate) status: ValidationStatus,
     /// Required tools that were called neither before nor in this reply.
     pub(crate) missing: Vec<String>,
-    /// The model has to be told, and none of the calls of its reply is carried out (P53).
+    /// The model has to be told, and none of the calls of its reply is made (P53).
     pub(crate) enforce: bool,
 }
 
-/// Judges a reply. `called` holds every tool that was called for the item before or in this reply. A call that ended with an
-/// error was a call, and its error is reported elsewhere; one that was refused before its tool ran was none (X19).
+/// Checks a reply. `called` holds every tool that was called for the item before or in this reply. A call that ended
+/// with an error counts; one that was refused before its tool ran does not (X19).
 pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> Verdict {
     if item.required_tools.is_empty() {
         return Verdict {

@@ -1,4 +1,4 @@
-//! What goes into a run and what comes out (C44 to C50).
+//! Inputs and results of a run.
 
 mod execution;
 
@@ -37,8 +37,8 @@ pub struct AgentProps {
     pub attachments: Vec<QueryAttachment>,
 }
 
-/// A file that comes with a question. Of a text the model sees the name and the beginning; of anything else it sees the
-/// name, and the whole when it can look at such files. A tool can be given the whole of either.
+/// A file that comes with a question. The model sees the name and the beginning of a text, and the name of any other
+/// file, with its content if the model reads such files. A tool can get all of either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryAttachment {
@@ -46,7 +46,7 @@ pub struct QueryAttachment {
     pub name: String,
     /// For example `text/csv`.
     pub media_type: String,
-    /// The whole text; empty when `base64` holds the file.
+    /// The whole text; empty if `base64` holds the file.
     #[serde(default)]
     pub text: String,
     /// The whole of a file that is not text, such as a picture or a PDF, in base64 (RFC 4648, with padding).
@@ -70,19 +70,19 @@ pub struct ThreadConfig {
     /// Joined to the persona's guidance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<SystemPromptOverride>,
-    /// Who the agent is.
+    /// The agent's name and guidance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<AgentPersona>,
-    /// How hard a run may try, where the thread says so; `execution` is an older name (X5).
+    /// Limits of a run, as far as the thread sets them; `execution` is an older name (X5).
     #[serde(alias = "execution", skip_serializing_if = "Option::is_none")]
     pub execution_config: Option<ExecutionOverrides>,
 }
 
 impl ThreadConfig {
-    /// Stands for every tool that there is in `enabled_tools`.
+    /// Entry of `enabled_tools` that enables every tool.
     pub const ALL_TOOLS: &'static str = "*";
 
-    /// Whether the thread may use the tool of that name.
+    /// Returns whether the thread may use the tool of that name.
     #[must_use]
     pub fn enables(&self, tool: &str) -> bool {
         let mut names = self.enabled_tools.iter();
@@ -90,13 +90,13 @@ impl ThreadConfig {
     }
 }
 
-/// A list of texts; anything else is an empty one, because what cannot be read allows nothing.
+/// Reads a list of texts. Anything else is read as an empty list, because an unreadable list allows nothing.
 fn readable_names<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
     let names = Value::deserialize(names)?;
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
 
-/// What an agent keeps of a thread, with the version that compare-and-set checks (C50).
+/// The agent's state of a thread, with the version for compare-and-set (C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
     /// Shape by agent; [`crate::pes::PesAgentStateData`] for ours.
@@ -107,7 +107,7 @@ pub struct AgentState {
     pub modified: Timestamp,
 }
 
-/// How a run ended (C47, X6, X7).
+/// How a run ended (C47, X6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -115,7 +115,7 @@ pub enum RunStatus {
     Success,
     /// An item failed or was left undone, or a limit was hit.
     Partial,
-    /// There is no answer; `error` says why.
+    /// The run has no answer; `error` says why.
     Error,
     /// A person has to decide.
     Suspended,
@@ -123,7 +123,7 @@ pub enum RunStatus {
     Cancelled,
 }
 
-/// What a run cost and how it ended (C47).
+/// Cost and ending of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionMetadata {
@@ -144,16 +144,16 @@ pub struct ExecutionMetadata {
     pub tool_calls: u32,
     /// Tokens of all model calls together (B20).
     pub tokens: TokenUsage,
-    /// US dollars of all model calls together; absent when there was none, or when one of them had no price, since a sum
-    /// without it would be too low.
+    /// US dollars of all model calls together; absent without calls, or if a call had no price, since the sum would be
+    /// too low.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_cost: Option<f64>,
-    /// Counts and times of all model calls together, those of items that failed among them (B20).
+    /// Counts and times of all model calls together, those of items that failed among them.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub llm_metadata: LlmMetadata,
-    /// What all tool calls used together.
+    /// Usage of all tool calls together.
     pub usage: Usage,
-    /// Why there is no answer.
+    /// Why the run has no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ArtError>,
     /// Limits that were hit, in words.
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // X4, T4
+    // X4
     #[test]
     fn a_list_of_tools_that_is_missing_empty_or_unreadable_enables_none() {
         for config in [

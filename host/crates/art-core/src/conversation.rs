@@ -1,10 +1,10 @@
-//! What people and agents said to each other (C31, C32).
+//! Messages between people and agents.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{JsonObject, Timestamp};
 
-/// Who said it (C31).
+/// Author of a message (C31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -23,9 +23,9 @@ pub struct ConversationMessage {
     pub message_id: String,
     /// Conversation.
     pub thread_id: String,
-    /// Who said it.
+    /// Author.
     pub role: MessageRole,
-    /// What was said.
+    /// Text.
     pub content: String,
     /// When.
     pub timestamp: Timestamp,

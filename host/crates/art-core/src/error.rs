@@ -1,12 +1,14 @@
-//! Codes for everything that can go wrong, as programs read them (C71 to C84).
+//! Codes for every error, as programs read them.
 
 mod message;
+
+use std::error::Error;
 
 use serde::{Deserialize, Serialize};
 
 pub use message::ErrorContext;
 
-/// Why a tool call failed. The first nine are C79; the others are endings that only a sandbox knows.
+/// Why a tool call failed. The first nine are those that a tool may give (C79); the others are endings that only a sandbox knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -20,9 +22,9 @@ pub enum ToolErrorCode {
     LlmAssistRequired,
     Timeout,
     Unknown,
-    /// The tool is registered but not enabled for the thread (C72).
+    /// The tool is registered but not enabled for the thread.
     ToolDisabled,
-    /// No tool of that name (C72).
+    /// No tool of that name.
     ToolNotFound,
     /// The queue is full; the call may be made again.
     Busy,
@@ -34,19 +36,19 @@ pub enum ToolErrorCode {
     Cancelled,
     /// The host failed, not the tool.
     HostError,
-    /// The call asked for something that this host cannot do yet.
+    /// The call needs something that this host cannot do yet.
     NotImplemented,
 }
 
 impl ToolErrorCode {
-    /// Whether the same call may succeed later without a change.
+    /// Returns whether the same call may succeed later without a change.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::Timeout | Self::Busy | Self::IoError)
     }
 }
 
-/// Why a model call failed: the codes of C82, and one of this host.
+/// Why a model call failed: the codes of a model call (C82), and one of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -66,7 +68,7 @@ pub enum ModelErrorCode {
 }
 
 impl ModelErrorCode {
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::NetworkError | Self::Timeout)
@@ -83,12 +85,12 @@ pub struct ModelError {
     pub code: ModelErrorCode,
     /// One sentence for a person, without secrets.
     pub message: String,
-    /// What the provider asked for.
+    /// The wait that the provider asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
 
-/// A retry that is about to be made (C88).
+/// A retry that is about to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryContext {
@@ -104,7 +106,7 @@ pub struct RetryContext {
     pub message: String,
 }
 
-/// Why a run failed as a whole (the part of C72 that a run can end with).
+/// Why a run failed as a whole (C72).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -136,6 +138,39 @@ pub struct ArtError {
     pub code: ErrorCode,
     /// What went wrong and what to do.
     pub message: String,
-    /// Phase of the run (P2).
+    /// Phase of the run.
     pub phase: String,
+}
+
+/// Joins the text of an error and those of its causes, one after the other: `failed to load: the file is empty`.
+#[must_use]
+pub fn in_one_line(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // Some libraries repeat the text of their cause.
+        if !text.ends_with(&next) {
+            text.push_str(": ");
+            text.push_str(&next);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Told(&'static str, #[source] Option<Box<Told>>);
+
+    #[test]
+    fn causes_follow_and_what_was_told_already_is_not_told_again() {
+        let cause = |text, cause| Some(Box::new(Told(text, cause)));
+        let error = Told("failed to load", cause("the file: is empty", cause("is empty", None)));
+        assert_eq!(in_one_line(&error), "failed to load: the file: is empty");
+    }
 }

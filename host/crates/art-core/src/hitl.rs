@@ -1,4 +1,4 @@
-//! Questions to a person and their answers (C11 to C22).
+//! Questions to a person and their answers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
@@ -57,7 +57,7 @@ pub struct FeedbackSchema {
     /// JSON Schema of a `custom` answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_schema: Option<Value>,
-    /// Help beside the field.
+    /// Help next to the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Mask the answer while it is typed.
@@ -145,7 +145,8 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    /// The value given, under whichever of its three names: `value`, else `textInput`, else `selectedValues` (C21).
+    /// Returns the value given, under whichever of its three names: `value`, else `textInput`, else `selectedValues`
+    /// (C21).
     #[must_use]
     pub fn answer(&self) -> Option<Value> {
         let text = || self.text_input.clone().map(Value::String);

@@ -2,44 +2,43 @@
 
 use uuid::Uuid;
 
-/// A random 128-bit identifier, for suspensions and traces.
+/// Returns a random 128-bit identifier, for suspensions and traces.
 #[must_use]
 pub fn random() -> String {
     Uuid::new_v4().to_string()
 }
 
-/// An identifier that sorts by the time it was made, for messages, observations and runs.
+/// Returns an identifier that sorts by the time it was made, for messages, observations and runs.
 #[must_use]
 pub fn ordered() -> String {
     Uuid::now_v7().to_string()
 }
 
-/// A random identifier of a trace: 32 lower-case hexadecimal digits (C75).
+/// Returns a random identifier of a trace: 32 lower-case hexadecimal digits.
 pub(crate) fn trace_id() -> String {
     Uuid::new_v4().simple().to_string()
 }
 
-/// The identifier of a trace for a run: the digits of a run whose identifier is a UUID, and digits that follow from it
-/// for every other.
+/// Returns the trace identifier of a run: the digits of its identifier if that is a UUID, else digits derived from it.
 pub(crate) fn trace_id_of(run: &str) -> String {
     let id = Uuid::parse_str(run).unwrap_or_else(|_| Uuid::new_v5(&Uuid::NAMESPACE_OID, run.as_bytes()));
     id.simple().to_string()
 }
 
-/// A random identifier of a span: 16 lower-case hexadecimal digits (C75). Never all zeros, which would mean no span,
+/// Returns a random identifier of a span: 16 lower-case hexadecimal digits. Never all zeros, which would mean no span,
 /// because the variant of the UUID is among them.
 pub(crate) fn span_id() -> String {
     let (_, low) = Uuid::new_v4().as_u64_pair();
     format!("{low:016x}")
 }
 
-/// A random identifier of a tool call: `call_` and nine base-36 digits (C4).
+/// Returns a random identifier of a tool call: `call_` and nine base-36 digits (C4).
 #[must_use]
 pub fn call_id() -> String {
     base36_call_id(Uuid::new_v4())
 }
 
-/// The identifier of the `n`th call of a run. A replay of the run gives the same one.
+/// Returns the identifier of the `n`th call of a run. A replay of the run gives the same one.
 #[must_use]
 pub fn nth_call_id(trace_id: &str, n: u64) -> String {
     base36_call_id(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{trace_id}/{n}").as_bytes()))

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-/// Levels that are kept of JSON that a model or a provider wrote. What is stored of it stands inside other values, and a store
-/// takes 120 levels in all.
+/// Maximum levels kept of JSON from a model or a provider. It is stored inside of other values, and a store accepts 120
+/// levels in all.
 pub const MAX_DEPTH: usize = 64;
 
-/// Whether `value` has more than `levels` levels of nesting; a scalar has one.
+/// Returns whether `value` has more than `levels` levels of nesting; a scalar has one.
 #[must_use]
 pub fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {

@@ -1,7 +1,7 @@
 //! The vocabulary every hop of the host shares: tools, prompts, runs, observations, outcomes, errors.
 //!
-//! The crate does no I/O, is not asynchronous and knows nothing of WebAssembly. Types that cross a process boundary carry
-//! the wire names of the specification (camelCase JSON); each names the contract item it implements.
+//! The crate does no I/O, is not asynchronous and knows nothing of WebAssembly. Types that cross a process boundary use
+//! the wire names of the contracts (camelCase JSON), and their comments name the rule that they carry out.
 
 pub mod agent;
 pub mod conversation;
@@ -15,9 +15,12 @@ pub mod outcome;
 pub mod pes;
 pub mod prompt;
 pub mod provider;
+pub mod rank;
 pub mod span;
 pub mod stream;
+pub mod task;
 pub mod text;
+pub mod think;
 pub mod tool;
 pub mod usage;
 mod wire;

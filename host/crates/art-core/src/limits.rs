@@ -10,7 +10,7 @@ pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Units of fuel: about one an instruction, and seven for writing to memory.
+    /// Units of fuel: about one an instruction, and three for a write to memory.
     pub fuel: u64,
     /// Milliseconds from start to end, time in host calls included.
     pub timeout_ms: u64,
@@ -37,7 +37,7 @@ pub struct Limits {
 const MIB: u64 = 1 << 20;
 
 impl Limits {
-    /// What a call gets when nobody says otherwise: 2 G fuel, 30 s, 64 MiB, 1 MiB of output.
+    /// Default limits of a call: 2 G fuel, 30 s, 64 MiB, 1 MiB of output.
     pub const EXECUTE: Self = Self {
         fuel: 2_000_000_000,
         timeout_ms: 30_000,
@@ -52,7 +52,7 @@ impl Limits {
         handles: 512,
     };
 
-    /// What `schema()` gets: it runs before anybody trusts the tool, with nothing granted.
+    /// Limits of `schema()`, which runs before the tool is trusted and with nothing granted.
     pub const SCHEMA: Self = Self {
         fuel: 100_000_000,
         timeout_ms: 2_000,
@@ -65,7 +65,7 @@ impl Limits {
         ..Self::EXECUTE
     };
 
-    /// What nobody can exceed: 50 G fuel, 300 s, 256 MiB, 4 MiB of output.
+    /// Upper bounds of all limits: 50 G fuel, 300 s, 256 MiB, 4 MiB of output.
     pub const MAX: Self = Self {
         fuel: 50_000_000_000,
         timeout_ms: 300_000,
@@ -74,6 +74,26 @@ impl Limits {
         output_bytes: 4 * MIB,
         ..Self::EXECUTE
     };
+
+    /// Returns the limits when the host ever gives as much.
+    ///
+    /// # Errors
+    /// Fails with the first limit that is over [`Limits::MAX`].
+    pub fn checked(self) -> Result<Self, LimitTooHigh> {
+        let most = Self::MAX;
+        let mut limits = [
+            ("fuel", self.fuel, most.fuel),
+            ("timeoutMs", self.timeout_ms, most.timeout_ms),
+            ("memoryBytes", self.memory_bytes, most.memory_bytes),
+            ("inputBytes", self.input_bytes, most.input_bytes),
+            ("outputBytes", self.output_bytes, most.output_bytes),
+        ]
+        .into_iter();
+        match limits.find(|(_, asked, maximum)| asked > maximum) {
+            Some((name, asked, maximum)) => Err(LimitTooHigh { name, asked, maximum }),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Limits that a tool asks for or an operator sets; absent means the one below it.
@@ -94,45 +114,32 @@ pub struct LimitOverrides {
     pub output_bytes: Option<u64>,
 }
 
-/// A limit was asked for that the host never gives.
+/// A requested limit exceeds the maximum of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("limit `{name}` is {asked}, more than the hard maximum {maximum}")]
 pub struct LimitTooHigh {
     /// Name of the limit on the wire.
     pub name: &'static str,
-    /// What was asked for.
+    /// The requested value.
     pub asked: u64,
     /// The hard maximum.
     pub maximum: u64,
 }
 
 impl LimitOverrides {
-    /// `base` with these overrides.
+    /// Returns `base` with these overrides.
     ///
     /// # Errors
-    /// When one is over [`Limits::MAX`].
+    /// Fails if one is over [`Limits::MAX`].
     pub fn apply(self, base: Limits) -> Result<Limits, LimitTooHigh> {
-        let pick = |name, asked: Option<u64>, base, maximum| match asked {
-            Some(asked) if asked > maximum => Err(LimitTooHigh { name, asked, maximum }),
-            asked => Ok(asked.unwrap_or(base)),
-        };
-        Ok(Limits {
-            fuel: pick("fuel", self.fuel, base.fuel, Limits::MAX.fuel)?,
-            timeout_ms: pick("timeoutMs", self.timeout_ms, base.timeout_ms, Limits::MAX.timeout_ms)?,
-            memory_bytes: pick(
-                "memoryBytes",
-                self.memory_bytes,
-                base.memory_bytes,
-                Limits::MAX.memory_bytes,
-            )?,
-            output_bytes: pick(
-                "outputBytes",
-                self.output_bytes,
-                base.output_bytes,
-                Limits::MAX.output_bytes,
-            )?,
+        Limits {
+            fuel: self.fuel.unwrap_or(base.fuel),
+            timeout_ms: self.timeout_ms.unwrap_or(base.timeout_ms),
+            memory_bytes: self.memory_bytes.unwrap_or(base.memory_bytes),
+            output_bytes: self.output_bytes.unwrap_or(base.output_bytes),
             ..base
-        })
+        }
+        .checked()
     }
 }
 

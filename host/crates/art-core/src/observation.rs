@@ -1,4 +1,4 @@
-//! What a run did, one immutable record for each thing (C33 to C37).
+//! Records of what a run did.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::{JsonObject, Timestamp};
 /// Kind of an observation (C34).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it; C36 gives the content of each")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum ObservationType {
     Intent,
     Title,
@@ -32,7 +32,7 @@ pub enum ObservationType {
 }
 
 impl ObservationType {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn wire_name(self) -> String {
         match serde_json::to_value(self) {
@@ -42,7 +42,7 @@ impl ObservationType {
     }
 }
 
-/// What is to be recorded; the store adds identifier, time, title and sequence number.
+/// An observation to record; the store adds identifier, time, title and sequence number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewObservation {
@@ -51,7 +51,7 @@ pub struct NewObservation {
     /// Run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// What it belongs to, for example a todo item.
+    /// Parent, for example a todo item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
     /// Kind.
@@ -76,7 +76,7 @@ pub struct Observation {
     pub timestamp: Timestamp,
     /// `<TYPE> Recorded`.
     pub title: String,
-    /// What was recorded.
+    /// The recorded data.
     #[serde(flatten)]
     pub body: NewObservation,
 }

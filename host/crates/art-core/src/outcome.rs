@@ -8,14 +8,14 @@ use crate::error::ToolErrorCode;
 use crate::tool::Source;
 use crate::usage::Usage;
 
-/// What the sandbox gives back for a call: how it ended, what it used, what it said on the way.
+/// The result of a call in the sandbox: how it ended, its usage and its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// What it used, read back on every ending.
+    /// Usage, measured on every ending.
     pub usage: Usage,
-    /// What it logged, bounded.
+    /// Log, bounded.
     pub log: CallLog,
 }
 
@@ -32,15 +32,15 @@ pub enum Ending {
     Continuation(SubtaskRequest),
     /// It computed, or made the host compute, for too long.
     FuelExhausted {
-        /// What it used up.
+        /// The exhausted limit.
         spent: Spent,
     },
     /// It took too long.
     Timeout {
-        /// Milliseconds it had.
+        /// Time limit in milliseconds.
         limit_ms: u64,
     },
-    /// It asked for more memory than it may have.
+    /// The call requested more memory than its limit.
     MemoryExhausted {
         /// Bytes it may have.
         limit: u64,
@@ -49,15 +49,15 @@ pub enum Ending {
     StackOverflow,
     /// It stopped itself or broke a rule of WebAssembly.
     Trap {
-        /// What the engine says, bounded.
+        /// Message of the engine, bounded.
         message: String,
     },
-    /// What it returned is too large or is not what the contract asks for.
+    /// The output is too large, or does not follow the contract.
     InvalidOutput {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// It used a right that it was not granted, in a way that cannot be told to it.
+    /// The call used a right that was not granted, where the guest could not be given an error.
     Denied {
         /// Capability, resource and the smallest grant.
         message: String,
@@ -74,7 +74,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Code and text of an ending that is an error; none for the other three.
+    /// Returns code and text of an ending that is an error; none for the other three.
     #[must_use]
     pub fn error(&self) -> Option<(ToolErrorCode, String)> {
         use ToolErrorCode as Code;
@@ -100,7 +100,7 @@ impl Ending {
         })
     }
 
-    /// Short name for tables and metrics.
+    /// Returns a short name for tables and metrics.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ impl Ending {
     }
 }
 
-/// What a call that computed for too long has used up, with how much of it there was.
+/// The limit that a call exhausted by computing, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
     /// Units of fuel.
@@ -140,7 +140,7 @@ impl std::fmt::Display for Spent {
     }
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Success {
     /// JSON text, bounded in bytes and not yet parsed.
@@ -149,13 +149,13 @@ pub struct Success {
     pub title: Option<String>,
     /// Where the output came from.
     pub sources: Vec<Source>,
-    /// Files beside the output.
+    /// Files next to the output.
     pub attachments: Vec<Attachment>,
     /// Further fields.
     pub metadata: JsonObject,
 }
 
-/// A file beside an output.
+/// A file next to an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
     /// For example `text/csv`.
@@ -169,7 +169,7 @@ pub struct Attachment {
 /// Why a tool could not answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// One of the nine codes of C79.
+    /// One of the nine codes that a tool may give.
     pub code: ToolErrorCode,
     /// Text the model may see.
     pub message: String,
@@ -179,7 +179,7 @@ pub struct Failure {
     pub metadata: JsonObject,
 }
 
-/// What a person is asked (C19).
+/// A question to a person (C19).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suspension {
@@ -199,7 +199,7 @@ pub struct Suspension {
 /// Work that a tool hands to a subtask (C93).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubtaskRequest {
-    /// What is to be done.
+    /// The task.
     pub description: String,
     /// All that the subtask sees.
     pub inputs: Value,
@@ -209,7 +209,7 @@ pub struct SubtaskRequest {
     /// Depth of nesting allowed below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// See C94.
+    /// What the subtask inherits and gives back (C94).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_management: Option<Value>,
 }
@@ -235,7 +235,7 @@ pub struct LogRecord {
     pub message: String,
 }
 
-/// What a call said on the way, bounded.
+/// Log and output streams of a call, bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallLog {
     /// Lines kept.
@@ -249,7 +249,7 @@ pub struct CallLog {
 }
 
 impl CallLog {
-    /// Whether the call said nothing.
+    /// Returns whether the call logged and wrote nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -1,4 +1,4 @@
-//! The state of a plan (C54 to C60).
+//! The state of a plan.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Timestamp;
 use crate::tool::{ParsedToolCall, ToolResult};
 
-/// Where a todo item stands (C54).
+/// Status of a todo item (C54).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -23,14 +23,14 @@ pub enum TodoItemStatus {
 }
 
 impl TodoItemStatus {
-    /// The status of that name in any case (X8).
+    /// Returns the status of that name in any case (X8).
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         serde_json::from_value(Value::String(name.trim().to_ascii_lowercase())).ok()
     }
 }
 
-/// What a step is for (P21).
+/// Type of a step (P21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepType {
@@ -40,18 +40,18 @@ pub enum StepType {
     Reasoning,
 }
 
-/// How strictly the required tools of a step are demanded (C55).
+/// How strictly the required tools of a step are demanded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolValidationMode {
-    /// The model is told to call them, up to a number of times.
+    /// The model is reminded to call them, a limited number of times.
     #[default]
     Strict,
     /// A missing call is only noted.
     Advisory,
 }
 
-/// Whether the required tools of a step were called (C55).
+/// Whether the required tools of a step were called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -67,21 +67,21 @@ pub enum ValidationStatus {
 pub struct TodoItem {
     /// Unique in the list.
     pub id: String,
-    /// What is to be done.
+    /// The task.
     pub description: String,
-    /// Where it stands.
+    /// The stage of the run.
     #[serde(default)]
     pub status: TodoItemStatus,
     /// Items that must be completed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
-    /// What it is for.
+    /// Type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_type: Option<StepType>,
     /// Tools it must call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_tools: Vec<String>,
-    /// What its result should be.
+    /// Expected result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
     /// Absent means strict.
@@ -97,13 +97,13 @@ pub struct TodoItem {
     /// Why it failed, for the answer and for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the model thought.
+    /// Thoughts of the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<String>,
     /// Calls it made that passed validation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actual_tool_calls: Vec<ParsedToolCall>,
-    /// What they returned.
+    /// Their results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_results: Vec<ToolResult>,
     /// Whether the required tools were called.
@@ -123,9 +123,9 @@ pub struct TodoItem {
 pub struct StepOutputEntry {
     /// The item.
     pub step_id: String,
-    /// What it was to do.
+    /// Description.
     pub description: String,
-    /// What it was for.
+    /// Type of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_type: Option<StepType>,
     /// How it ended.
@@ -140,18 +140,18 @@ pub struct StepOutputEntry {
         skip_serializing_if = "Option::is_none"
     )]
     pub raw_result: Option<Value>,
-    /// What its calls returned.
+    /// Results of its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_results: Vec<ToolResult>,
 }
 
-/// What is kept of a thread's plan between runs (C56).
+/// State of a thread's plan between runs (C56).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PesAgentStateData {
     /// Conversation.
     pub thread_id: String,
-    /// What the person wants.
+    /// The person's intent.
     pub intent: String,
     /// At most ten words.
     pub title: String,
@@ -182,7 +182,7 @@ pub struct TodoListChanges {
     pub removed: Vec<TodoItemChange>,
 }
 
-/// One change of an item (C60).
+/// One change of an item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoItemChange {
@@ -193,15 +193,15 @@ pub struct TodoItemChange {
     pub item_id: String,
     /// When.
     pub timestamp: Timestamp,
-    /// As it is now; absent when removed.
+    /// As it is now; absent if removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<TodoItem>,
-    /// As it was; absent when added.
+    /// As it was; absent if added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_item: Option<TodoItem>,
 }
 
-/// Kind of a change (C60).
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

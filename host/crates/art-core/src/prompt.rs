@@ -1,4 +1,4 @@
-//! The one prompt form that every model adapter reads (C23 to C30, S003).
+//! The one prompt form that every model adapter reads (C23, C24, C25, C26, C27, S003).
 
 mod fault;
 mod persona;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::stream::ProviderState;
+use crate::tool::ToolCallRequest;
 
 pub use fault::{PromptFault, PromptFaultKind};
 pub use persona::{
@@ -60,38 +61,6 @@ pub struct Message {
     pub provider_state: Option<ProviderState>,
 }
 
-/// A call inside an assistant turn (C24).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolCallRequest {
-    /// Identifier that the result repeats.
-    pub id: String,
-    /// Always `function`.
-    #[serde(rename = "type")]
-    pub kind: FunctionKind,
-    /// What is called.
-    pub function: FunctionCall,
-}
-
-/// The one kind of call there is (C24).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FunctionKind {
-    /// A function.
-    #[default]
-    Function,
-}
-
-/// Name and arguments of a call (C24).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FunctionCall {
-    /// Tool name.
-    pub name: String,
-    /// Arguments as JSON text.
-    pub arguments: String,
-}
-
 /// An ordered list of turns (C26).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -116,7 +85,7 @@ impl Message {
         Self::text(Role::Assistant, text)
     }
 
-    /// An assistant turn that calls tools (B29). Empty text becomes null.
+    /// An assistant turn that calls tools. Empty text becomes null.
     #[must_use]
     pub fn assistant_calls(text: &str, calls: Vec<ToolCallRequest>) -> Self {
         let content = if text.is_empty() {

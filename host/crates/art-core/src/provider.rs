@@ -1,17 +1,20 @@
-//! What a model is asked, and by whom (C42, C43, C68).
+//! What a model is called with, and which model.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 use crate::prompt::ArtStandardPrompt;
 use crate::stream::Phase;
+use crate::task::Task;
 use crate::tool::ToolSchema;
 
-/// One call of a model. Routing fields are the host's; `params` cannot change them (B24).
+/// One call of a model. Routing fields are the host's; `params` cannot change them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelRequest {
-    /// What the model reads.
+    /// Prompt.
     pub prompt: ArtStandardPrompt,
     /// Tools it may call in its provider's form; the prompt names them as well. Empty where the prompt has them in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -24,20 +27,23 @@ pub struct ModelRequest {
     /// Pictures and other files that come with the question; a model that cannot see leaves them out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
-    /// Form of the reply, where the provider can be told.
+    /// Form of the reply, if the provider supports the choice.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub reply_format: ReplyFormat,
-    /// What the model must be able to do.
+    /// Capabilities that the model must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_capabilities: Vec<ModelCapability>,
-    /// Parameters for the provider: `temperature`, `topP`, `maxTokens`, `seed`, `stop`, `reasoningEffort`, and any of its
-    /// own.
+    /// Parameters for the provider: `temperature`, `topP`, `maxTokens`, `seed`, `stop`, `reasoningEffort`, and
+    /// provider-specific ones.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
+    /// What the prompt was made from, for models that read data and not prose; absent where there is only a prompt.
+    #[serde(skip)]
+    pub task: Option<Arc<Task>>,
 }
 
 impl ModelRequest {
-    /// A prompt and nothing else.
+    /// Creates a request with a prompt and nothing else.
     #[must_use]
     pub fn new(prompt: ArtStandardPrompt, phase: Phase) -> Self {
         Self {
@@ -49,6 +55,7 @@ impl ModelRequest {
             reply_format: ReplyFormat::Text,
             required_capabilities: Vec::new(),
             params: JsonObject::new(),
+            task: None,
         }
     }
 }
@@ -76,17 +83,17 @@ pub struct Media {
     pub base64: String,
 }
 
-/// Step of the plan that a model call belongs to (C42).
+/// Step of the plan that a model call belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepContext {
     /// The item.
     pub step_id: String,
-    /// What it is to do.
+    /// Description of the step.
     pub step_description: String,
 }
 
-/// What a model can do (C43).
+/// A capability of a model (C43).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -100,6 +107,46 @@ pub enum ModelCapability {
     Reasoning,
 }
 
+/// How many tokens a prompt and its reply may have together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<u64>", into = "Option<u64>")]
+pub enum ContextWindow {
+    /// Any number, and reading costs nothing, as with the embedded model.
+    #[default]
+    Unbounded,
+    /// So many tokens.
+    Tokens(u64),
+}
+
+impl ContextWindow {
+    /// Returns the number of tokens, if there is one.
+    #[must_use]
+    pub const fn tokens(self) -> Option<u64> {
+        match self {
+            Self::Unbounded => None,
+            Self::Tokens(tokens) => Some(tokens),
+        }
+    }
+
+    /// Whether reading has no bound and costs nothing.
+    #[must_use]
+    pub const fn is_unbounded(&self) -> bool {
+        matches!(self, Self::Unbounded)
+    }
+}
+
+impl From<Option<u64>> for ContextWindow {
+    fn from(tokens: Option<u64>) -> Self {
+        tokens.map_or(Self::Unbounded, Self::Tokens)
+    }
+}
+
+impl From<ContextWindow> for Option<u64> {
+    fn from(window: ContextWindow) -> Self {
+        window.tokens()
+    }
+}
+
 /// The model in use (C68). Secrets are never part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -108,13 +155,13 @@ pub struct RuntimeProviderConfig {
     pub provider_name: String,
     /// Model of that provider.
     pub model_id: String,
-    /// What else tells one connection from another, such as `baseUrl`; never a secret (M23).
+    /// Further options of the connection, such as `baseUrl`; never a secret.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub adapter_options: JsonObject,
 }
 
 impl RuntimeProviderConfig {
-    /// That model of that provider, without options.
+    /// Creates that model of that provider, without options.
     pub fn new(provider_name: impl Into<String>, model_id: impl Into<String>) -> Self {
         Self {
             provider_name: provider_name.into(),
@@ -125,7 +172,7 @@ impl RuntimeProviderConfig {
 }
 
 impl std::fmt::Display for RuntimeProviderConfig {
-    /// `PROVIDER:MODEL`.
+    /// Writes `PROVIDER:MODEL`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.provider_name, self.model_id)
     }

@@ -1,4 +1,4 @@
-//! Where a moment of a run belongs (C75).
+//! Where a moment of a run belongs.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,20 +19,20 @@ pub struct SpanContext {
 }
 
 impl SpanContext {
-    /// The root of a new trace.
+    /// Creates the root of a new trace.
     #[must_use]
     pub fn root() -> Self {
         Self::in_trace(id::trace_id())
     }
 
-    /// A root for the run `trace_id`. Of an identifier that is a UUID, the trace has the 32 digits; of any other it has
-    /// digits that are always the same for that identifier.
+    /// Creates a root for the run `trace_id`. Of an identifier that is a UUID, the trace has the 32 digits; of any
+    /// other it has digits that are always the same for that identifier.
     #[must_use]
     pub fn root_of(trace_id: &str) -> Self {
         Self::in_trace(id::trace_id_of(trace_id))
     }
 
-    /// A new span of the same trace, within this one.
+    /// Creates a new span of the same trace, within this one.
     #[must_use]
     pub fn child(&self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a model streams (C38 to C43).
+//! Events that a model streams.
 
 mod envelope;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{ModelError, RetryContext};
-use crate::prompt::ToolCallRequest;
+use crate::tool::ToolCallRequest;
 use crate::usage::TokenUsage;
 
 pub use envelope::{StreamContext, StreamEnvelope, StreamEventType, TokenType};
@@ -31,9 +31,9 @@ pub enum StreamEvent {
     Thinking(String),
     /// A whole tool call. The identifier is empty when the provider gave none.
     ToolCall(ToolCallRequest),
-    /// What the provider wants back with this turn.
+    /// Provider state of this turn.
     State(ProviderState),
-    /// Parts of the question that the answer says nothing to.
+    /// Parts of the question that the answer does not address.
     Unanswered(Vec<String>),
     /// The call failed before its first token and is made again.
     Retry(RetryContext),
@@ -45,7 +45,7 @@ pub enum StreamEvent {
     End,
 }
 
-/// Counts and timings of a model call (C41). What the provider does not say is left out.
+/// Counts and timings of a model call (C41). Counts that the provider omits are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LlmMetadata {
@@ -85,7 +85,7 @@ pub struct LlmMetadata {
 }
 
 impl LlmMetadata {
-    /// The tokens in one form (C85); what is missing counts as 0.
+    /// Returns the tokens in one form; missing counts are 0.
     #[must_use]
     pub fn usage(&self) -> TokenUsage {
         let (input, output) = (
@@ -99,8 +99,8 @@ impl LlmMetadata {
         }
     }
 
-    /// Adds the counts, times and cost of another call; what neither call says stays absent (B20). What belongs to one
-    /// call only, such as its stop reason, is left as it is.
+    /// Adds counts, times and cost of another call; a count that both lack stays absent (B20). Fields of a single call,
+    /// such as its stop reason, do not change.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -125,7 +125,7 @@ impl LlmMetadata {
 pub enum StopReason {
     /// It was done.
     Stop,
-    /// It had no tokens left: the reply is incomplete, and a call at its end is not whole.
+    /// The token limit was reached: the reply is incomplete, and its last call may be cut.
     Length,
     /// It calls tools.
     ToolCalls,
@@ -159,13 +159,13 @@ impl From<StopReason> for String {
     }
 }
 
-/// What a provider wants back with the turn it belongs to, such as signed thoughts. Only the dialect that made it reads
-/// it; every other one leaves it out.
+/// State that a provider wants back with its turn, such as signed thoughts. Only the protocol that made it reads it;
+/// others leave it out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
-    /// The dialect that made it.
+    /// The protocol that created it.
     pub wire: String,
-    /// As that dialect needs it.
+    /// The state, in the form of that protocol.
     pub content: Value,
 }
 
@@ -181,10 +181,10 @@ pub struct ModelReply {
     /// Calls in the provider's own form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
-    /// What the provider wants back with this turn.
+    /// Provider state of this turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ProviderState>,
-    /// Parts of the question that the answer says nothing to, as far as the model knows.
+    /// Parts of the question that the answer does not address, as far as the model knows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
     /// Counts and timings.
@@ -195,7 +195,7 @@ impl ModelReply {
     /// Adds one event; gives the error that ends the stream.
     ///
     /// # Errors
-    /// When the event is an error.
+    /// Fails if the event is an error.
     pub fn push(&mut self, event: StreamEvent) -> Result<(), ModelError> {
         match event {
             StreamEvent::Token(text) => self.text.push_str(&text),
@@ -215,7 +215,7 @@ impl ModelReply {
 mod tests {
     use super::*;
     use crate::error::ModelErrorCode;
-    use crate::prompt::{FunctionCall, FunctionKind};
+    use crate::tool::{FunctionCall, FunctionKind};
 
     fn call(id: &str) -> ToolCallRequest {
         ToolCallRequest {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// Characters that [`safe_stringify`] keeps when nothing else is said (P48).
+/// Default limit of [`safe_stringify`] in characters.
 pub const DEFAULT_STRINGIFY_LIMIT: usize = 10_000;
 
-/// The longest prefix of `text` that has at most `max_chars` characters.
+/// Returns the longest prefix of `text` that has at most `max_chars` characters.
 #[must_use]
 pub fn prefix(text: &str, max_chars: usize) -> &str {
     match text.char_indices().nth(max_chars) {
@@ -14,13 +14,13 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
     }
 }
 
-/// The longest prefix of `text` that has at most `max_bytes` bytes and does not split a character.
+/// Returns the longest prefix of `text` that has at most `max_bytes` bytes and does not split a character.
 #[must_use]
 pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
-/// `text` cut to `max_chars` characters. What was cut is named: `... [truncated 120 of 1120 characters]`.
+/// Returns `text` cut to `max_chars` characters, with a note on the rest: `... [truncated 120 of 1120 characters]`.
 #[must_use]
 pub fn truncate(text: &str, max_chars: usize) -> String {
     let kept = prefix(text, max_chars);
@@ -31,8 +31,8 @@ pub fn truncate(text: &str, max_chars: usize) -> String {
     format!("{kept}... [truncated {} of {total} characters]", total - max_chars)
 }
 
-/// JSON text of `value`, cut to `max_chars` characters with an explicit marker. Text stays as it is; what cannot be
-/// serialised becomes `[stringify error]`.
+/// Returns the JSON text of `value`, cut to `max_chars` characters with an explicit marker. A text is not quoted; a
+/// value that cannot be serialised becomes `[stringify error]`.
 #[must_use]
 pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> String {
     match serde_json::to_value(value) {
@@ -42,8 +42,9 @@ pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> Str
     }
 }
 
-/// `text` with control characters, escape sequences, bidirectional overrides, other ends of lines and characters without
-/// width made visible, so that a tool can neither drive a person's terminal nor hide in it (D14). Newlines and tabs stay.
+/// Returns `text` with control characters, escape sequences, bidirectional overrides, other ends of lines and
+/// characters without width made visible, so that a tool can neither drive a person's terminal nor hide in it (D14).
+/// Newlines and tabs stay.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
@@ -60,7 +61,8 @@ fn is_unprintable(c: char) -> bool {
     is_invisible(c) || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Characters that nobody sees but that change what is seen: the order of a line, its end, or where a word ends.
+/// Returns whether a character is invisible but changes how a text is displayed: the order of a line, its end, or a
+/// word's end.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,

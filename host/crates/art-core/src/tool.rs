@@ -1,4 +1,4 @@
-//! Tools as the model and the host see them (C1 to C9).
+//! Tools as the model and the host see them (C2, C3, C4, C5, C7, C9).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,7 +46,7 @@ pub struct ToolExample {
         skip_serializing_if = "Option::is_none"
     )]
     pub output: Option<Value>,
-    /// What the example shows.
+    /// The question in words that this input answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -136,6 +136,38 @@ pub enum DisplayMode {
     Modal,
 }
 
+/// A call inside an assistant turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCallRequest {
+    /// Identifier that the result repeats.
+    pub id: String,
+    /// Always `function`.
+    #[serde(rename = "type")]
+    pub kind: FunctionKind,
+    /// What is called.
+    pub function: FunctionCall,
+}
+
+/// The one kind of call there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FunctionKind {
+    /// A function.
+    #[default]
+    Function,
+}
+
+/// Name and arguments of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionCall {
+    /// Tool name.
+    pub name: String,
+    /// Arguments as JSON text.
+    pub arguments: String,
+}
+
 /// A call as a model asked for it: untrusted until it is admitted (C4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -170,7 +202,7 @@ pub struct ToolResult {
     pub tool_name: String,
     /// How it ended.
     pub status: ToolStatus,
-    /// The data; present on success, be it `null`. A failure may have some too, which says more than its `error` (C81).
+    /// The data; present on success, be it `null`. A failure may have some too, which says more than its `error`.
     #[serde(
         default,
         deserialize_with = "crate::wire::present",
@@ -201,16 +233,18 @@ pub struct ToolResultMetadata {
     /// Files that accompany the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<AttachmentInfo>,
-    /// Made by the host when a call suspends (X2).
+    /// Made by the host when a call suspends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<String>,
     /// The same call may succeed later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retryable: bool,
-    /// The host answered before the tool ran, because the call was not valid or could not begin. Such a call was not made (X19).
+    /// The host answered before the tool ran, because the call was not valid or could not begin. Such a call was not
+    /// made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
-    /// The output is for a person alone: a success of a display tool is drawn, and no prompt has it (C9, P97). Set by the host.
+    /// The output is for a person alone: a success of a display tool is drawn, and no prompt has it (C9). Set by the
+    /// host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_display: bool,
     /// The name in the store of what the call logged and wrote, a [`CallLog`](crate::outcome::CallLog) as JSON; absent when it
@@ -260,7 +294,7 @@ pub struct AttachmentInfo {
     pub digest: Option<String>,
 }
 
-/// Who calls a tool, and in which run (C7, X1). The host makes every identifier.
+/// Who calls a tool, and in which run (C7). The host makes every identifier.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionContext {

@@ -1,10 +1,10 @@
-//! What calls and runs cost.
+//! Usage of calls and runs.
 
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// What one call used. Read back on every ending, however the call ended.
+/// Usage of one call, measured on every ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {

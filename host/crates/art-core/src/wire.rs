@@ -8,7 +8,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Whether a value says no more than its absence.
+/// Returns whether a value says no more than its absence.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

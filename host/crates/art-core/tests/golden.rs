@@ -56,7 +56,7 @@ impl Contract {
         document
     }
 
-    /// The golden document as it comes back when `key` was absent.
+    /// Returns the golden document as it comes back when `key` was absent.
     fn expected_without(&self, key: &str) -> Value {
         let Some(default) = self.defaults.get(key) else {
             return self.without(key);
@@ -105,7 +105,7 @@ macro_rules! golden {
     };
 }
 
-/// C2 to C22.
+/// Tools, their results, and questions to a person.
 fn tools_and_people() -> Vec<Contract> {
     let result = &["callId", "toolName", "status"];
     let schema = &["name", "description", "inputSchema"];
@@ -140,7 +140,7 @@ fn tools_and_people() -> Vec<Contract> {
     ]
 }
 
-/// C24 to C43, C68.
+/// Prompts, streams and providers.
 fn prompts_and_models() -> Vec<Contract> {
     let message = &["messageId", "threadId", "role", "content", "timestamp"];
     let observation = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
@@ -170,7 +170,7 @@ fn prompts_and_models() -> Vec<Contract> {
     ]
 }
 
-/// C44 to C50.
+/// Questions, settings and answers.
 fn runs() -> Vec<Contract> {
     let metadata = &[
         "threadId",
@@ -199,7 +199,7 @@ fn runs() -> Vec<Contract> {
     ]
 }
 
-/// C55 to C60.
+/// Plans and their changes.
 fn plans() -> Vec<Contract> {
     let item = json!({"status": "pending", "createdTimestamp": 0, "updatedTimestamp": 0});
     let state = json!({
@@ -220,7 +220,7 @@ fn plans() -> Vec<Contract> {
     ]
 }
 
-/// C71, C83, C85, and what the host adds: cost and limits.
+/// Returns errors and usage, and what the host adds: cost and limits.
 fn errors_and_costs() -> Vec<Contract> {
     let tokens = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
     let usage = json!({

@@ -1,18 +1,18 @@
 //! Opening files that may be anything.
 //!
-//! A name that the host reads may belong to a pipe, a device or a folder: whoever opens a pipe in the usual way waits until
-//! somebody writes to it, and a device may have no end. So nothing that another program could have put there is opened but here.
+//! A path may name a pipe, a device or a folder. Opening a pipe blocks until another process writes to it, and a device
+//! may have no end. So every file that another program could have put there is opened with these functions.
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// There is something at the path that is not a regular file.
+/// The path does not name a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotRegular;
 
@@ -25,34 +25,53 @@ impl fmt::Display for NotRegular {
 impl std::error::Error for NotRegular {}
 
 impl NotRegular {
-    /// Whether this is what is wrong.
+    /// Returns whether this is the cause of `error`.
     #[must_use]
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|cause| cause.is::<Self>())
     }
 }
 
-/// Opens a regular file, or one that a link leads to, for reading. Waits for nobody.
+/// Opens a regular file for reading, and follows links. Never blocks.
 ///
 /// # Errors
-/// When it cannot be opened, and with [`NotRegular`] when it is a pipe, a device, a socket or a folder.
+/// Fails if it cannot be opened, and with [`NotRegular`] when it is a pipe, a device, a socket or a folder.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     regular(openat(CWD, path, flags(), Mode::empty())?)
 }
 
-/// [`open_regular`] for an entry of a folder that is open; a link is no regular file there.
+/// Opens a regular file of an open folder, without following links; see [`open_regular`].
 ///
 /// # Errors
-/// As [`open_regular`].
+/// Fails as [`open_regular`] does.
 pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
     match openat(folder, name, flags() | OFlags::NOFOLLOW, Mode::empty()) {
-        // What a link is told as when none may be followed.
+        // The error for a link that is not followed.
         Err(Errno::LOOP) => Err(io::Error::other(NotRegular)),
         opened => regular(opened?),
     }
 }
 
-/// Without `NONBLOCK` a pipe would hold the host, and without `NOCTTY` a terminal could become the one that it hears.
+/// Reads the text of a file or a pipe, which may never end, up to a limit.
+///
+/// # Errors
+/// [`ErrorKind::FileTooLarge`] when it has more than `most` bytes, [`ErrorKind::InvalidData`] when it is not UTF-8, and
+/// whatever reading fails with.
+pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let reason = format!("it has more than the {most} bytes allowed");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, reason));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let reason = format!("it is not UTF-8 text: {error}");
+        io::Error::new(ErrorKind::InvalidData, reason)
+    })
+}
+
+/// Returns the flags for opening. Without `NONBLOCK` a pipe would block the host; without `NOCTTY` a terminal could
+/// become its controlling one.
 fn flags() -> OFlags {
     OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY
 }

@@ -1,23 +1,23 @@
-//! Circuit breaker of one provider (Q2): a provider that is down is left alone for a while.
+//! Circuit breaker of one provider (Q2): while the provider is down, calls fail at once.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Failures in a row that open the circuit.
+/// Consecutive failures that open the circuit.
 const FAILURES_TO_OPEN: u32 = 5;
-/// How long it stays open.
+/// How long the circuit stays open.
 const OPEN_FOR: Duration = Duration::from_secs(60);
-/// Calls that may be under way at a time while it is half open.
+/// Concurrent calls while the circuit is half open.
 const PROBES: u32 = 3;
-/// Probes that have to succeed until it closes.
+/// Calls that have to succeed before a half-open circuit closes.
 const SUCCESSES_TO_CLOSE: u32 = 2;
 
-/// Whether calls may be made. It reads no clock: the caller says what time it is.
+/// A circuit breaker. It reads no clock: callers pass the time.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     state: State,
-    /// Counts the changes of state, so that a call that began before one says nothing about what is after it.
+    /// Counts state changes. Outcomes of calls that began in an earlier state are ignored.
     generation: u64,
 }
 
@@ -28,20 +28,20 @@ enum State {
     HalfOpen { probes: u32, successes: u32 },
 }
 
-/// A call that the breaker let through, to be given back with its outcome.
+/// An admitted call, to be passed back with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     generation: u64,
 }
 
-/// What a call says about its provider.
+/// What the outcome of a call says about its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The provider answered.
     Success,
-    /// It failed in a way that is its own: out of reach, too slow, overloaded.
+    /// The provider failed: it was out of reach, too slow or overloaded.
     Failure,
-    /// The call was given up, was wrong in itself, or was one more than the provider takes for now.
+    /// Nothing: the call was dropped, its request was wrong, or it hit a rate limit.
     Neither,
 }
 
@@ -51,7 +51,7 @@ impl Breaker {
         Self { state, generation: 0 }
     }
 
-    /// Lets a call through, or says how long calls are refused; zero while probes are under way.
+    /// Admits a call. Fails with the time for which calls are refused, which is zero while enough probes are in flight.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<Ticket, Duration> {
         self.check(now)?;
         if let State::Open { .. } = self.state {
@@ -68,7 +68,7 @@ impl Breaker {
         })
     }
 
-    /// What [`Breaker::admit`] would say, without letting a call through.
+    /// Checks whether [`Breaker::admit`] would admit a call.
     pub(crate) fn check(&self, now: Instant) -> Result<(), Duration> {
         match self.state {
             State::Open { until } if now < until => Err(until.duration_since(now)),
@@ -77,7 +77,7 @@ impl Breaker {
         }
     }
 
-    /// Takes note of how a call went. Each ticket is given back once.
+    /// Records the outcome of a call. Each ticket is passed back once.
     pub(crate) fn done(&mut self, ticket: Ticket, outcome: Outcome, now: Instant) {
         if ticket.generation != self.generation {
             return;

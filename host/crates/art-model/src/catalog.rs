@@ -1,31 +1,31 @@
-//! The providers that are known without a setting.
+//! The built-in providers.
 
 use crate::wire::Api;
 
-/// What is known of a provider.
+/// The defaults of a provider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) name: &'static str,
     pub(crate) api: Api,
-    /// None when the person has to say where it is.
+    /// None when the settings have to name it.
     pub(crate) base_url: Option<&'static str>,
-    /// Environment variables that its key is looked for in.
+    /// Environment variables that may hold its key.
     pub(crate) key_env: &'static [&'static str],
-    /// Whether it answers nobody without a key.
+    /// Whether every request needs a key.
     pub(crate) needs_key: bool,
-    /// Path below the address that answers to a good key only, where anyone gets the list of models.
+    /// Path that answers only to a valid key, for providers that give the list of models to anyone.
     pub(crate) key_path: Option<&'static str>,
-    /// None when the person has to name one.
+    /// None when the settings have to name one.
     pub(crate) default_model: Option<&'static str>,
-    /// Tokens that its models read at least.
+    /// Context window that all of its models have at least, in tokens.
     pub(crate) context_tokens: u64,
-    /// Whether its models look at pictures.
+    /// Whether its models have vision.
     pub(crate) vision: bool,
     /// Whether it runs on this machine.
     pub(crate) local: bool,
 }
 
-/// A provider that speaks as most do, has no address and needs no key. The others differ from it.
+/// A provider with the protocol that most have, without address and key. The others are defined by their differences.
 const PLAIN: Known = Known {
     name: "compatible",
     api: Api::OpenaiChat,
@@ -39,7 +39,7 @@ const PLAIN: Known = Known {
     local: false,
 };
 
-/// Every known provider but the embedded one.
+/// All built-in services.
 pub(crate) const CATALOG: [Known; 8] = [
     Known {
         name: "openai",
@@ -105,7 +105,7 @@ pub(crate) const CATALOG: [Known; 8] = [
     Known {
         name: "ollama",
         base_url: Some("http://localhost:11434/v1"),
-        // What it serves unless it was started with more; it cuts a longer prompt without a word.
+        // Ollama's default. It silently cuts longer prompts.
         context_tokens: 4096,
         local: true,
         ..PLAIN
@@ -113,12 +113,12 @@ pub(crate) const CATALOG: [Known; 8] = [
     PLAIN,
 ];
 
-/// What is known of the provider of that name; the plain one under that name for one that a person describes.
+/// Returns the defaults of the provider of that name, if it is built in.
 pub(crate) fn known(name: &str) -> Option<&'static Known> {
     CATALOG.iter().find(|known| known.name == name)
 }
 
-/// What a provider that a person describes starts from.
+/// Returns the defaults of a provider that only the settings describe.
 pub(crate) const fn plain() -> &'static Known {
     &PLAIN
 }

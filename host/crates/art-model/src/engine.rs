@@ -1,7 +1,8 @@
-//! The one way to a model: names, adapters, retries, prices (M27, C68 to C70, C88).
+//! Calls models: names, limits, retries, prices (M27).
 
 mod call;
 mod describe;
+mod local;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,18 +15,19 @@ use futures_util::stream::BoxStream;
 
 use crate::breaker::Breaker;
 use crate::http::Transport;
-use crate::manager::{Factory, ProviderManager};
 use crate::model::Model;
 use crate::price::{Price, PriceTable};
 use crate::provider::{Kind, Provider, lookup, registry, resolve};
+use crate::queue::CallQueue;
 use crate::remote::RemoteModel;
 use crate::remote::probe::probe;
 use crate::settings::{EngineLimits, ModelSettings};
 
 pub use crate::remote::probe::Probe;
 pub use describe::{ModelInfo, ProviderInfo};
+pub use local::LocalServer;
 
-/// Calls models by name. It is cheap to clone; all clones share adapters, queues and what is known of the providers.
+/// Calls models by name. It is cheap to clone; all clones share connections, queues and circuit breakers.
 #[derive(Clone, Debug)]
 pub struct ReasoningEngine {
     inner: Arc<Inner>,
@@ -33,7 +35,8 @@ pub struct ReasoningEngine {
 
 #[derive(Debug)]
 struct Inner {
-    manager: ProviderManager,
+    providers: BTreeMap<String, Provider>,
+    queue: CallQueue,
     breakers: BTreeMap<String, Mutex<Breaker>>,
     transport: Arc<Transport>,
     prices: PriceTable,
@@ -41,19 +44,31 @@ struct Inner {
 }
 
 impl ReasoningEngine {
-    /// The engine of those settings. Keys are read now, through `environment` and from files; nothing is sent.
+    /// Creates an engine. Reads keys, through `environment` and from files; sends nothing.
     ///
-    /// A provider whose key is missing is no error until it is called: see [`ModelInfo::problem`].
+    /// A missing key is no error until the provider is called: see [`ModelInfo::problem`].
     ///
     /// # Errors
-    /// [`art_core::error::ModelErrorCode::ProviderNotConfigured`] for settings that cannot be meant: an address that is
-    /// none, a header that cannot be sent, a provider that is not known and not described.
+    /// [`art_core::error::ModelErrorCode::ProviderNotConfigured`] for invalid settings: an address that is not a URL, a
+    /// header that cannot be sent, a provider that is neither built in nor described.
     pub fn new(settings: ModelSettings, environment: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
-        let providers = registry(&settings, &environment)?;
+        Self::with_models(settings, environment, &[])
+    }
+
+    /// As [`new`](Self::new), with models of this process beside the services, each as a provider of its own.
+    ///
+    /// # Errors
+    /// As there, and when the settings describe a provider of that name.
+    pub fn with_models(
+        settings: ModelSettings,
+        environment: impl Fn(&str) -> Option<String>,
+        models: &[Arc<dyn Model>],
+    ) -> Result<Self, ModelError> {
+        let providers = registry(&settings, &environment, models)?;
         Ok(Self::over(providers, settings.prices, settings.limits))
     }
 
-    /// An engine with that model and no other, for embedding and for tests.
+    /// Creates an engine with one model in this process, for embedding and for tests.
     #[must_use]
     pub fn with_model(model: Arc<dyn Model>) -> Self {
         let provider = Provider::fixed(model);
@@ -62,80 +77,103 @@ impl ReasoningEngine {
     }
 
     fn over(providers: BTreeMap<String, Provider>, prices: PriceTable, limits: EngineLimits) -> Self {
-        let transport = Arc::new(Transport::new(limits));
         let breakers = providers.keys().map(|name| (name.clone(), Mutex::new(Breaker::new())));
         let inner = Inner {
             breakers: breakers.collect(),
-            manager: ProviderManager::new(providers, &limits, factory(Arc::clone(&transport))),
-            transport,
+            queue: CallQueue::new(&providers, &limits),
+            providers,
+            transport: Arc::new(Transport::new(limits)),
             prices,
             limits,
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Reads `PROVIDER` or `PROVIDER:MODEL`, where the model may have `:` and `/`; without one it is the provider's default
-    /// (C68).
+    /// Resolves `PROVIDER` or `PROVIDER:MODEL`. The model may contain `:` and `/`; without one it is the provider's
+    /// default.
     ///
     /// # Errors
-    /// [`art_core::error::ModelErrorCode::ProviderNotSupported`] for a provider that is not known, with those that are;
-    /// `ProviderNotConfigured` when a model has to be named; `ModelNotFound` when a provider in this process does not have
-    /// it. Whether a service has it, only [`ReasoningEngine::probe`] says.
+    /// [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, with a list of all;
+    /// `ProviderNotConfigured` when a model has to be named; `ModelNotFound` when a provider in this process does not
+    /// have the model. Whether a service has it, only [`ReasoningEngine::probe`] can tell.
     pub fn resolve(&self, name: &str) -> Result<RuntimeProviderConfig, ModelError> {
-        resolve(self.inner.manager.providers(), name)
+        resolve(&self.inner.providers, name)
     }
 
-    /// What is known of a model without asking anyone.
+    /// Describes a model from the settings, without a request.
     ///
     /// # Errors
-    /// `ProviderNotSupported` for a provider that is not known.
+    /// `ProviderNotSupported` for an unknown provider.
     pub fn describe(&self, config: &RuntimeProviderConfig) -> Result<ModelInfo, ModelError> {
-        let provider = lookup(self.inner.manager.providers(), &config.provider_name)?;
+        let provider = lookup(&self.inner.providers, &config.provider_name)?;
         Ok(ModelInfo::new(provider, config, self.inner.price(config)))
     }
 
-    /// Calls a model (C70). The stream gives [`StreamEvent::Retry`] before it waits to try again, and ends with
-    /// [`StreamEvent::End`] or [`StreamEvent::Error`]. Nothing happens until it is polled; dropping it gives the call up and
-    /// its adapter back.
+    /// Calls a model. The stream yields [`StreamEvent::Retry`] before it waits for a retry, and ends with
+    /// [`StreamEvent::End`] or [`StreamEvent::Error`]. Nothing happens until it is polled. Dropping it cancels the call
+    /// and frees its place.
     #[must_use]
     pub fn call(&self, config: &RuntimeProviderConfig, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         call::stream(Arc::clone(&self.inner), config.clone(), request)
     }
 
-    /// Whether a model could be called: is the provider there, does it take the key, does it have the model. It spends no
-    /// tokens: it reads the list of models. What takes longer than `patience` is given up. A model in this process is always
-    /// there.
-    pub async fn probe(&self, config: &RuntimeProviderConfig, patience: Duration) -> Probe {
-        match lookup(self.inner.manager.providers(), &config.provider_name) {
+    /// Probes whether a model could be called: whether the provider answers, accepts the key and has the model. It
+    /// reads the list of models and spends no tokens. Fails after `max_wait`. A model in this process is always
+    /// available.
+    pub async fn probe(&self, config: &RuntimeProviderConfig, max_wait: Duration) -> Probe {
+        match lookup(&self.inner.providers, &config.provider_name) {
             Err(error) => Probe::failed(error),
             Ok(provider) => match provider.service() {
                 None => Probe::in_process(&config.model_id),
-                Some(remote) => probe(remote, &self.inner.transport, &config.model_id, patience).await,
+                Some(remote) => probe(remote, &self.inner.transport, &config.model_id, max_wait).await,
             },
         }
     }
 
-    /// Every provider that can be named, by name.
+    /// Returns all providers, ordered by name.
     #[must_use]
     pub fn providers(&self) -> Vec<ProviderInfo> {
-        let all = self.inner.manager.providers().values();
+        let all = self.inner.providers.values();
         all.map(ProviderInfo::new).collect()
     }
 
-    /// Ends the work: calls that wait for a place get an error, and idle adapters are shut down. Calls that are under way go
-    /// on; dropping their streams ends them.
-    #[expect(clippy::unused_async, reason = "an adapter may have something to wait for one day")]
+    /// Shuts down: calls that wait for a place and new calls fail, and models in this process are told that no call
+    /// follows. Calls in progress continue; dropping their streams ends them.
+    #[expect(clippy::unused_async, reason = "a model may have something to wait for one day")]
     pub async fn shutdown(&self) {
-        self.inner.manager.shutdown();
+        self.inner.queue.close();
+        for provider in self.inner.providers.values() {
+            if let Kind::Fixed(model) = &provider.kind {
+                model.shutdown();
+            }
+        }
     }
 }
 
 impl Inner {
+    /// Returns the model that `config` names, ready to be called.
+    fn model(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Arc<dyn Model>, ModelError> {
+        match &provider.kind {
+            Kind::Fixed(model) => Ok(Arc::clone(model)),
+            Kind::Remote(remote) => match &remote.problem {
+                Some(problem) => Err(problem.clone()),
+                None => {
+                    let transport = Arc::clone(&self.transport);
+                    Ok(Arc::new(RemoteModel::new(
+                        config.clone(),
+                        Arc::clone(remote),
+                        transport,
+                    )))
+                }
+            },
+        }
+    }
+
     fn price(&self, config: &RuntimeProviderConfig) -> Option<Price> {
         self.prices.find(config).or_else(|| built_in_prices().find(config))
     }
 
-    /// Works on the breaker of a provider; none when there is no such provider.
+    /// Calls `work` with the breaker of a provider, if there is such a provider.
     fn breaker<T>(&self, provider: &str, work: impl FnOnce(&mut Breaker) -> T) -> Option<T> {
         let breaker = self.breakers.get(provider)?;
         Some(work(&mut breaker.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -145,18 +183,4 @@ impl Inner {
 fn built_in_prices() -> &'static PriceTable {
     static TABLE: std::sync::OnceLock<PriceTable> = std::sync::OnceLock::new();
     TABLE.get_or_init(PriceTable::built_in)
-}
-
-/// Makes adapters: a model in this process is its own, a service gets one over the engine's transport.
-fn factory(transport: Arc<Transport>) -> Box<Factory> {
-    Box::new(move |provider, config| match &provider.kind {
-        Kind::Fixed(model) => Ok(Arc::clone(model)),
-        Kind::Remote(remote) => {
-            if let Some(problem) = &remote.problem {
-                return Err(problem.clone());
-            }
-            let model = RemoteModel::new(config.clone(), Arc::clone(remote), Arc::clone(&transport));
-            Ok(Arc::new(model) as Arc<dyn Model>)
-        }
-    })
 }

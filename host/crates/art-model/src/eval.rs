@@ -1,8 +1,8 @@
-//! How well a model picks tools and fills their arguments, measured without running a tool.
+//! Measures how well a model chooses tools and fills their arguments, without running a tool.
 //!
-//! A set of cases is JSON lines: `{"query", "tools": [..C2..], "expected": [{"toolName", "arguments", "optional"}]}`. Each
-//! argument lists the values that count as right; an optional one may be left out; an empty `expected` means that no tool
-//! fits. The caller turns a case into the calls a model makes, so this module knows nothing of prompts.
+//! A set of cases is JSON lines: `{"query", "tools": [..C2..], "expected": [{"toolName", "arguments", "optional"}]}`.
+//! Each argument lists the values that count as right; an optional one may be left out; an empty `expected` means that
+//! no tool fits. The caller obtains the calls of the model, so this module does not depend on prompts.
 
 mod cases;
 mod report;

@@ -1,15 +1,15 @@
-//! Errors in one sentence for a person, without secrets.
+//! Error texts for people: one sentence, without secrets.
 
 use std::time::Duration;
 
 use art_core::error::{ModelError, ModelErrorCode};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Characters of an error that are kept.
+/// Longest error text, in characters.
 const MAX_CHARS: usize = 500;
-/// A text that is shorter is no secret worth hiding, and hiding it would make every text unreadable.
+/// Shortest secret that is redacted. Redacting shorter ones would make texts unreadable.
 const MIN_SECRET: usize = 6;
-/// What stands where a secret was.
+/// Replacement of a secret.
 const HIDDEN: &str = "[key]";
 
 pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelError {
@@ -20,12 +20,12 @@ pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelEr
     }
 }
 
-/// An error of the settings or of what they lack.
+/// Creates an error of the settings.
 pub(crate) fn not_configured(message: impl Into<String>) -> ModelError {
     error(ModelErrorCode::ProviderNotConfigured, message)
 }
 
-/// How long, in words: `12 s`, `3 min`, `2 h`, rounded up.
+/// Returns a duration in words, rounded up: `12 s`, `3 min`, `2 h`.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_millis().div_ceil(1000);
     match seconds {
@@ -35,7 +35,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// Takes the secrets of one provider out of texts: providers send keys back in their errors.
+/// Redacts the secrets of one provider in texts, because providers echo keys in their errors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Redactor {
     secrets: Vec<SecretString>,
@@ -45,13 +45,13 @@ impl Redactor {
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let worth_hiding = |secret: &SecretString| secret.expose_secret().len() >= MIN_SECRET;
         let mut secrets: Vec<_> = secrets.into_iter().filter(worth_hiding).collect();
-        // The longest first, so that no part of one is left when another is in it.
+        // Longer secrets first, so that one which contains another leaves no part.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Self { secrets }
     }
 
-    /// `text` without the secrets, and without the start of one at its end: texts of providers are cut before they are
-    /// seen here.
+    /// Returns `text` without the secrets. The beginning of a secret at its end is redacted as well, because providers
+    /// cut texts.
     pub(crate) fn hide(&self, text: &str) -> String {
         let mut hidden = text.to_owned();
         for secret in self.secrets.iter().map(ExposeSecret::expose_secret) {
@@ -67,8 +67,8 @@ impl Redactor {
         hidden
     }
 
-    /// The next piece of a text, without the secrets. What may be the beginning of one is `held` for the next call; what is
-    /// held in the end is for [`Redactor::hide`].
+    /// Returns the next piece of a text without the secrets. An end that may be the beginning of a secret is `held` for
+    /// the next call; pass what is held at the end to [`Redactor::hide`].
     pub(crate) fn hide_piece(&self, held: &mut String, piece: &str) -> String {
         held.push_str(piece);
         let secrets = || self.secrets.iter().map(ExposeSecret::expose_secret);
@@ -82,7 +82,7 @@ impl Redactor {
         text
     }
 
-    /// `text` on one line, without the secrets, cut to what a person reads.
+    /// Returns `text` on one line, without the secrets, cut to a readable length.
     pub(crate) fn clean(&self, text: &str) -> String {
         let hidden = self.hide(text);
         let mut line = hidden.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! HTTP to the providers: bounded in time and size, without cookies, and without ever following a redirect.
+//! HTTP to the providers: bounded in time and size, without cookies and redirects.
 
 mod failure;
 mod tls;
@@ -15,17 +15,17 @@ use crate::fault::error;
 use crate::provider::{host, is_loopback};
 use crate::settings::{EngineLimits, time};
 
-/// Bytes of a body that is read as a whole.
+/// Longest body that is read as a whole, in bytes.
 const MAX_WHOLE_BYTES: usize = 2 << 20;
 
 /// Connections to all providers.
 #[derive(Debug)]
 pub(crate) struct Transport {
     limits: EngineLimits,
-    /// Through the proxy that the environment names, if it names one. Made at the first call: reading the certificates of
-    /// the system takes its time.
+    /// Client for other machines, through the proxy of the environment. Created by the first call, because reading the
+    /// certificates of the system is slow.
     outward: OnceLock<Client>,
-    /// To this machine, through no proxy: what has no TLS must not leave it.
+    /// Client for this machine, without a proxy, so that plain HTTP does not leave the machine.
     inward: OnceLock<Client>,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     /// JSON; empty for none.
     pub(crate) body: Vec<u8>,
-    /// Nothing comes before the reply is whole, which takes as long as the model writes.
+    /// The reply does not stream: nothing arrives until the model has written all of it.
     pub(crate) whole: bool,
 }
 
-/// A reply whose head is there.
+/// A reply whose head has arrived.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -72,11 +72,11 @@ impl Transport {
             .body(call.body);
         let limits = if call.whole { silent(self.limits) } else { self.limits };
         let total = time(limits.total_timeout_ms);
-        let patience = time(limits.header_timeout_ms).min(total);
+        let header_timeout = time(limits.header_timeout_ms).min(total);
         let started = Instant::now();
-        let response = timeout(patience, request.send())
+        let response = timeout(header_timeout, request.send())
             .await
-            .map_err(|_elapsed| failure::silent(&host, patience))?
+            .map_err(|_elapsed| failure::silent(&host, header_timeout))?
             .map_err(|cause| failure::of(&host, &limits, &cause))?;
         Ok(Reply {
             status: response.status().as_u16(),
@@ -94,7 +94,7 @@ impl Transport {
         if let Some(client) = place.get() {
             return Ok(client);
         }
-        // Two threads may make one each at the same time; the first is kept.
+        // Two threads may each create one at the same time; the first is kept.
         let made = self.build(loopback)?;
         Ok(place.get_or_init(|| made))
     }
@@ -107,7 +107,8 @@ impl Transport {
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())
-            .connect_timeout(time(self.limits.connect_timeout_ms));
+            .connect_timeout(time(self.limits.connect_timeout_ms))
+            .pool_idle_timeout(time(self.limits.connection_idle_ms));
         let builder = if loopback { builder.no_proxy() } else { builder };
         builder.build().map_err(|cause| {
             let message = format!(
@@ -119,7 +120,7 @@ impl Transport {
     }
 }
 
-/// The limits of a reply before which nothing comes: only all of it has to be there in time.
+/// Returns the limits for a reply that does not stream: only the total time is bounded.
 const fn silent(limits: EngineLimits) -> EngineLimits {
     EngineLimits {
         header_timeout_ms: limits.total_timeout_ms,
@@ -129,7 +130,7 @@ const fn silent(limits: EngineLimits) -> EngineLimits {
 }
 
 impl Reply {
-    /// The next piece of the body; none at its end.
+    /// Reads the next piece of the body; none at its end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
         let idle = time(self.limits.idle_timeout_ms);
         let until = self.deadline.min(Instant::now() + idle);
@@ -148,7 +149,8 @@ impl Reply {
         Ok(chunk)
     }
 
-    /// All of the body, which is read as one value: that takes many times its bytes, so it has fewer than a stream may.
+    /// Reads the whole body. It may be shorter than a stream, because parsing it as one value takes several times its
+    /// size.
     pub(crate) async fn body(&mut self) -> Result<Vec<u8>, ModelError> {
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -160,7 +162,7 @@ impl Reply {
         Ok(body)
     }
 
-    /// The start of a body that says what went wrong; as much of it as there is when it breaks off.
+    /// Reads the beginning of an error body, or as much of it as arrives.
     pub(crate) async fn error_body(&mut self) -> Vec<u8> {
         let mut body = Vec::new();
         while body.len() < self.limits.max_error_bytes {
@@ -177,7 +179,7 @@ impl Reply {
         &self.host
     }
 
-    /// Whether the body is said to be of that media type.
+    /// Whether the headers declare that media type.
     pub(crate) fn is(&self, media_type: &str) -> bool {
         let header = self.headers.get("content-type").and_then(|value| value.to_str().ok());
         let essence = header.and_then(|value| value.split(';').next()).unwrap_or_default();

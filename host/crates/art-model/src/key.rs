@@ -1,4 +1,4 @@
-//! Where a key comes from. It is held as a secret and written into one header, nowhere else.
+//! Finds the keys of providers. A key is held as a secret and written only into one header.
 
 use std::fmt;
 use std::io::Read;
@@ -11,13 +11,13 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::fault::not_configured;
 use crate::settings::ProviderSettings;
 
-/// Longest file that can be a key.
+/// Longest key file, in bytes.
 const MAX_FILE_BYTES: u64 = 8 * 1024;
 
 /// Where a key was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// There is none, and none is needed.
+    /// There is no key, and none is needed.
     None,
     Environment(String),
     File(PathBuf),
@@ -33,7 +33,7 @@ impl fmt::Display for KeySource {
     }
 }
 
-/// A key and where it is from.
+/// A key and its source.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) source: KeySource,
@@ -49,11 +49,11 @@ impl Key {
     }
 }
 
-/// Looks the key of provider `name` up: in the variable that the settings name, then in the file that they name. The usual
-/// variables count only when the settings name neither: what they hold may be meant for another address.
+/// Finds the key of provider `name`: in the variable that the settings name, then in the file that they name. The usual
+/// variables are read only when the settings name neither, because their key may be meant for another address.
 ///
 /// # Errors
-/// When there is none and the provider needs one, or the person said where it is; when what is there cannot be a key.
+/// When the key is missing although the provider needs one or the settings name a source, or is not valid.
 pub(crate) fn find(
     name: &str,
     usual: &[&str],
@@ -86,7 +86,7 @@ pub(crate) fn find(
     )))
 }
 
-/// The variables in which the key may be.
+/// Returns the variables that may hold the key.
 fn variables<'a>(usual: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
     match (&settings.api_key_env, &settings.api_key_file) {
         (Some(named), _) => vec![named],
@@ -95,7 +95,7 @@ fn variables<'a>(usual: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a s
     }
 }
 
-/// Whether something is where [`find`] looks, even if it cannot be used.
+/// Whether [`find`] would find anything, even if it is not valid.
 pub(crate) fn is_set(
     usual: &[&str],
     settings: &ProviderSettings,
@@ -106,7 +106,7 @@ pub(crate) fn is_set(
     file || variables(usual, settings).into_iter().any(set)
 }
 
-/// Whether a name can be shown: what has small letters and is not set may be the key itself.
+/// Whether `name` looks like the name of a variable and may be shown. With lower-case letters it may be the key itself.
 fn looks_like_a_variable(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
@@ -126,7 +126,7 @@ fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
     Ok(Key { source, secret })
 }
 
-/// The text of a file that only its owner can read.
+/// Reads a file, which only its owner may be able to read.
 fn read(path: &Path) -> Result<String, ModelError> {
     let shown = path.display();
     let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{shown}`: {cause}"));
@@ -167,7 +167,7 @@ fn open_to_others(_: &std::fs::Metadata) -> bool {
 }
 
 impl Key {
-    /// The key, for the one header that carries it.
+    /// Returns the key, for the one header that carries it.
     pub(crate) fn expose(&self) -> Option<&str> {
         self.secret.as_ref().map(ExposeSecret::expose_secret)
     }

@@ -1,44 +1,44 @@
-//! What every model is (C43, C68, C70), and how its stream becomes a reply.
+//! The trait of all models (C70), and how their streams become replies.
 
 use std::fmt::Debug;
 
 use art_core::error::{ModelError, ModelErrorCode};
-use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::provider::{ContextWindow, ModelCapability, ModelRequest, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, StreamEvent};
 use futures_util::stream::{BoxStream, Stream};
 use futures_util::{StreamExt, pin_mut};
 
 use crate::fault::error;
 
-/// A model: it reads a prompt and streams a reply (C38, C70).
+/// A model: it reads a prompt and streams a reply (C70).
 ///
-/// A stream ends with [`StreamEvent::End`] or [`StreamEvent::Error`] and gives nothing after it. Dropping the stream gives
-/// the call up.
+/// A stream ends with [`StreamEvent::End`] or [`StreamEvent::Error`] and yields nothing after it. Dropping the stream
+/// cancels the call.
 pub trait Model: Send + Sync + Debug {
-    /// Provider and model (C68).
+    /// Returns provider and model.
     fn config(&self) -> &RuntimeProviderConfig;
 
-    /// What the model cannot do, in one line for the person who starts a run; none when there is nothing to warn of.
+    /// Returns one line about the model's limits, to be shown when a run starts.
     fn notice(&self) -> Option<String> {
         None
     }
 
-    /// What the model can do (C43).
+    /// Returns what the model can do.
     fn capabilities(&self) -> &[ModelCapability];
 
-    /// Tokens that a prompt and its reply may have together; none when it is not known or does not matter.
-    fn context_tokens(&self) -> Option<u64> {
-        None
+    /// Returns the context window of the model.
+    fn context(&self) -> ContextWindow {
+        ContextWindow::Unbounded
     }
 
-    /// Answers `request`, piece by piece. The stream is its own: it may outlive the model.
+    /// Answers `request` piece by piece. The stream borrows nothing and may outlive the model.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent>;
 
-    /// The model is not used again (C70).
+    /// Tells the model that no further call of it begins (C70). Streams that it gave may still be read.
     fn shutdown(&self) {}
 }
 
-/// The whole reply of `model` to `request`: the fold of its stream.
+/// Returns the whole reply of `model` to `request`.
 ///
 /// # Errors
 /// As [`collect`].
@@ -46,7 +46,7 @@ pub async fn reply(model: &dyn Model, request: ModelRequest) -> Result<ModelRepl
     collect(model.stream(request)).await
 }
 
-/// The whole reply that a stream of events is.
+/// Collects a stream of events into a reply.
 ///
 /// # Errors
 /// The error that the stream ends with; [`ModelErrorCode::InvalidResponse`] when it stops before its end.

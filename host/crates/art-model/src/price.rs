@@ -1,4 +1,4 @@
-//! What tokens cost, in US dollars for a million of them.
+//! Prices of tokens, in US dollars for a million.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::wire::usage::cache_writes;
 
 const BUILT_IN: &str = include_str!("../prices.toml");
 
-/// What writing to a cache costs, in prices of reading, where the price does not say: only one provider counts it apart, and
-/// that is its factor for the caches that are asked for here.
+/// Price of writing to a cache relative to reading, where the price table does not say. It is the factor of the only
+/// provider that counts cache writes apart.
 const CACHE_WRITE: f64 = 1.25;
 
-/// What one model costs.
+/// The prices of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Price {
@@ -32,16 +32,16 @@ pub struct Price {
     /// A million tokens of the question that the provider says it wrote to its cache; 1.25 times `input` when it is not set.
     #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// What a call with a long prompt costs instead, where that is another price.
+    /// Prices of calls with a long prompt, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongPrice>,
 }
 
-/// What a call costs when its prompt is long: all of the call, not only what is over the bound.
+/// Prices of a call with a long prompt. They apply to the whole call, not only to the tokens over the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct LongPrice {
-    /// Prompts of more tokens are long.
+    /// Prompts with more tokens are long.
     pub over: u64,
     /// A million tokens read.
     #[serde(deserialize_with = "amount")]
@@ -57,7 +57,7 @@ pub struct LongPrice {
     pub cache_write: Option<f64>,
 }
 
-/// A price: no provider pays for being asked, and a cost that is no number would be under every limit.
+/// Reads a price. Negative prices are refused, and so is NaN, which would be below every limit.
 fn amount<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
     let price = f64::deserialize(source)?;
     if price.is_finite() && price >= 0.0 {
@@ -71,7 +71,7 @@ fn some_amount<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::E
 }
 
 impl Price {
-    /// Dollars for a call; none when its tokens are not known.
+    /// Returns the cost of a call in dollars, if its tokens are known.
     #[must_use]
     pub fn cost(&self, metadata: &LlmMetadata) -> Option<f64> {
         let (input, output) = (metadata.input_tokens?, metadata.output_tokens?);
@@ -85,7 +85,7 @@ impl Price {
         Some((read + dollars(output, price.output)) / 1e6)
     }
 
-    /// The price of a call whose prompt has so many tokens.
+    /// Returns the prices of a call whose prompt has this many tokens.
     fn for_prompt(&self, tokens: u64) -> Self {
         match self.long.filter(|long| tokens > long.over) {
             None => *self,
@@ -108,22 +108,22 @@ fn dollars(tokens: u64, price: f64) -> f64 {
     tokens as f64 * price
 }
 
-/// Prices by `PROVIDER:MODEL`. A name stands for the model and its dated versions (`-2025-08-07`, `-20250807`, `-latest`);
-/// with a `*` at its end it stands for every model that begins so. The longest name that fits holds, those of the person
-/// before the built-in ones. A model without a price has no cost.
+/// Prices by `PROVIDER:MODEL`. A name covers the model and its dated versions (`-2025-08-07`, `-20250807`, `-latest`);
+/// with `*` at its end it covers every model with that prefix. The longest name that fits wins, and prices of the
+/// settings win over built-in ones. A model without a price has no cost.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct PriceTable(pub BTreeMap<String, Price>);
 
 impl PriceTable {
-    /// The prices that this version was built with.
+    /// Returns the built-in prices.
     #[must_use]
     pub fn built_in() -> Self {
-        // A test reads the same text, so that it can be read here.
+        // The same text is parsed by a test.
         Self(toml::from_str(BUILT_IN).unwrap_or_default())
     }
 
-    /// What `config` costs by this table alone.
+    /// Returns the prices of `config` in this table.
     #[must_use]
     pub fn find(&self, config: &RuntimeProviderConfig) -> Option<Price> {
         let name = config.to_string();
@@ -139,7 +139,7 @@ fn fits(key: &str, name: &str) -> bool {
     name.strip_prefix(key).is_some_and(is_version)
 }
 
-/// Whether `rest` only dates a name: a longer number than that of a generation (`-5`), or nothing.
+/// Whether `rest` is empty or only a version: a number that is longer than that of a generation (`-5`).
 fn is_version(rest: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
     rest.is_empty() || rest == "-latest" || rest.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)

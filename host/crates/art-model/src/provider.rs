@@ -1,20 +1,17 @@
-//! A provider as it is used: the catalog, changed by the settings, with its key.
+//! Providers as they are used: the catalog, changed by the settings, with their keys.
 
 mod abilities;
 mod connect;
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::provider::{ModelCapability, RuntimeProviderConfig};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
-use serde_json::Value;
 
 use crate::catalog::{CATALOG, Known, known};
-use crate::embedded::EmbeddedModel;
 use crate::fault::{Redactor, error, not_configured};
 use crate::key::Key;
 use crate::model::Model;
@@ -25,11 +22,11 @@ pub(crate) use connect::{host, is_loopback};
 
 use abilities::Abilities;
 
-/// Calls at a time when the settings do not say (C69).
+/// Default number of concurrent calls (C69).
 const MAX_PARALLEL: usize = 5;
-/// The same of a local provider: its machine has one model's work to do.
+/// The same for a local provider, whose machine can run one model at a time.
 const MAX_PARALLEL_LOCAL: usize = 1;
-/// Calls at a time of a model in this process, which has its own bounds.
+/// The same for a model in this process, which has its own limits.
 const MAX_PARALLEL_FIXED: usize = 1024;
 
 /// A provider as it is used.
@@ -38,12 +35,12 @@ pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) default_model: Option<String>,
     pub(crate) max_parallel: usize,
-    /// Takes part in the rule that one local model is in use at a time (M25).
+    /// Runs on this machine, where one local model is in use at a time (M25).
     pub(crate) local: bool,
     pub(crate) kind: Kind,
 }
 
-/// What answers.
+/// What answers a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// A model in this process.
@@ -60,21 +57,22 @@ pub(crate) struct Remote {
     pub(crate) base_url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) key: Key,
-    /// Whether there is a key, used or not.
+    /// Whether a key was found, usable or not.
     pub(crate) key_set: bool,
-    /// Why it cannot be called as it is set; none when it can.
+    /// Why it cannot be called with these settings.
     pub(crate) problem: Option<ModelError>,
     pub(crate) abilities: Abilities,
     pub(crate) context_tokens: u64,
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) stream: bool,
     pub(crate) wire: Arc<dyn Wire>,
-    /// Knows the key, and what the headers of the settings say.
+    /// Redacts the key and the headers of the settings.
     pub(crate) redactor: Redactor,
 }
 
 impl Remote {
-    /// What is known of the provider, if it is asked at its own address: somebody else's server may have any name.
+    /// Returns the built-in defaults of the provider, if it has its own address. A server at another address may have
+    /// any name.
     pub(crate) fn known_at_own_address(&self) -> Option<&'static Known> {
         let own = |known: &&Known| {
             let url = known.base_url.and_then(|url| Url::parse(url).ok());
@@ -85,7 +83,7 @@ impl Remote {
 }
 
 impl Provider {
-    /// A provider that has one model, `model`.
+    /// Creates a provider with one model in this process.
     pub(crate) fn fixed(model: Arc<dyn Model>) -> Self {
         let config = model.config();
         Self {
@@ -110,7 +108,7 @@ impl Provider {
         }
     }
 
-    /// The service behind it; none for a model in this process.
+    /// Returns the service; none for a model in this process.
     pub(crate) fn service(&self) -> Option<&Arc<Remote>> {
         match &self.kind {
             Kind::Fixed(_) => None,
@@ -118,40 +116,29 @@ impl Provider {
         }
     }
 
-    /// What one of its models can do (C43).
+    /// Returns what one of its models can do (C43).
     pub(crate) fn capabilities(&self, model_id: &str) -> Vec<ModelCapability> {
         match &self.kind {
             Kind::Fixed(model) => model.capabilities().to_vec(),
             Kind::Remote(remote) => remote.abilities.of(model_id),
         }
     }
-
-    /// What tells one adapter from another (M23): the provider, the model, the options, and where the key comes from. Of the
-    /// options it has hashes, since one of them may be a secret, and two secrets are two adapters (M26). No adapter of this
-    /// host reads an option yet; M23 counts them all the same.
-    pub(crate) fn signature(&self, config: &RuntimeProviderConfig) -> String {
-        let hash = |value: &Value| BuildHasherDefault::<DefaultHasher>::default().hash_one(value.to_string());
-        let options = config.adapter_options.iter();
-        let mut options: Vec<_> = options
-            .map(|(name, value)| format!("{name}={:x}", hash(value)))
-            .collect();
-        options.sort_unstable();
-        let key = self.service().map(|remote| remote.key.source.to_string());
-        format!("{config} {options:?} {}", key.unwrap_or_default())
-    }
 }
 
-/// Every provider that can be named: the embedded one, those of the catalog that have an address, and those of the settings.
+/// Returns all providers: those of `models`, which are in this process, those of the catalog that have an address, and those of the settings.
 pub(crate) fn registry(
     settings: &ModelSettings,
     environment: &dyn Fn(&str) -> Option<String>,
+    models: &[Arc<dyn Model>],
 ) -> Result<BTreeMap<String, Provider>, ModelError> {
-    let embedded = embedded();
-    let mut all = BTreeMap::from([(embedded.name.clone(), embedded)]);
-    if settings.providers.contains_key(EmbeddedModel::PROVIDER) {
-        return Err(not_configured(
-            "provider `embedded` has nothing to set; remove `[providers.embedded]`",
-        ));
+    let mut all = BTreeMap::new();
+    for provider in models.iter().cloned().map(Provider::fixed) {
+        let name = &provider.name;
+        if settings.providers.contains_key(name) {
+            let message = format!("provider `{name}` has nothing to set; remove `[providers.{name}]`");
+            return Err(not_configured(message));
+        }
+        all.insert(name.clone(), provider);
     }
     let unset = ProviderSettings::default();
     let known_names = CATALOG
@@ -165,23 +152,8 @@ pub(crate) fn registry(
     Ok(all)
 }
 
-/// The model of that name among those that need no settings, as [`crate::ReasoningEngine::resolve`] reads names.
-///
-/// # Errors
-/// As there.
-pub fn open(name: &str) -> Result<Arc<dyn Model>, ModelError> {
-    let embedded = embedded();
-    let all = BTreeMap::from([(embedded.name.clone(), embedded)]);
-    let config = resolve(&all, name)?;
-    Ok(Arc::new(EmbeddedModel::new(config)))
-}
-
-fn embedded() -> Provider {
-    let lexical = RuntimeProviderConfig::new(EmbeddedModel::PROVIDER, EmbeddedModel::MODEL);
-    Provider::fixed(Arc::new(EmbeddedModel::new(lexical)))
-}
-
-/// Reads `PROVIDER` or `PROVIDER:MODEL`; without a model it is the provider's default (C68). A model may have `:` and `/`.
+/// Resolves `PROVIDER` or `PROVIDER:MODEL`; without a model it is the provider's default (C68). A model may contain `:`
+/// and `/`.
 pub(crate) fn resolve(all: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
     let (name, model) = match text.trim().split_once(':') {
         Some((name, model)) => (name.trim(), Some(model.trim()).filter(|model| !model.is_empty())),
@@ -218,7 +190,7 @@ fn check_model(model: &str) -> Result<(), ModelError> {
     Err(error(ModelErrorCode::ModelNotFound, message))
 }
 
-/// The provider of that name.
+/// Returns the provider of that name.
 pub(crate) fn lookup<'a>(all: &'a BTreeMap<String, Provider>, name: &str) -> Result<&'a Provider, ModelError> {
     all.get(name).ok_or_else(|| {
         if known(name).is_some_and(|known| known.base_url.is_none()) {

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use art_core::error::{ModelError, ModelErrorCode};
-use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::provider::{ContextWindow, ModelCapability, ModelRequest, RuntimeProviderConfig};
 use art_core::stream::StreamEvent;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -26,7 +26,7 @@ use meter::Meter;
 /// A model behind a service.
 pub(crate) struct RemoteModel {
     config: RuntimeProviderConfig,
-    /// As the settings have them.
+    /// Capabilities by the settings.
     capabilities: Vec<ModelCapability>,
     remote: Arc<Remote>,
     transport: Arc<Transport>,
@@ -58,8 +58,8 @@ impl Model for RemoteModel {
         &self.capabilities
     }
 
-    fn context_tokens(&self) -> Option<u64> {
-        Some(self.remote.context_tokens)
+    fn context(&self) -> ContextWindow {
+        ContextWindow::Tokens(self.remote.context_tokens)
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
@@ -72,17 +72,17 @@ impl Model for RemoteModel {
     }
 }
 
-/// A request and its reply.
+/// A request and its reply in progress.
 struct Exchange {
     remote: Arc<Remote>,
     model_id: String,
     transport: Arc<Transport>,
     stage: Stage,
-    /// Events that are read and not yet given.
+    /// Events that were read and not yielded yet.
     ready: VecDeque<StreamEvent>,
     meter: Meter,
     hiding: Hiding,
-    /// The request has tools for the model to call in the provider's form.
+    /// The request has native tools.
     with_tools: bool,
 }
 
@@ -150,7 +150,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Why the request was refused; what that says of the model is remembered.
+    /// Returns the error of a refused request. If the service refuses function calls for the model, that is remembered.
     fn refused(&self, refusal: ask::Refusal) -> ModelError {
         if !(self.with_tools && refusal.names_tools) {
             return refusal.error;
@@ -176,7 +176,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Makes events ready up to the one that ends the stream.
+    /// Queues events up to the one that ends the stream.
     fn give(&mut self, events: Vec<StreamEvent>) {
         for event in events {
             match event {
@@ -189,7 +189,8 @@ impl Exchange {
                     return;
                 }
                 StreamEvent::Metadata(mut metadata) => {
-                    // The word of a server that anyone may run would lift the limit of costs.
+                    // Only the provider's own address is trusted: any other server could report no cost and lift the
+                    // limit.
                     metadata
                         .cost_usd
                         .take_if(|_| self.remote.known_at_own_address().is_none());
@@ -200,13 +201,13 @@ impl Exchange {
         }
     }
 
-    /// Makes an event ready, counted and without the key.
+    /// Counts an event, redacts the key in it and queues it.
     fn say(&mut self, event: StreamEvent) {
         let event = self.meter.pass(event);
         self.ready.extend(self.hiding.pass(event));
     }
 
-    /// The last event, unless there was one.
+    /// Queues the error that ends the stream, unless it has ended.
     fn fail(&mut self, error: &ModelError) {
         self.stage = Stage::Done;
         let ended = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);

@@ -1,4 +1,4 @@
-//! When a failed call is made again, and after how long (R1, R2, C88).
+//! Decides whether a failed call is retried, and after which delay (R1, R2, C88).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,30 +7,31 @@ use reqwest::header::HeaderMap;
 
 use crate::settings::EngineLimits;
 
-/// Longest time that a header can ask for; more is cut to it. It is far above what is ever waited.
+/// Longest delay that is read from a header. It is far longer than any call waits.
 const LONGEST_ASKED: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
-/// What becomes of a failed attempt.
+/// Whether a failed attempt is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is made again after that time.
+    /// Retry after this delay.
     Again(Duration),
-    /// Its error is the error of the call.
+    /// Fail the call with the error of the attempt.
     GiveUp,
 }
 
-/// What becomes of an attempt that failed with `error` after `retries` retries. `random` is in `0.0..1.0`.
+/// Decides on an attempt that failed with `error` after `retries` retries. `random` is in `0.0..1.0`.
 pub(crate) fn verdict(limits: &EngineLimits, error: &ModelError, retries: u32, random: f64) -> Verdict {
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return Verdict::GiveUp;
     }
-    // Who asks for too much is asked again as if it had not said when (M01).
+    // A delay over the maximum is ignored, and the usual backoff applies (M01).
     let asked = error.retry_after_ms.filter(|asked| *asked <= limits.max_retry_after_ms);
     let wait = asked.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
     Verdict::Again(wait)
 }
 
-/// Twice as long each time up to the limit, and up to a fifth more or less, so that hosts do not come back together.
+/// Returns an exponential backoff up to the limit, with a jitter of a fifth, so that hosts do not retry at the same
+/// time.
 fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
     let doubled = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
     let capped = Duration::from_millis(doubled.min(limits.retry_cap_ms));
@@ -39,8 +40,8 @@ fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
         .max(Duration::from_millis(1))
 }
 
-/// What the headers of a reply ask for: `retry-after-ms`, or `retry-after` as seconds or as a date. What is not a
-/// millisecond in the future asks for nothing.
+/// Returns the delay that the headers ask for: `retry-after-ms`, or `retry-after` in seconds or as a date. A delay
+/// under a millisecond does not count.
 pub(crate) fn asked(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     text("retry-after-ms")
@@ -61,7 +62,7 @@ fn until(text: &str, now: SystemTime) -> Option<Duration> {
     worth_waiting(asked.min(LONGEST_ASKED))
 }
 
-/// A wait that is one: waits are counted in milliseconds, and none at all would be a storm of retries.
+/// Returns `wait` if it is at least a millisecond. A shorter one would cause a storm of retries.
 fn worth_waiting(wait: Duration) -> Option<Duration> {
     (wait.as_millis() > 0).then_some(wait)
 }

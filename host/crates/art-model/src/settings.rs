@@ -1,4 +1,4 @@
-//! What a person sets about providers, prices and limits.
+//! Settings of providers, prices and limits.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::price::PriceTable;
 use crate::wire::Api;
 
-/// All that the engine is made of.
+/// All settings of the engine.
 #[derive(Clone, Debug, Default)]
 pub struct ModelSettings {
-    /// `[providers.NAME]`: changes to a known provider, or a provider of one's own.
+    /// `[providers.NAME]`: changes to a built-in provider, or a further provider.
     pub providers: BTreeMap<String, ProviderSettings>,
     /// `[prices."PROVIDER:MODEL"]`.
     pub prices: PriceTable,
@@ -21,52 +21,52 @@ pub struct ModelSettings {
     pub limits: EngineLimits,
 }
 
-/// One provider. What is not set is as the catalog has it.
+/// Settings of one provider. Unset fields have the defaults of the catalog.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
 pub struct ProviderSettings {
-    /// Dialect; has to be set for a provider that is not in the catalog.
+    /// Protocol. Required for a provider that is not in the catalog.
     pub api: Option<Api>,
-    /// `https` address below which the dialect's paths are; `http` only to this machine or without a key.
+    /// Base address, to which the protocol's paths are appended. `https`; `http` only to this machine or without a key.
     pub base_url: Option<String>,
     /// Environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// File that holds the key; nobody else may be allowed to read it.
+    /// File that holds the key. Only its owner may have the right to read it.
     pub api_key_file: Option<PathBuf>,
     /// Model when none is named.
     pub default_model: Option<String>,
-    /// Tokens that the model reads at most.
+    /// Context window of the models, in tokens.
     pub context_tokens: Option<u64>,
-    /// Tokens that a reply may have.
+    /// Most tokens of a reply.
     pub max_output_tokens: Option<u64>,
-    /// Whether the models look at pictures.
+    /// Whether the models have vision.
     pub vision: Option<bool>,
-    /// Whether the models take function calls; they do unless this says `false`. Without it the prompt has the tools in full.
+    /// Whether the models take function calls; default `true`. Otherwise the prompt describes the tools in full.
     pub tools: Option<bool>,
-    /// What one model of the provider can do, over what the provider says of all.
+    /// Capabilities of single models, which win over those of the provider.
     pub models: BTreeMap<String, ModelAbilities>,
-    /// Whether replies stream; they do unless this says `false`.
+    /// Whether replies stream; default `true`.
     pub stream: Option<bool>,
-    /// Calls at a time: 5, and 1 of a local provider, until this says otherwise. More of them wait in turn.
+    /// Concurrent calls; default 5, and 1 for a local provider. Further calls wait in turn.
     pub max_parallel: Option<usize>,
-    /// Whether it runs on this machine: then one local model is in use at a time (M25).
+    /// Whether it runs on this machine, where one local model is in use at a time.
     pub local: Option<bool>,
     /// Headers that every request carries; not for keys.
     pub headers: BTreeMap<String, String>,
 }
 
-/// What one model can do. What is not set is as its provider has it.
+/// Capabilities of one model. Unset fields have the values of the provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
 pub struct ModelAbilities {
     /// Whether it takes function calls.
     pub tools: Option<bool>,
-    /// Whether it looks at pictures.
+    /// Whether it has vision.
     pub vision: Option<bool>,
 }
 
 impl fmt::Debug for ProviderSettings {
-    /// Without the values of the headers, which may be secret.
+    /// Leaves out the values of the headers, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProviderSettings")
             .field("api", &self.api)
@@ -80,7 +80,7 @@ impl fmt::Debug for ProviderSettings {
 }
 
 impl fmt::Display for Api {
-    /// As the configuration names it.
+    /// Writes the name that the configuration uses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OpenaiChat => "openai-chat",
@@ -91,37 +91,37 @@ impl fmt::Display for Api {
     }
 }
 
-/// Bounds of model calls. Times are milliseconds.
+/// Limits of model calls. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
 pub struct EngineLimits {
-    /// Until a connection is there: 10 s.
+    /// Timeout for connecting: 10 s.
     pub connect_timeout_ms: u64,
-    /// From the request to the head of the reply: 120 s. A reply that does not stream has until `total_timeout_ms`.
+    /// Timeout from the request to the head of the reply: 120 s. For a reply that does not stream, `total_timeout_ms`.
     pub header_timeout_ms: u64,
-    /// Between two pieces of a reply: 60 s. A reply that does not stream has until `total_timeout_ms`.
+    /// Timeout between two pieces of a reply: 60 s. For a reply that does not stream, `total_timeout_ms`.
     pub idle_timeout_ms: u64,
-    /// For one attempt with all of its reply: 600 s.
+    /// Timeout of one attempt with its whole reply: 600 s.
     pub total_timeout_ms: u64,
-    /// Bytes of a reply that streams: 16 MiB. One that does not has 2 MiB at most.
+    /// Longest reply that streams: 16 MiB. One that does not stream has at most 2 MiB.
     pub max_reply_bytes: usize,
-    /// Bytes that are read of a reply that is an error: 64 KiB.
+    /// Bytes that are read of an error reply: 64 KiB.
     pub max_error_bytes: usize,
-    /// Retries of a call (C88): 3.
+    /// Retries of a call: 3.
     pub max_retries: u32,
-    /// Wait before the first retry, twice as long before each next one: 1 s.
+    /// Delay before the first retry, doubled before each next one: 1 s.
     pub retry_base_ms: u64,
-    /// Longest such wait: 10 s.
+    /// Longest such delay: 10 s.
     pub retry_cap_ms: u64,
-    /// Longest wait that a provider may ask for; in place of a longer one comes the usual wait: 60 s.
+    /// Longest delay that a provider may ask for: 60 s. A longer one is ignored, and the usual delay applies.
     pub max_retry_after_ms: u64,
-    /// How long a call waits for one of the places of its provider: 30 s; for a local one's at least as long as a call may
-    /// take.
+    /// How long a call waits for a place at its provider: 30 s. At a local provider, at least `total_timeout_ms`.
     pub queue_timeout_ms: u64,
-    /// Calls that wait for a provider at a time: 100.
+    /// Most calls that wait for a provider: 100.
     pub max_queue: usize,
-    /// How long an adapter that nobody uses is kept (C69): 300 s.
-    pub adapter_idle_ms: u64,
+    /// How long an idle connection is kept: 90 s.
+    #[serde(alias = "adapter_idle_ms")]
+    pub connection_idle_ms: u64,
 }
 
 impl Default for EngineLimits {
@@ -139,12 +139,12 @@ impl Default for EngineLimits {
             max_retry_after_ms: 60_000,
             queue_timeout_ms: 30_000,
             max_queue: 100,
-            adapter_idle_ms: 300_000,
+            connection_idle_ms: 90_000,
         }
     }
 }
 
-/// Milliseconds of the settings as a time, a year at most: a clock has an end.
+/// Converts milliseconds, to at most a year, so that adding it to a clock does not overflow.
 pub(crate) fn time(milliseconds: u64) -> Duration {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     Duration::from_millis(milliseconds).min(YEAR)

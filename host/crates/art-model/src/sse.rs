@@ -1,7 +1,7 @@
-//! Server-sent events (WHATWG HTML, 9.2) out of bytes that come in pieces of any size.
+//! Parses server-sent events (WHATWG HTML, 9.2) from bytes that arrive in pieces of any size.
 //!
-//! Each byte is looked at once. What is kept between two pieces is the line and the event that are not yet ended, and both
-//! together have a bound.
+//! Each byte is read once. Between two pieces, only the incomplete line and event are kept, with a bound on both
+//! together.
 
 #[cfg(test)]
 mod tests;
@@ -11,14 +11,14 @@ mod tests;
 pub(crate) struct SseEvent {
     /// Its `data` lines joined with a line feed.
     pub(crate) data: String,
-    /// The bytes ended before the blank line that ends it: it may not be whole.
+    /// The stream ended before the blank line that ends the event, which may be incomplete.
     pub(crate) cut: bool,
 }
 
-/// An event is longer than the decoder takes.
+/// An event is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooLong {
-    /// Bytes that an event may have.
+    /// The limit, in bytes.
     pub(crate) max: usize,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct TooLong {
 #[derive(Debug)]
 pub(crate) struct SseDecoder {
     max: usize,
-    /// Start of a line whose end has not come.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
     event: SseEvent,
     has_data: bool,
@@ -40,14 +40,14 @@ pub(crate) struct SseDecoder {
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Default for SseDecoder {
-    /// Events of at most 1 MiB: no provider sends one that is near it, but for a whole reply in one event.
+    /// Accepts events of at most 1 MiB, which is enough for a whole reply in one event.
     fn default() -> Self {
         Self::new(1 << 20)
     }
 }
 
 impl SseDecoder {
-    /// Takes events of at most `max` bytes, counting the line that is being read.
+    /// Creates a decoder for events of at most `max` bytes, including the incomplete line.
     pub(crate) const fn new(max: usize) -> Self {
         Self {
             max,
@@ -63,10 +63,10 @@ impl SseDecoder {
         }
     }
 
-    /// Takes `bytes` and adds the events that they end to `out`.
+    /// Parses `bytes` and adds the events that become complete to `out`.
     ///
     /// # Errors
-    /// When an event is too long. Those before it are in `out`; no more come, now or later.
+    /// When an event is too long. Earlier events are in `out`; no further ones follow, also in later calls.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         self.check(0)?;
         let mut rest = bytes;
@@ -89,8 +89,8 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// The bytes ended. An event without its blank line is given all the same, because providers forget it; it is marked
-    /// as [`SseEvent::cut`].
+    /// Ends the stream. An event without its blank line is added all the same, because some providers omit it; it is
+    /// marked as [`SseEvent::cut`].
     ///
     /// # Errors
     /// As [`Self::push`].
@@ -104,7 +104,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Whether `more` bytes of a line fit.
+    /// Checks that `more` bytes of a line fit.
     fn check(&mut self, more: usize) -> Result<(), TooLong> {
         let kept = self.line.len() + self.event.data.len();
         self.failed |= kept.saturating_add(more) > self.max;
@@ -114,7 +114,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Reads the line that is kept with `tail` at its end.
+    /// Reads the incomplete line, completed by `tail`.
     fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
         if self.line.is_empty() {
             self.read(tail, out);
@@ -144,8 +144,8 @@ impl SseDecoder {
         self.field(field, value);
     }
 
-    /// A comment is a field without a name. The fields `id` and `retry` are for connections that are opened again, and the
-    /// data of every provider say themselves what `event` does.
+    /// Reads a field. Comments are fields without a name. The fields `id` and `retry` are for reconnecting, and the
+    /// data repeat what `event` says, so all are ignored.
     fn field(&mut self, field: &[u8], value: &[u8]) {
         if field != b"data" {
             return;

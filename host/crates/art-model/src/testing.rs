@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a server that does as it is told on real sockets, and a model that does.
+//! Shared by the tests of this crate: a scripted server on real sockets, and a scripted model.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,15 +21,15 @@ use crate::wire::Api;
 /// A key that must never be seen.
 pub(crate) const KEY: &str = "sk-testing-0123456789abcdef";
 
-/// What a server does with a connection, after it has read the request.
+/// Behaviour of a server after it has read the request.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    /// Sends a byte again and again until nobody listens.
+    /// Sends a byte again and again until the connection is closed.
     Drip(u8),
     /// Waits before the next step.
     Pause(std::time::Duration),
-    /// Does nothing more, and leaves the connection open.
+    /// Keeps the connection open and sends nothing more.
     Hang,
     Reset,
 }
@@ -63,7 +63,7 @@ impl Server {
         Self { port, requests, task }
     }
 
-    /// One that gives that reply to every request.
+    /// Creates one that gives that reply to every request.
     pub(crate) async fn replying(reply: Vec<u8>) -> Self {
         Self::start(vec![vec![Step::Send(reply)]]).await
     }
@@ -120,19 +120,19 @@ async fn serve(mut stream: TcpStream, steps: Vec<Step>) {
     drop(stream.shutdown().await);
 }
 
-/// A whole reply.
+/// Returns a whole reply.
 pub(crate) fn http(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {status} Said\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
         .into_bytes()
 }
 
-/// The head of a reply that streams until the connection is closed.
+/// Returns the head of a reply that streams until the connection is closed.
 pub(crate) fn stream_head() -> Vec<u8> {
     b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_vec()
 }
 
-/// An event of a chat stream with a piece of text.
+/// Returns an event of a chat stream with a piece of text.
 pub(crate) fn piece(text: &str) -> String {
     let text = serde_json::Value::from(text);
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n")
@@ -142,12 +142,12 @@ pub(crate) fn piece(text: &str) -> String {
 pub(crate) const CHAT_END: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// A reply that streams `text` in one piece.
+/// Returns a reply that streams `text` in one piece.
 pub(crate) fn chat(text: &str) -> Vec<u8> {
     [stream_head(), piece(text).into_bytes(), CHAT_END.into()].concat()
 }
 
-/// A provider at `base_url` under the name `p`, with [`KEY`].
+/// Returns a provider at `base_url` under the name `p`, with [`KEY`].
 pub(crate) fn settings(base_url: String, limits: EngineLimits) -> ModelSettings {
     let provider = ProviderSettings {
         api: Some(Api::OpenaiChat),
@@ -167,7 +167,7 @@ pub(crate) fn environment(name: &str) -> Option<String> {
     (name == "P_KEY").then(|| KEY.to_owned())
 }
 
-/// A question.
+/// Returns a question.
 pub(crate) fn request() -> ModelRequest {
     let prompt: ArtStandardPrompt = serde_json::from_str(r#"[{"role":"user","content":"how are you?"}]"#).unwrap();
     ModelRequest::new(prompt, Phase::Synthesis)
@@ -206,7 +206,15 @@ impl Scripted {
         }
     }
 
-    /// One whose streams do not end.
+    /// Creates a model of that name that answers nothing.
+    pub(crate) fn named(provider: &str, model: &str) -> Self {
+        Self {
+            config: RuntimeProviderConfig::new(provider, model),
+            ..Self::new(Vec::new())
+        }
+    }
+
+    /// Creates a model whose streams do not end.
     pub(crate) fn endless(streams: Vec<Vec<StreamEvent>>) -> Self {
         Self {
             endless: true,

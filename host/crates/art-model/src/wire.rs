@@ -1,8 +1,8 @@
-//! The dialects of the providers: how a request is written and how its reply is read (C23 to C26, C39, C85, M29 to M35).
+//! The protocols of the providers: how requests are written and replies are read (M29).
 //!
-//! A dialect does no I/O. What it writes is a [`WireRequest`]; what comes back is given to a [`Decoder`] event by event, or
-//! to [`Wire::whole`] when the reply does not stream. Whatever a provider sends gives events, never a panic, and never an
-//! allocation that its own bytes do not account for.
+//! A protocol does no I/O. It writes a [`WireRequest`]; a streamed reply is passed to a [`Decoder`] event by event, and
+//! one that does not stream to [`Wire::whole`]. Whatever a provider sends becomes events. Nothing panics, and memory is
+//! bounded by the bytes that were received.
 
 mod anthropic;
 mod calls;
@@ -17,7 +17,6 @@ mod reply;
 mod responses;
 #[cfg(test)]
 mod tests;
-mod think;
 mod turns;
 pub(crate) mod usage;
 
@@ -35,7 +34,7 @@ pub(crate) use self::in_text::in_text;
 pub(crate) use self::reader::Reader;
 use crate::sse::SseEvent;
 
-/// The dialects there are, as `api` names them in the configuration.
+/// The protocols, as `api` names them in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Api {
@@ -49,7 +48,7 @@ pub enum Api {
     Gemini,
 }
 
-/// The dialect `api` as the provider of that name speaks it; of an unknown provider as everyone does.
+/// Returns the protocol `api` in the variant of a provider, or the usual variant for an unknown provider.
 pub(crate) fn dialect(api: Api, provider: &str) -> Arc<dyn Wire> {
     match api {
         Api::OpenaiChat => Arc::new(chat::Chat(chat::Profile::of(provider))),
@@ -59,8 +58,8 @@ pub(crate) fn dialect(api: Api, provider: &str) -> Arc<dyn Wire> {
     }
 }
 
-/// Decodes a streamed reply that was recorded: what the service of `provider` sent, in `chunks` of any size. The events are
-/// those of a call that is made now, without its times and costs; the last one is `End` or `Error`.
+/// Decodes a recorded reply of the service of `provider`, in `chunks` of any size. Returns the events of a real call
+/// without times and costs; the last one is `End` or `Error`.
 ///
 /// ```
 /// use art_core::stream::StreamEvent;
@@ -82,7 +81,7 @@ pub fn replay<'a>(api: Api, provider: &str, chunks: impl IntoIterator<Item = &'a
     out
 }
 
-/// What a dialect has to know of a call beyond the request itself.
+/// A call, as a protocol writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WireCall<'a> {
     /// Model of the provider.
@@ -91,75 +90,76 @@ pub(crate) struct WireCall<'a> {
     pub(crate) request: &'a ModelRequest,
     /// Whether the reply is to stream.
     pub(crate) stream: bool,
-    /// Whether the model looks at pictures; without it `request.media` is left out.
+    /// Whether the model has vision. Otherwise `request.media` is left out.
     pub(crate) vision: bool,
-    /// Tokens that a reply may have when the request does not say.
+    /// Most tokens of the reply, if the request does not set it.
     pub(crate) max_tokens: Option<u64>,
 }
 
-/// A request without its host, its key and its transport.
+/// A request without host, key and transport.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WireRequest {
-    /// Below the base URL, without a leading `/`; it may have a query.
+    /// Path and query, relative to the base URL, without a leading `/`.
     pub(crate) path: String,
     /// JSON.
     pub(crate) body: Value,
 }
 
-/// How a key travels.
+/// The header that carries the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyHeader {
     /// `authorization: Bearer KEY`.
     Bearer,
-    /// The key alone in a header of that name, in lower case.
+    /// The key alone, in the header of this name in lower case.
     Plain(&'static str),
 }
 
-/// One dialect.
+/// A protocol.
 pub(crate) trait Wire: Send + Sync + Debug {
-    /// The request for `call`.
+    /// Writes the request for `call`.
     ///
     /// # Errors
-    /// [`art_core::error::ModelErrorCode::InvalidResponse`] is never given here; a prompt that the dialect cannot say is
-    /// [`art_core::error::ModelErrorCode::Unknown`] with what cannot be said.
+    /// [`art_core::error::ModelErrorCode::Unknown`] for a prompt that the protocol cannot express, with the part that
+    /// cannot be.
     fn request(&self, call: &WireCall<'_>) -> Result<WireRequest, ModelError>;
 
-    /// Reads one streamed reply.
+    /// Creates a decoder for one streamed reply.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// Reads a reply that did not stream: the same events as a stream of it, `Metadata` and `End` (or `Error`) last.
+    /// Decodes a reply that did not stream. Returns the events of a streamed one, with `Metadata` and `End` (or
+    /// `Error`) last.
     fn whole(&self, body: &Value) -> Vec<StreamEvent>;
 
-    /// How the key travels.
+    /// Returns the header that carries the key.
     fn key_header(&self) -> KeyHeader;
 
-    /// Headers that every request of the dialect carries, such as its version.
+    /// Returns the headers of every request, such as the version of the protocol.
     fn headers(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// Path below the base URL that lists the models, without spending tokens.
+    /// Returns the path of the list of models, which costs no tokens.
     fn models_path(&self) -> &'static str;
 
-    /// The identifiers in a list of models; empty when it is not one.
+    /// Returns the identifiers in a list of models; none if `body` is not one.
     fn models(&self, body: &Value) -> Vec<String>;
 }
 
-/// Reads one streamed reply. After it gave `End` or `Error` it gives nothing.
+/// Decodes one streamed reply. After `End` or `Error` it adds nothing.
 pub(crate) trait Decoder: Send + Debug {
-    /// Takes one event and adds what it means to `out`.
+    /// Decodes one event and adds the result to `out`.
     fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>);
 
-    /// The bytes ended. Gives `Metadata` and `End` when the reply was whole, else an `Error` of the code
-    /// [`art_core::error::ModelErrorCode::NetworkError`] that says that the stream broke off.
+    /// Ends the stream. Adds `Metadata` and `End` if the reply was complete, else an `Error` with the code
+    /// [`art_core::error::ModelErrorCode::NetworkError`].
     fn finish(&mut self, out: &mut Vec<StreamEvent>);
 }
 
-/// What the user is taken to have said before a conversation that the model begins: some providers want the first turn to
-/// be the user's.
+/// The user turn that is put before a conversation which the model begins, because some providers want the first turn
+/// to be the user's.
 const OPENING: &str = "Begin.";
 
-/// The identifiers in a list of models, in any of its forms; Gemini puts `models/` before them.
+/// Returns the identifiers in a list of models of any provider. Gemini puts `models/` before them.
 fn models(body: &Value) -> Vec<String> {
     let lists = ["/data", "/models", ""];
     let list = lists.iter().find_map(|path| body.pointer(path)?.as_array());
@@ -170,7 +170,7 @@ fn models(body: &Value) -> Vec<String> {
     list.into_iter().flatten().filter_map(id).collect()
 }
 
-/// The input schema of a tool, without what providers stumble over.
+/// Returns the input schema of a tool, without the parts that providers refuse.
 fn schema_of(tool: &ToolSchema) -> Result<Value, ModelError> {
     let Value::Object(mut schema) = tool.input_schema.clone() else {
         return Err(ModelError {

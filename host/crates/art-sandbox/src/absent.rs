@@ -1,7 +1,7 @@
 //! Interfaces that a component imports but was not granted.
 //!
-//! The standard library of Rust imports the file system even in a tool that never opens a file. Such an import is
-//! satisfied with functions that trap, and with a list of directories that is empty: what was not granted is not there.
+//! Rust's standard library imports the file system even in a tool that never opens a file. Such an import is linked to
+//! functions that trap, and to an empty list of directories.
 
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};
@@ -17,7 +17,7 @@ struct Absent;
 #[error("the tool called `{0}` of the file system, which it was not granted")]
 pub(crate) struct NotGranted(String);
 
-/// A linker for `component` in which every inert import is present and useless.
+/// Returns a linker for `component` in which every inert import is present and useless.
 pub(crate) fn link_absent(base: &Linker<CallState>, component: &Component) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = base.clone();
     let engine = base.engine();
@@ -55,7 +55,8 @@ fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &Compo
     }
 }
 
-/// The interfaces of the file system name resources of `wasi:io` again, which have to be the same ones.
+/// Returns the type of a resource. The file system interfaces use resources of `wasi:io`, which have to be the same
+/// types.
 fn resource(name: &str) -> ResourceType {
     match name {
         "input-stream" => ResourceType::host::<DynInputStream>(),

@@ -1,4 +1,4 @@
-//! The host's side of `wit/tool.wit`. Nothing else names generated paths.
+//! The host's side of `wit/tool.wit`. No other module uses generated paths.
 
 wasmtime::component::bindgen!({
     path: "../../../wit",

@@ -44,6 +44,8 @@ enum Kind {
     Refusal,
     /// What the component answered when it was asked for its schema.
     Schema,
+    /// Why the component was left as it was, for a day.
+    Left,
 }
 
 impl Kind {
@@ -52,6 +54,7 @@ impl Kind {
             Self::Code => "cwasm",
             Self::Refusal => "refused",
             Self::Schema => "schema",
+            Self::Left => "left",
         }
     }
 }
@@ -87,6 +90,16 @@ impl CodeCache {
         self.text(Kind::Refusal, engine, digest)
     }
 
+    /// Why this host left the component as it was within the last day, when it did.
+    pub(crate) fn left(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
+        let written = fs::metadata(self.path(Kind::Left, engine, digest))
+            .ok()?
+            .modified()
+            .ok()?;
+        let is_new = written.elapsed().is_ok_and(|age| age < A_DAY);
+        is_new.then(|| self.text(Kind::Left, engine, digest)).flatten()
+    }
+
     /// What the component answered when this host asked it for its schema.
     pub(crate) fn schema(&self, engine: &Engine, digest: &blake3::Hash) -> Option<SchemaText> {
         serde_json::from_str(&self.text(Kind::Schema, engine, digest)?).ok()
@@ -111,6 +124,12 @@ impl CodeCache {
     /// Remembers why the component is refused.
     pub(crate) fn refuse(&self, engine: &Engine, digest: &blake3::Hash, reason: &str) {
         let stored = self.write(Kind::Refusal, engine, digest, reason.as_bytes());
+        self.warn_of(stored);
+    }
+
+    /// Remembers for a day why the component was left as it is.
+    pub(crate) fn leave(&self, engine: &Engine, digest: &blake3::Hash, reason: &str) {
+        let stored = self.write(Kind::Left, engine, digest, reason.as_bytes());
         self.warn_of(stored);
     }
 
@@ -372,6 +391,18 @@ mod tests {
         let [refusal, code] = [Kind::Refusal, Kind::Code].map(|kind| cache.path(kind, &engine, &digest));
         fs::rename(refusal, code).unwrap();
         assert!(cache.get(&engine, &digest).is_none());
+    }
+
+    #[test]
+    fn what_was_left_is_left_for_a_day() {
+        let (_dir, cache, engine) = cache();
+        let digest = blake3::hash(b"source");
+        cache.leave(&engine, &digest, "no time");
+        assert_eq!(cache.left(&engine, &digest).unwrap(), "no time");
+        assert!(cache.refusal(&engine, &digest).is_none());
+        let file = File::open(cache.path(Kind::Left, &engine, &digest)).unwrap();
+        file.set_modified(SystemTime::now() - A_DAY).unwrap();
+        assert!(cache.left(&engine, &digest).is_none());
     }
 
     #[test]

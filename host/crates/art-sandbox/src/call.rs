@@ -15,6 +15,7 @@ use wasmtime_wasi::I32Exit;
 use crate::absent::NotGranted;
 use crate::bindings::{ToolPluginPre, types};
 use crate::convert;
+use crate::error::{Kept, is_of_the_machine};
 use crate::guard::{Stopped, Watch};
 use crate::meter::{OnCrossing, TooManyHostCalls, YIELD_FUEL};
 use crate::schema_text::SchemaText;
@@ -38,14 +39,17 @@ pub(crate) struct Session {
 pub(crate) struct NoSchema {
     /// What happened, in words.
     pub(crate) reason: String,
-    /// It would happen again: it is what the tool does, and not what the machine had to do beside it.
-    pub(crate) lasts: bool,
+    /// Whether it would happen again.
+    pub(crate) kept: Kept,
 }
 
 impl NoSchema {
     /// It may not happen again.
     pub(crate) const fn passing(reason: String) -> Self {
-        Self { reason, lasts: false }
+        Self {
+            reason,
+            kept: Kept::Not,
+        }
     }
 }
 
@@ -108,10 +112,20 @@ impl Session {
             Ok(Ok(schema)) => Ok(schema.into()),
             Ok(Err(error)) => Err(NoSchema {
                 reason: in_words(&self.classify(&error)),
-                lasts: error.is::<Trap>() || error.is::<I32Exit>() || self.store.data().limiter.refused(),
+                kept: self.kept(&error),
             }),
-            Err(stopped) => Err(NoSchema::passing(in_words(&self.stopped(stopped)))),
+            // Its fuel is for a fraction of that time: it slept, or the machine did not get to it.
+            Err(stopped) => Err(NoSchema {
+                reason: in_words(&self.stopped(stopped)),
+                kept: Kept::ForADay,
+            }),
         }
+    }
+
+    /// What the tool did it does again; what the machine lacked may be there the next time.
+    fn kept(&self, error: &wasmtime::Error) -> Kept {
+        let of_the_tool = self.store.data().limiter.refused() || !is_of_the_machine(error);
+        if of_the_tool { Kept::Always } else { Kept::Not }
     }
 
     fn finish(mut self, ended: Result<wasmtime::Result<types::Outcome>, Stopped>, cpu: Duration) -> Outcome {

@@ -29,6 +29,10 @@ const CPU_SECONDS: (u64, u64, u64) = (10, 6, 60);
 const CPU_GRACE: u64 = 5;
 /// How long the host waits for it.
 const WALL: Duration = Duration::from_secs(90);
+/// How often the host looks at the processor time of the process.
+const LOOK: Duration = Duration::from_millis(50);
+/// The unit of times in `/proc`, which is the same on all processors.
+const MILLIS_OF_A_TICK: u64 = 10;
 /// Address space of the process.
 const ADDRESS_SPACE: u64 = 4 << 30;
 /// Bytes of compiled code that are taken.
@@ -71,21 +75,32 @@ impl CompilerProgram {
         }
     }
 
-    /// Compiles `wasm`.
+    /// Compiles `wasm`. `share` is the processor time that a start allots to it; without one, only the limits of the process hold.
     ///
     /// # Errors
-    /// [`LoadError::CompileLimit`] when the process used up what it may use, [`LoadError::CompilerProcess`] when it could not
-    /// be started or broke, [`LoadError::Compile`] when the component is refused.
-    pub(crate) fn compile(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
+    /// - [`LoadError::PutOff`] when the share was not enough, [`LoadError::Slow`] when the clock ran out first.
+    /// - [`LoadError::CompileLimit`] when the process used up what any component may use.
+    /// - [`LoadError::CompilerProcess`] when it could not be started or crashed.
+    /// - [`LoadError::Compile`] when the component is refused.
+    pub(crate) fn compile(&self, wasm: &[u8], share: Option<Duration>) -> Result<Vec<u8>, LoadError> {
+        if share == Some(Duration::ZERO) {
+            return Err(LoadError::PutOff);
+        }
         begins(wasm);
         let mut child = self.start().map_err(LoadError::CompilerProcess)?;
+        let allowance = Allowance {
+            process: child.id(),
+            share,
+            end: Instant::now() + WALL,
+        };
         let (code, reason) = (all_of(child.stdout.take()), all_of(child.stderr.take()));
         let stdin = child.stdin.take();
         let said = thread::scope(|scope| {
             // A process that ends early takes no more; why it did is seen from how it ended.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(wasm)));
-            let deadline = Instant::now() + WALL;
-            let said = before(deadline, &code).and_then(|code| Ok((code, before(deadline, &reason)?)));
+            let said = allowance
+                .receive(&code)
+                .and_then(|code| Ok((code, allowance.receive(&reason)?)));
             if said.is_err() {
                 // It may have ended by itself at the same moment.
                 drop(child.kill());
@@ -93,7 +108,7 @@ impl CompilerProgram {
             said
         });
         let status = child.wait().map_err(LoadError::CompilerProcess)?;
-        let (code, reason) = said.map_err(|_elapsed| broke(format!("did not end within {} s", WALL.as_secs())))?;
+        let (code, reason) = said?;
         if status.success() {
             return Ok(code);
         }
@@ -127,8 +142,49 @@ fn all_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     receiver
 }
 
-fn before(deadline: Instant, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, RecvTimeoutError> {
-    bytes.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+/// What a compiler may use before the host stops waiting: processor time, which a busy machine does not use up, and time on the
+/// clock.
+struct Allowance {
+    process: u32,
+    share: Option<Duration>,
+    end: Instant,
+}
+
+impl Allowance {
+    /// Receives the content of a pipe.
+    ///
+    /// # Errors
+    /// [`LoadError::PutOff`] or [`LoadError::Slow`] when the allowance is used up first.
+    fn receive(&self, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
+        loop {
+            match bytes.recv_timeout(LOOK) {
+                Ok(bytes) => return Ok(bytes),
+                Err(RecvTimeoutError::Disconnected) => return Err(broke("its output was lost".to_owned())),
+                Err(RecvTimeoutError::Timeout) => self.check()?,
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), LoadError> {
+        if self.share.is_some_and(|share| processor_time(self.process) >= share) {
+            return Err(LoadError::PutOff);
+        }
+        if Instant::now() >= self.end {
+            let seconds = WALL.as_secs();
+            return Err(LoadError::Slow { seconds });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the processor time that a running process has used, or zero if the system does not report it.
+fn processor_time(process: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program, in brackets, may have spaces in it. User and system time are the 12th and 13th field behind it.
+    let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks.saturating_mul(MILLIS_OF_A_TICK))
 }
 
 /// The process ended, or was ended, for a reason that may not be there the next time.
@@ -178,25 +234,26 @@ fn cut_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
 }
 
 /// All that a compiling process does: reads a component from stdin and writes its compiled code to stdout. On stderr it says
-/// why a component is refused. It ends at once when nobody is left to take the code.
+/// why a component is refused, or why it broke. It ends at once when nobody is left to take the code.
 #[must_use]
 pub fn compile_process() -> ExitCode {
     thread::spawn(end_with_the_host);
-    match compile_stdin() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Without anyone to tell there is nothing to say.
-            drop(write!(std::io::stderr(), "{error:#}"));
-            ExitCode::from(REFUSED)
-        }
-    }
+    let (code, error) = match compile_stdin() {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(refused)) => (ExitCode::from(REFUSED), format!("{refused:#}")),
+        Err(error) => (ExitCode::FAILURE, error.to_string()),
+    };
+    // Without anyone to tell there is nothing to say.
+    drop(std::io::stderr().write_all(error.as_bytes()));
+    code
 }
 
+/// The inner error is what the compiler has against the component; the outer one is no fault of it.
 #[expect(
     clippy::disallowed_methods,
     reason = "the compiled code goes to the host that started this process"
 )]
-fn compile_stdin() -> wasmtime::Result<()> {
+fn compile_stdin() -> std::io::Result<wasmtime::Result<()>> {
     limit_this_process()?;
     let mut wasm = Vec::new();
     std::io::stdin()
@@ -205,9 +262,10 @@ fn compile_stdin() -> wasmtime::Result<()> {
         .read_to_end(&mut wasm)?;
     let cpu = cpu_seconds(&wasm);
     lower(Resource::Cpu, cpu, cpu + CPU_GRACE)?;
-    let code = cut_and_compile(&compiling_engine()?, &wasm)?;
-    std::io::stdout().lock().write_all(&code)?;
-    Ok(())
+    match compiling_engine().and_then(|engine| cut_and_compile(&engine, &wasm)) {
+        Ok(code) => std::io::stdout().lock().write_all(&code).map(Ok),
+        Err(refused) => Ok(Err(refused)),
+    }
 }
 
 /// Ends this process when the other end of its stdout is closed: a host that was killed stops no compiler.
@@ -218,7 +276,7 @@ fn end_with_the_host() {
     while poll(&mut taker, None) == Err(Errno::INTR) {}
     let gone = PollFlags::ERR | PollFlags::HUP;
     if taker.iter().any(|taker| taker.revents().intersects(gone)) {
-        std::process::exit(i32::from(REFUSED));
+        std::process::exit(1);
     }
 }
 
@@ -252,6 +310,17 @@ mod tests {
     fn the_time_of_the_compiler_grows_with_the_component_and_stops() {
         let seconds = |bytes: usize| cpu_seconds(&vec![0; bytes]);
         assert_eq!([1, 3 << 20, 32 << 20].map(seconds), [10, 28, 60]);
+    }
+
+    #[test]
+    fn the_processor_time_of_a_process_grows_while_it_computes_and_of_none_is_zero() {
+        let begun = Instant::now();
+        let used = || processor_time(std::process::id());
+        let before = used();
+        while used() < before + Duration::from_millis(30) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it does not grow");
+        }
+        assert_eq!(processor_time(u32::MAX), Duration::ZERO);
     }
 
     #[test]

@@ -19,7 +19,7 @@ impl NotJson {
     }
 }
 
-/// Bytes of one field that is JSON, the output apart. Parsed JSON takes many times the memory of its text.
+/// Maximum bytes of one JSON field other than the output. Parsed JSON takes many times the memory of its text.
 const MAX_SIDE_BYTES: usize = 64 << 10;
 
 fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, NotJson> {
@@ -73,7 +73,7 @@ pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     }
 }
 
-/// How the tool itself ended the call. Side fields that are not what they should be make the whole ending invalid.
+/// Returns how the tool itself ended the call. An invalid side field makes the whole ending invalid.
 pub(crate) fn ending(found: types::Outcome) -> Ending {
     let converted = match found {
         types::Outcome::Success(success) => self::success(success).map(Ending::Success),

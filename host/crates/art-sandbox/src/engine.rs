@@ -1,4 +1,4 @@
-//! Engines and their memory: one of each for every worker thread.
+//! Engines and their memory, one of each for every worker thread.
 //!
 //! Threads that share an engine slow each other down, so each worker has its own. Where the address space is limited the
 //! pool cannot be reserved, and instances are allocated one by one instead.
@@ -26,7 +26,7 @@ const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 const STACK_KEEP_RESIDENT: usize = 64 << 10;
 const GUEST_STACK: usize = 512 << 10;
 const FIBER_STACK: usize = 2 << 20;
-/// Core instances, memories and tables that a slot has on average; what one component may have at most is in `limiter`.
+/// Average numbers of core instances, memories and tables of a slot; the maximum of one component is in `limiter`.
 const CORE_INSTANCES: u32 = 8;
 const MEMORIES: u32 = 2;
 const TABLES: u32 = 4;
@@ -38,7 +38,7 @@ pub struct EngineMode {
     pub pooling: bool,
     /// Memory is reset with the kernel's `PAGEMAP_SCAN` (Linux 6.7 and later).
     pub pagemap_scan: bool,
-    /// Why there is no pool; none when there is one.
+    /// Why there is no pool; absent if there is one.
     pub fallback_reason: Option<String>,
 }
 
@@ -56,8 +56,8 @@ impl Shard {
     }
 }
 
-/// One shard for each worker, in the best mode that this machine allows. Where the address space is too small for all the
-/// pools, there is none.
+/// Creates one shard for each worker, in the best mode that this machine allows: without pools if the address space is
+/// too small for all of them.
 pub(crate) fn make_shards(workers: usize, pooling: bool) -> Result<(EngineMode, Vec<Shard>), SandboxError> {
     let shards = |mode: &EngineMode| (0..workers).map(|_| Shard::new(mode)).collect::<Result<Vec<_>, _>>();
     let mut mode = EngineMode {
@@ -78,7 +78,7 @@ pub(crate) fn make_shards(workers: usize, pooling: bool) -> Result<(EngineMode, 
     Ok((mode, made?))
 }
 
-/// Whether the kernel has `PAGEMAP_SCAN`: an engine that insists on it can be made.
+/// Returns whether the kernel has `PAGEMAP_SCAN`: an engine that insists on it can be made.
 fn pagemap_scan_works() -> bool {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_memories(1)
@@ -92,7 +92,7 @@ fn pagemap_scan_works() -> bool {
     Engine::new(&config).is_ok()
 }
 
-/// An engine that only compiles. Its code runs in every engine of this host, with or without a pool.
+/// Returns an engine that only compiles. Its code runs in every engine of this host, with or without a pool.
 pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     Engine::new(&config(&EngineMode {
         pooling: false,
@@ -101,7 +101,7 @@ pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     }))
 }
 
-/// The settings of every engine. What a preview 2 tool does not need is off.
+/// Returns the settings of every engine. Features that a preview 2 tool does not need are off.
 fn config(mode: &EngineMode) -> Config {
     let mut config = Config::new();
     config
@@ -156,7 +156,8 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
     pool
 }
 
-/// Links what every tool may use: the `host` interface and the parts of WASI that reach nothing outside the sandbox.
+/// Links what every tool may use: the `host` interface, and the parts of WASI that reach nothing outside of the
+/// sandbox.
 fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     link_host(&mut linker)?;

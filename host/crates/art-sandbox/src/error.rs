@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use art_core::limits::{LimitTooHigh, LimitsNotGranted};
+use rustix::io::Errno;
+use wasmtime::PoolConcurrencyLimitError;
 
 /// A sandbox could not start.
 #[derive(Debug, thiserror::Error)]
@@ -132,6 +134,18 @@ pub enum LoadError {
         /// What was used up.
         limit: String,
     },
+    /// Compiling the component did not fit into the time of a start.
+    #[error(
+        "was not compiled: the tools of the folder take longer together than a start may compile; it is tried again in a day \
+         (hint: `art tool list --retry` compiles it now)"
+    )]
+    PutOff,
+    /// The compiler took too long on this machine.
+    #[error("was not compiled within {seconds} s (hint: start again when the machine is less busy)")]
+    Slow {
+        /// How long the host waited.
+        seconds: u64,
+    },
     /// The component was refused before, by this host and for what it is.
     #[error("{0}")]
     Remembered(String),
@@ -169,18 +183,33 @@ pub enum LoadError {
     },
 }
 
-/// The error and its causes, one after the other.
-pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        // Some libraries repeat the text of their cause.
-        if !text.ends_with(&next) {
-            text.push_str(": ");
-            text.push_str(&next);
+/// How long a refusal is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// As long as the host and the component are what they are.
+    Always,
+    /// A start had no more time for it: a day, so that not each start has to wait for the same end.
+    ForADay,
+    /// The machine decided, or something else that may have passed.
+    Not,
+}
+
+impl LoadError {
+    /// How long it is remembered of a component that was to be compiled and linked.
+    pub(crate) fn kept(&self) -> Kept {
+        match self {
+            Self::Compile(error) | Self::Link(error) if is_of_the_machine(error) => Kept::Not,
+            Self::Compile(_) | Self::Link(_) | Self::CompileLimit { .. } => Kept::Always,
+            Self::PutOff => Kept::ForADay,
+            _ => Kept::Not,
         }
-        cause = error.source();
     }
-    text
+}
+
+/// Whether the engine failed for want of memory, files or instances, and not over the component.
+pub(crate) fn is_of_the_machine(error: &wasmtime::Error) -> bool {
+    error.is::<PoolConcurrencyLimitError>()
+        || error
+            .chain()
+            .any(|cause| cause.is::<std::io::Error>() || cause.is::<Errno>())
 }

@@ -1,9 +1,9 @@
 //! The guard around a running call: time, cancellation, and the processor time it used.
 //!
-//! A guest gives control back to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, after a turn of calls
-//! into the host, and whenever it waits. The guard looks at the clock at each of these points, so that a busy guest is stopped
-//! within one interval of its deadline, and lets it go on until its turn is over; then others on the thread have theirs. A timer
-//! wakes the guard when the guest waits.
+//! A guest gives control back to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, after a turn
+//! of calls into the host, and whenever it waits. The guard looks at the clock at each of these points, so that a busy
+//! guest is stopped within one interval of its deadline, and lets it continue until its turn is over; then others on
+//! the thread have theirs. A timer wakes the guard when the guest waits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -27,7 +27,7 @@ pub(crate) enum Stopped {
     Cancelled,
 }
 
-/// What a guard watches.
+/// The state of a guard.
 #[derive(Debug)]
 pub(crate) struct Watch {
     deadline: Instant,
@@ -48,7 +48,7 @@ impl Watch {
         self.turn.zero().elapsed()
     }
 
-    /// Runs `call` to its end or until it has to be stopped. Gives the processor time it used on this thread as well.
+    /// Runs `call` to its end or until it must be stopped. Gives the processor time it used on this thread as well.
     pub(crate) async fn guard<F: Future>(&self, call: F) -> (Result<F::Output, Stopped>, Duration) {
         let guarded = Guarded {
             watch: self,
@@ -117,7 +117,7 @@ impl<F: Future> Future for Guarded<'_, F> {
 }
 
 impl<F: Future> Guarded<'_, F> {
-    /// One turn of the guest, and the processor time of all turns so far.
+    /// Returns one turn of the guest, and the processor time of all turns so far.
     ///
     /// The first turn ends with the first interval of fuel and counts by the clock: asking the kernel for the processor time
     /// of a thread takes an eighth of a short call.
@@ -135,7 +135,7 @@ impl<F: Future> Guarded<'_, F> {
         (polled, cpu)
     }
 
-    /// Lets the guest go on while it computes and its turn lasts: it gives control back far more often than others need it.
+    /// Polls the guest until its turn is over; it yields far more often than others need the thread.
     fn go_on(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
         let computes = Arc::new(Computes::new(cx.waker()));
         let waker = Waker::from(Arc::clone(&computes));

@@ -1,4 +1,4 @@
-//! What can be learnt from a component without compiling or running it.
+//! Reads facts about a component without compiling or running it.
 
 use art_core::limits::LimitOverrides;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ const MANIFEST_SECTION: &str = "art:manifest";
 /// Largest manifest. Parsed JSON takes many times the memory of its text.
 const MAX_MANIFEST_BYTES: usize = 64 << 10;
 
-/// Interfaces linked for every tool. They reach nothing outside the sandbox.
+/// Interfaces linked for every tool. They reach nothing outside of the sandbox.
 const LINKED: [&str; 6] = [
     "art:tool/host",
     "art:tool/types",
@@ -29,11 +29,11 @@ const LINKED: [&str; 6] = [
     "wasi:random/",
     "wasi:cli/",
 ];
-/// Interfaces that the standard library of a language may import without using them. They are satisfied with functions
-/// that trap, except for the one that says that there are no directories.
+/// Interfaces that standard libraries import without using them. They are linked to functions that trap, except for the
+/// list of directories, which is empty.
 pub(crate) const INERT: &str = "wasi:filesystem/";
 
-/// What a component says of itself in its `art:manifest` section. Nothing in it is trusted: it only asks.
+/// The `art:manifest` section of a component. It is untrusted: it contains requests only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
@@ -43,32 +43,32 @@ pub struct Manifest {
     pub tool: String,
     /// Version of the tool.
     pub version: String,
-    /// Limits it asks for. Its operator decides.
+    /// Limits it requests. The operator decides.
     pub limits: LimitOverrides,
     /// Capabilities it would like to be granted.
     pub capabilities: Vec<serde_json::Value>,
 }
 
-/// What a component needs and says.
+/// The imports and the manifest of a component.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inspection {
     /// Interfaces it imports, with versions.
     pub imports: Vec<String>,
     /// Its manifest, when it has one.
     pub manifest: Option<Manifest>,
-    /// Bytes that the host keeps of it at most while it is loaded, beside its compiled code.
+    /// Upper bound of the bytes that the host keeps for the loaded component, beside its compiled code.
     pub host_bytes: u64,
 }
 
 /// Reads the imports, the exports and the manifest of a component and refuses what this host cannot run.
 ///
 /// # Errors
-/// When the bytes are not a component, not a tool, or need something that is not granted.
+/// Fails if the bytes are not a component, not a tool, or need something that is not granted.
 pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
     Ok(take_apart(wasm)?.0)
 }
 
-/// [`inspect`], and the parts of the file.
+/// Inspects a component as [`inspect`] does, and returns the parts of the file as well.
 pub(crate) fn take_apart(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadError> {
     check_header(wasm)?;
     let mut promise = None;
@@ -136,7 +136,7 @@ fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// `0.1.0` for `art:tool/tool@0.1.0`.
+/// Returns `0.1.0` for `art:tool/tool@0.1.0`.
 fn version_of<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }

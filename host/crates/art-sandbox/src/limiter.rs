@@ -9,13 +9,13 @@ const TABLE_ELEMENT_BYTES: usize = 16;
 pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
-/// Bytes that a memory may have beside a larger one. A text that one member of a component hands to another lies in both of
-/// their memories and is copied in one go, which nothing interrupts.
+/// Bytes that a memory may have beside a larger one. A text that one member of a component passes to another is in both
+/// of their memories and is copied at once, without interruption.
 const SMALL_MEMORY: usize = 8 << 20;
 /// Tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
 
-/// Counts what all memories and tables of a store hold and refuses growth past the limit.
+/// Counts the bytes of all memories and tables of a store, and refuses growth beyond the limit.
 #[derive(Debug)]
 pub(crate) struct MemoryLimiter {
     limit: usize,
@@ -25,7 +25,7 @@ pub(crate) struct MemoryLimiter {
     refused: bool,
     /// Whether there is a memory that is not small.
     has_large: bool,
-    /// What the last growth added, and the peak before it: the engine may still fail to grow.
+    /// Size of the last growth, and the peak before it: the engine may still fail to grow.
     last: Option<(usize, usize)>,
 }
 
@@ -42,12 +42,12 @@ impl MemoryLimiter {
         }
     }
 
-    /// Largest number of bytes held at one time.
+    /// Returns the largest number of bytes held at one time.
     pub(crate) fn peak(&self) -> u64 {
         self.peak as u64
     }
 
-    /// Whether growth was refused, which is what a trap that follows is about.
+    /// Returns whether growth was refused, which explains a trap after it.
     pub(crate) fn refused(&self) -> bool {
         self.refused
     }
@@ -71,7 +71,7 @@ impl MemoryLimiter {
         self.refused = true;
     }
 
-    /// The growth that was allowed last did not happen.
+    /// Takes back the growth that was allowed last and did not happen.
     fn undo(&mut self) {
         if let Some((added, peak)) = self.last.take() {
             self.held -= added;

@@ -23,11 +23,11 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// Code that is stored runs from where it lies, so that only what is used of it is read.
+    /// Loads the code. Stored code is mapped, so that only the used parts of it are read.
     #[expect(unsafe_code, reason = "compiled code is native code; see the safety comment")]
     fn load(&self, shard: &Shard) -> wasmtime::Result<Component> {
-        // SAFETY: the code was compiled by this process or one that it started, or carries a tag that proves that this host
-        // stored it. A stored file is opened again by its descriptor, so it is the one that was looked at, and nothing writes
+        // SAFETY: the code was compiled by this process or one that it started, or has a tag which proves that this
+        // host stored it. A stored file is opened again by its descriptor, so it is the same file, and nothing writes
         // to a file of the private cache once it has its name.
         unsafe {
             match self {
@@ -73,7 +73,7 @@ impl Linked {
         Ok(Self { component, instances })
     }
 
-    /// What worker `index` instantiates.
+    /// Returns what worker `index` instantiates.
     pub(crate) fn on(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
         let (slot, shard) = (self.instances.get(index)?, shards.get(index)?);
         let instance = slot.get_or_init(|| {

@@ -4,13 +4,15 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
+use art_core::error::in_one_line;
 use art_core::limits::{LimitOverrides, Limits};
 use tokio_util::sync::CancellationToken;
 
+use crate::cache::CodeCache;
 use crate::call::{NoSchema, Session};
 use crate::compile::compile_in_host;
 use crate::convert;
-use crate::error::{LoadError, in_one_line};
+use crate::error::{Kept, LoadError};
 use crate::inspect::{Inspection, take_apart};
 use crate::linked::{Code, Linked};
 use crate::plugin::Plugin;
@@ -47,7 +49,7 @@ impl Sandbox {
         let source: Source = Arc::new(move || Ok(copy.to_vec()));
         match self.load_known(name, wasm, &source)? {
             Some(plugin) => Ok(plugin),
-            None => self.load_unknown(name, wasm, &source),
+            None => self.load_unknown(name, wasm, &source, None),
         }
     }
 
@@ -58,13 +60,14 @@ impl Sandbox {
     /// As [`load`](Self::load).
     pub fn load_known(&self, name: &str, wasm: &[u8], source: &Source) -> Result<Option<Plugin>, LoadError> {
         let checked = self.check(wasm)?;
-        if let Some(reason) = self.remembered_refusal(&checked.program)? {
+        let (refused, left) = (self.remembered_refusal(&checked.program)?, self.left(&checked.program)?);
+        if let Some(reason) = refused.or(left) {
             return Err(LoadError::Remembered(reason));
         }
         let said = match (&checked.promise, self.remembered_schema(&checked.program)?) {
             (Some(promise), Some(answer)) if *promise != answer => return Err(LoadError::PromiseBroken),
             (None, None) if self.has_code(&checked.program)? => {
-                return self.load_unknown(name, wasm, source).map(Some);
+                return self.load_unknown(name, wasm, source, None).map(Some);
             }
             (None, None) => return Ok(None),
             (Some(said), _) => said.clone(),
@@ -74,14 +77,21 @@ impl Sandbox {
         self.plugin(name, checked, said, program).map(Some)
     }
 
-    /// [`load`](Self::load) for a component that has to be compiled.
+    /// [`load`](Self::load) for a component that has to be compiled. `share` is the processor time that the compiler
+    /// program may use for it; none is as much as for a call.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_unknown(&self, name: &str, wasm: &[u8], source: &Source) -> Result<Plugin, LoadError> {
+    /// As [`load`](Self::load), and [`LoadError::PutOff`] when there was no time, which is remembered for a day.
+    pub fn load_unknown(
+        &self,
+        name: &str,
+        wasm: &[u8],
+        source: &Source,
+        share: Option<Duration>,
+    ) -> Result<Plugin, LoadError> {
         let checked = self.check(wasm)?;
         let program = self.program(checked.program, source);
-        let brought = self.bring(&checked.program, || Ok(checked.code.to_vec()))?;
+        let brought = self.bring(&checked.program, share, || Ok(checked.code.to_vec()))?;
         let said = brought.answer.clone();
         // What can be mapped again in no time is let go: a thousand tools would hold a thousand files.
         if !self.has_code(&checked.program)? {
@@ -98,7 +108,7 @@ impl Sandbox {
         let checked = self.check(wasm)?;
         let answer = match self.remembered_schema(&checked.program)? {
             Some(answer) => answer,
-            None => self.bring(&checked.program, || Ok(checked.code.to_vec()))?.answer,
+            None => self.bring(&checked.program, None, || Ok(checked.code.to_vec()))?.answer,
         };
         with_promise(checked.code, &answer)
     }
@@ -178,10 +188,11 @@ impl Sandbox {
     }
 
     /// Compiles what the cache does not have, links it, and asks it for its schema unless that was done before. What is refused
-    /// for what it is, is remembered.
+    /// for what it is, is remembered; what the clock ended, for a day.
     pub(crate) fn bring(
         &self,
         program: &blake3::Hash,
+        share: Option<Duration>,
         code: impl FnOnce() -> Result<Vec<u8>, LoadError>,
     ) -> Result<Brought, LoadError> {
         if let Some(reason) = self.remembered_refusal(program)? {
@@ -189,11 +200,11 @@ impl Sandbox {
         }
         let code = match self.stored(program)? {
             Some(code) => code,
-            None => self.compile(&code()?, program)?,
+            None => self.compile(&code()?, program, share)?,
         };
         let home = self.least_busy_worker();
-        let linked = Linked::new(self.shards(), home, &code)
-            .inspect_err(|error| self.remember_if(matches!(error, LoadError::Link(_)), program, error))?;
+        let linked =
+            Linked::new(self.shards(), home, &code).inspect_err(|error| self.remember(error.kept(), program, error))?;
         let answer = match self.remembered_schema(program)? {
             Some(answer) => answer,
             None => self.ask(&linked, home, program)?,
@@ -206,13 +217,13 @@ impl Sandbox {
         let asked = self.schema(linked, home).and_then(|answer| {
             let lasting = |fault: convert::NotJson| NoSchema {
                 reason: fault.into_reason(),
-                lasts: true,
+                kept: Kept::Always,
             };
             convert::schema(&answer).map_err(lasting).map(|_| answer)
         });
-        let answer = asked.map_err(|NoSchema { reason, lasts }| {
+        let answer = asked.map_err(|NoSchema { reason, kept }| {
             let error = LoadError::Schema { reason };
-            self.remember_if(lasts, program, &error);
+            self.remember(kept, program, &error);
             error
         })?;
         if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
@@ -235,9 +246,9 @@ impl Sandbox {
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         // The receiver is gone when it waited too long.
         let job = async move { drop(sender.send(job.await)) };
-        let patience = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
+        let timeout = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
         let sent = self.workers_of_guests().spawn(home, job);
-        let ran = sent.and_then(|()| receiver.recv_timeout(patience).ok());
+        let ran = sent.and_then(|()| receiver.recv_timeout(timeout).ok());
         ran.unwrap_or_else(|| Err(not_run("its worker is busy or has panicked")))
     }
 
@@ -254,16 +265,13 @@ impl Sandbox {
         Ok(self.cache().is_some_and(|cache| cache.has(engine, program)))
     }
 
-    fn compile(&self, code: &[u8], program: &blake3::Hash) -> Result<Code, LoadError> {
+    fn compile(&self, code: &[u8], program: &blake3::Hash, share: Option<Duration>) -> Result<Code, LoadError> {
         let engine = self.first_engine()?;
         let compiled = match self.compiler() {
-            Some(compiler) => compiler.compile(code),
+            Some(compiler) => compiler.compile(code, share),
             None => compile_in_host(engine, code),
         };
-        let compiled = compiled.inspect_err(|error| {
-            let lasts = matches!(error, LoadError::Compile(_) | LoadError::CompileLimit { .. });
-            self.remember_if(lasts, program, error);
-        })?;
+        let compiled = compiled.inspect_err(|error| self.remember(error.kept(), program, error))?;
         if let Some(cache) = self.cache() {
             cache.put(engine, program, &compiled);
         }
@@ -275,14 +283,29 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.refusal(engine, program)))
     }
 
+    /// Why an earlier start left the component as it is. One that answered was brought since.
+    fn left(&self, program: &blake3::Hash) -> Result<Option<String>, LoadError> {
+        let engine = self.first_engine()?;
+        let left = |cache: &CodeCache| {
+            let left = cache.left(engine, program)?;
+            cache.schema(engine, program).is_none().then_some(left)
+        };
+        Ok(self.cache().filter(|_| !self.tries_again()).and_then(left))
+    }
+
     fn remembered_schema(&self, program: &blake3::Hash) -> Result<Option<SchemaText>, LoadError> {
         let engine = self.first_engine()?;
         Ok(self.cache().and_then(|cache| cache.schema(engine, program)))
     }
 
-    fn remember_if(&self, lasts: bool, program: &blake3::Hash, error: &LoadError) {
-        if lasts {
-            self.refuse(program, &in_one_line(error));
+    fn remember(&self, kept: Kept, program: &blake3::Hash, error: &LoadError) {
+        let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) else {
+            return;
+        };
+        match kept {
+            Kept::Always => cache.refuse(engine, program, &in_one_line(error)),
+            Kept::ForADay => cache.leave(engine, program, &in_one_line(error)),
+            Kept::Not => {}
         }
     }
 }

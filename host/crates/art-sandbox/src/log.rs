@@ -1,4 +1,4 @@
-//! What a call says on the way: bounded, and never on the host's own output.
+//! Log and output streams of a call: bounded, and never mixed with the host's own output.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
-/// Bytes that the guest may write in one go.
+/// Bytes that the guest may write at once.
 const WRITE_WINDOW: usize = 64 << 10;
 
 /// Log lines of one call, within the limits of the call.
@@ -59,8 +59,8 @@ impl LogBuffer {
     }
 }
 
-/// The guest's standard output or error: keeps the beginning and swallows the rest, so that a flood neither fills the
-/// host nor fails the tool.
+/// The guest's standard output or error: keeps the beginning and drops the rest, so that a flood neither fills the host
+/// nor fails the tool.
 #[derive(Clone, Debug)]
 pub(crate) struct CapturedOutput {
     captured: Arc<Captured>,
@@ -89,7 +89,7 @@ impl CapturedOutput {
         }
     }
 
-    /// Bytes that the guest wrote, kept or not.
+    /// Returns bytes that the guest wrote, kept or not.
     pub(crate) fn written(&self) -> u64 {
         self.captured.written.load(Ordering::Relaxed)
     }

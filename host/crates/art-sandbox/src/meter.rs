@@ -1,7 +1,7 @@
-//! What the calls of a guest into the host cost it, and how long it may keep its thread with them.
+//! Meters the calls of a guest into the host: their fuel, and the time that they may keep the thread.
 //!
-//! A guest burns fuel only in its own code, and gives control back only when it burns fuel or waits. So each call into the
-//! host is counted and charged, and a guest whose turn has lasted gives control back before the host does more for it.
+//! A guest uses fuel only in its own code, and yields only when it uses fuel or waits. So each call into the host is
+//! counted and charged, and a guest whose turn is over yields before the host does more for it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::state::CallState;
 
 /// Fuel between two points at which a guest gives control back to its guard: some microseconds, or some milliseconds at worst.
 pub(crate) const YIELD_FUEL: u64 = 100_000;
-/// Fuel that every call into the host costs, beside one unit for each byte that it hands over.
+/// Fuel for each call into the host, in addition to one unit for each byte that it passes.
 const HOST_CALL_FUEL: u64 = 1_000;
-/// How long a guest may go on before it lets others run.
+/// Length of a turn, after which a guest lets others run.
 const TURN_MICROS: u64 = 250;
 
 /// When the guest last got its turn. Shared by the guard, which gives it, and the meter.
@@ -36,12 +36,12 @@ impl TurnClock {
         }
     }
 
-    /// When the call began.
+    /// Returns when the call began.
     pub(crate) fn zero(&self) -> Instant {
         self.zero
     }
 
-    /// A turn begins.
+    /// Begins a turn.
     pub(crate) fn begin(&self) {
         self.began.store(self.micros_at(Instant::now()), Ordering::Relaxed);
     }
@@ -90,7 +90,7 @@ impl Meter {
         self.host_calls
     }
 
-    /// Fuel that these calls cost.
+    /// Returns the fuel that these calls cost.
     pub(crate) fn fuel(&self) -> u64 {
         self.host_calls
             .saturating_mul(HOST_CALL_FUEL)
@@ -101,12 +101,12 @@ impl Meter {
         self.host_calls += 1;
     }
 
-    /// The guest has handed over so many bytes.
+    /// Counts bytes that the guest has passed to the host.
     pub(crate) fn count_bytes(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Whether the guest has called more often, or at a higher cost, than it may.
+    /// Returns whether the guest has called more often, or at a higher cost, than it may.
     fn is_over(&self, fuel: u64) -> bool {
         self.host_calls > self.most_host_calls || fuel > self.most_fuel
     }
@@ -120,7 +120,7 @@ pub(crate) struct TooManyHostCalls;
 /// Looks at each crossing from the guest into the host, those into the engine's own services included.
 pub(crate) struct OnCrossing;
 
-/// What a crossing waits for. Nearly all wait for nothing, and a future without size costs no allocation.
+/// What a call into the host waits for. Nearly all wait for nothing, and a future without size costs no allocation.
 type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
 
 impl CallHookHandler<CallState> for OnCrossing {

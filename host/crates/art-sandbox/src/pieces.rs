@@ -1,10 +1,10 @@
 //! Core modules with their long work cut into pieces, so that a guest is looked at often.
 //!
 //! The engine looks at a guest where a function begins, where a loop begins again, and before memory is copied or filled. So
-//! a loop that does nothing is put into code that would run on for long without one, and what copies or fills much memory
-//! becomes a call of a function that does it piece by piece. All other bytes stay as they are.
+//! a loop that does nothing is put into code that would run on for long without one, and what copies or fills memory calls a
+//! function that does it piece by piece where it is much. All other bytes stay as they are.
 
-use wasmparser::{BinaryReader, FunctionBody, Operator, Parser, Payload, TypeRef};
+use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
 use wasmtime::OperatorCost;
 
 use crate::prices::prices;
@@ -71,7 +71,10 @@ fn map_sections(wasm: &[u8], mut map: impl FnMut(u8, &[u8]) -> wasmtime::Result<
 /// What is needed to write a module again.
 #[derive(Default)]
 struct Module {
-    types: usize,
+    /// How many parameters each of its types has.
+    types: Vec<u32>,
+    /// The types of its own functions.
+    types_of_functions: Vec<u32>,
     functions: u32,
     memories: u32,
     /// The functions of the module itself, with their work cut into pieces.
@@ -93,7 +96,7 @@ impl Module {
             match payload? {
                 Payload::TypeSection(section) => {
                     for group in section {
-                        module.types += group?.types().len();
+                        module.types.extend(group?.types().map(parameters));
                     }
                 }
                 Payload::ImportSection(section) => {
@@ -102,7 +105,8 @@ impl Module {
                     }
                 }
                 Payload::FunctionSection(section) => {
-                    module.functions = module.functions.saturating_add(section.count())
+                    module.functions = module.functions.saturating_add(section.count());
+                    module.types_of_functions = section.into_iter().collect::<Result<_, _>>()?;
                 }
                 Payload::MemorySection(section) => module.memories = module.memories.saturating_add(section.count()),
                 Payload::CodeSectionEntry(body) => module.cut(wasm, &body, prices)?,
@@ -125,11 +129,12 @@ impl Module {
 
     /// Cuts the work of one function into pieces.
     fn cut(&mut self, wasm: &[u8], body: &FunctionBody<'_>, prices: &OperatorCost) -> wasmtime::Result<()> {
-        let mut cut = Vec::new();
-        let mut taken = body.range().start;
+        let mut operators = body.get_operators_reader()?;
+        let (mut cut, mut taken) = (Vec::new(), operators.original_position());
+        let locals = Locals::of(body, bytes(wasm, body.range().start, taken))?;
+        let mut length = None;
         let mut stretch = Stretch::default();
         let mut constant = None;
-        let mut operators = body.get_operators_reader()?;
         while !operators.eof() {
             let (operator, at) = operators.read_with_offset()?;
             let next = operators.original_position();
@@ -144,8 +149,8 @@ impl Module {
                 && let Some(function) = self.in_place_of(&operator, bytes(wasm, at, next))
             {
                 cut.extend(bytes(wasm, taken, at));
-                cut.push(CALL);
-                push_number(&mut cut, function)?;
+                let length = *length.get_or_insert(self.parameters().saturating_add(locals.count));
+                self.choose(&mut cut, length, bytes(wasm, at, next), function)?;
                 taken = next;
             }
             stretch.pass(&operator, price);
@@ -155,7 +160,37 @@ impl Module {
             };
         }
         cut.extend(bytes(wasm, taken, body.range().end));
-        self.bodies.push(cut);
+        self.bodies.push([locals.with(length.is_some())?, cut].concat());
+        Ok(())
+    }
+
+    /// How many parameters the function has that is cut next.
+    fn parameters(&self) -> u32 {
+        let ty = self.types_of_functions.get(self.bodies.len());
+        let parameters = ty.and_then(|ty| self.types.get(*ty as usize));
+        // What has no type is refused by the compiler.
+        parameters.copied().unwrap_or_default()
+    }
+
+    /// Does an instruction at once where its length is one piece or less, as it mostly is, and calls the function that does the
+    /// same piece by piece where it is more. The length is kept in a local variable.
+    fn choose(&self, code: &mut Vec<u8>, length: u32, instruction: &[u8], function: usize) -> wasmtime::Result<()> {
+        for access in [LOCAL_TEE, LOCAL_GET] {
+            code.push(access);
+            push_number(code, length as usize)?;
+        }
+        code.extend([&ONE_PIECE[..], &LESS_OR_EQUAL].concat());
+        code.push(IF_OF_TYPE);
+        push_number(code, self.types.len())?;
+        // Types of blocks have a sign.
+        if let Some(last) = code.last_mut().filter(|last| **last & 0x40 != 0) {
+            *last |= 0x80;
+            code.push(0);
+        }
+        code.extend(instruction);
+        code.extend([ELSE, CALL]);
+        push_number(code, function)?;
+        code.extend(END);
         Ok(())
     }
 
@@ -184,7 +219,7 @@ impl Module {
             TYPE_SECTION if more > 0 => with_more(content, 1, &[0x60, 3, 0x7f, 0x7f, 0x7f, 0]),
             FUNCTION_SECTION if more > 0 => {
                 let mut type_of_each = Vec::new();
-                (0..more).try_for_each(|_| push_number(&mut type_of_each, self.types))?;
+                (0..more).try_for_each(|_| push_number(&mut type_of_each, self.types.len()))?;
                 with_more(content, more, &type_of_each)
             }
             CODE_SECTION => self.code(),
@@ -201,6 +236,44 @@ impl Module {
             code.extend(body);
         }
         Ok(code)
+    }
+}
+
+fn parameters(ty: &SubType) -> u32 {
+    match &ty.composite_type.inner {
+        CompositeInnerType::Func(ty) => ty.params().len() as u32,
+        _ => 0,
+    }
+}
+
+/// The local variables of a function beside its parameters.
+struct Locals<'a> {
+    count: u32,
+    groups: u32,
+    /// The groups, each a number and a type.
+    written: &'a [u8],
+}
+
+impl<'a> Locals<'a> {
+    fn of(body: &FunctionBody<'_>, written: &'a [u8]) -> wasmtime::Result<Self> {
+        let mut count = 0_u32;
+        for group in body.get_locals_reader()? {
+            count = count.saturating_add(group?.0);
+        }
+        let mut reader = BinaryReader::new(written, 0);
+        let groups = reader.read_var_u32()?;
+        let written = reader.read_bytes(reader.bytes_remaining())?;
+        Ok(Self { count, groups, written })
+    }
+
+    /// As they are written, with a number behind them or without.
+    fn with(&self, number: bool) -> wasmtime::Result<Vec<u8>> {
+        const ONE_I32: [u8; 2] = [1, 0x7f];
+        let mut written = Vec::new();
+        push_number(&mut written, self.groups as usize + usize::from(number))?;
+        written.extend(self.written);
+        written.extend(ONE_I32.iter().filter(|_| number));
+        Ok(written)
     }
 }
 
@@ -317,6 +390,10 @@ impl Stretch {
 }
 
 const CALL: u8 = 0x10;
+const IF_OF_TYPE: u8 = 0x04;
+const ELSE: u8 = 0x05;
+const LOCAL_GET: u8 = 0x20;
+const LOCAL_TEE: u8 = 0x22;
 const DESTINATION: [u8; 2] = [0x20, 0];
 const SOURCE: [u8; 2] = [0x20, 1];
 const LENGTH: [u8; 2] = [0x20, 2];

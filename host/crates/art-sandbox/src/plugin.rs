@@ -22,10 +22,10 @@ use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
 
-/// What a person who waits is told.
+/// Progress message while the tool is compiled.
 const COMPILES: &str = "compiling it for this machine, once";
 
-/// A component that was checked. Every call runs in a fresh instance; the first one brings what instances are made of.
+/// A checked component. Every call runs in a fresh instance; the first one loads the program.
 pub struct Plugin {
     pub(crate) sandbox: Sandbox,
     pub(crate) name: String,
@@ -33,10 +33,10 @@ pub struct Plugin {
     pub(crate) inspection: Inspection,
     pub(crate) limits: Limits,
     pub(crate) schema: ToolSchema,
-    /// What the schema was made of.
+    /// The schema in its source text.
     pub(crate) said: SchemaText,
     pub(crate) program: Arc<Program>,
-    /// Set once the program was brought and is found to answer what was said.
+    /// Set once the program is loaded and its answer equals the section.
     pub(crate) checked: AtomicBool,
 }
 
@@ -50,25 +50,25 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// Name of its file, without the ending.
+    /// Returns the name of its file, without the extension.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// BLAKE3 digest of the component, in hexadecimal.
+    /// Returns the BLAKE3 digest of the component, in hexadecimal.
     #[must_use]
     pub fn digest(&self) -> String {
         self.digest.to_hex().to_string()
     }
 
-    /// What it imports and asks for.
+    /// Returns its imports and requests.
     #[must_use]
     pub fn inspection(&self) -> &Inspection {
         &self.inspection
     }
 
-    /// Remembers that this host does not register the tool, for what it says of itself.
+    /// Remembers that this host does not register the tool, because of its declarations.
     pub fn refuse(&self, reason: &str) {
         self.sandbox.refuse(self.program.digest(), reason);
     }
@@ -113,7 +113,7 @@ impl Plugin {
             return host_error("its component could not be linked for a worker");
         };
         let (limits, context, input) = (*call.limits(), call.context().clone(), call.input_json().to_owned());
-        // Cancelled when the caller drops this future, so that the guest does not run on for nobody.
+        // Cancelled when the caller drops this future, so that the guest does not run on without a caller.
         let cancel = call.cancel().child_token();
         let _dropped = cancel.clone().drop_guard();
         let progress = call.progress().clone();

@@ -4,11 +4,12 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use art_core::error::in_one_line;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::oneshot;
 
-use crate::error::{LoadError, in_one_line};
+use crate::error::LoadError;
 use crate::linked::Linked;
 use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
@@ -91,7 +92,7 @@ impl Program {
     }
 
     fn bring_now(&self, sandbox: &Sandbox) -> Result<(), Arc<str>> {
-        let brought = sandbox.bring(&self.digest, || self.code());
+        let brought = sandbox.bring(&self.digest, None, || self.code());
         let ended = brought.map(|brought| self.keep(brought));
         if ended.is_err() {
             *self.bringing() = None;

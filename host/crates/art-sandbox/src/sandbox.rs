@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use art_core::limits::LimitPolicy;
 
@@ -31,6 +32,9 @@ pub struct SandboxConfig {
     pub cache: Option<PathBuf>,
     /// The program that compiles components. Default: none, so the host compiles them itself, without a limit of time.
     pub compiler: Option<CompilerProgram>,
+    /// How long all processors may work for the compiler program at one start. Each component has an equal share of that
+    /// processor time, and what others leave; what needs more is put off for a day. None: as long as it takes, and what was put off is tried again. Default: a minute.
+    pub compile_time: Option<Duration>,
     /// What the operator lets calls use. Default: no tool gets more than [`EXECUTE`](art_core::limits::Limits::EXECUTE).
     pub limits: LimitPolicy,
 }
@@ -43,6 +47,7 @@ impl Default for SandboxConfig {
             pooling: true,
             cache: None,
             compiler: None,
+            compile_time: Some(Duration::from_secs(60)),
             limits: LimitPolicy::default(),
         }
     }
@@ -60,6 +65,7 @@ struct Inner {
     workers: Workers,
     cache: Option<CodeCache>,
     compiler: Option<CompilerProgram>,
+    compile_time: Option<Duration>,
     limits: LimitPolicy,
     /// What is in use, by the digest of its code.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
@@ -90,6 +96,7 @@ impl Sandbox {
                 workers,
                 cache,
                 compiler: config.compiler.clone(),
+                compile_time: config.compile_time,
                 limits: config.limits.clone(),
                 programs: Mutex::default(),
             }),
@@ -106,6 +113,17 @@ impl Sandbox {
     #[must_use]
     pub fn workers(&self) -> usize {
         self.inner.shards.len()
+    }
+
+    /// How long the compiler program may work at one start. None: as long as it takes, as a host that compiles by itself does.
+    #[must_use]
+    pub fn compile_time(&self) -> Option<Duration> {
+        self.inner.compile_time.filter(|_| self.inner.compiler.is_some())
+    }
+
+    /// Whether what was put off is tried again at once.
+    pub(crate) fn tries_again(&self) -> bool {
+        self.inner.compile_time.is_none()
     }
 
     /// Runs `job` on worker `index`, where calls of tools then run without a change of thread. Gives none when it panicked.

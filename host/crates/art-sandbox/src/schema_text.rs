@@ -1,7 +1,7 @@
-//! What `schema()` answers, as text: remembered beside compiled code, and promised by a file in its last section.
+//! The answer of `schema()` as text: stored beside compiled code, and as the last section of a file.
 //!
-//! A promise saves the host from compiling a tool that is never called. It is no more than that: it is admitted as an answer
-//! is, and the first call asks the tool itself and compares.
+//! The section saves the host from compiling a tool that is never called. It is only a claim: it is admitted like an
+//! answer, and the first call asks the tool and compares.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::error::LoadError;
 
 /// The custom section with the promise.
 pub(crate) const SECTION: &str = "art:schema";
-/// Largest section. What a prompt can carry is far less.
+/// Maximum size of the section. A prompt can hold far less.
 const MAX_SECTION_BYTES: usize = 256 << 10;
 /// Identifies a custom section.
 const CUSTOM: u8 = 0;
@@ -76,12 +76,12 @@ impl From<types::ToolSchema> for SchemaText {
 pub(crate) struct Parts<'a> {
     /// All of it but the promise.
     pub(crate) code: &'a [u8],
-    /// What its last section promises.
+    /// Content of its last section.
     pub(crate) promise: Option<SchemaText>,
 }
 
-/// Takes a component apart; `section` is where its last section of that name lies. Only at the end of a file is it a promise:
-/// elsewhere it is a custom section like any other.
+/// Splits a component; `section` is the position of its last section of that name. Only at the end of a file does it
+/// count: elsewhere it is an ordinary custom section.
 pub(crate) fn parts<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<Parts<'a>, LoadError> {
     let at_the_end = section.filter(|section| section.range.end == wasm.len());
     let start = at_the_end.and_then(|section| start_of(wasm, section.range.start));
@@ -105,7 +105,7 @@ pub(crate) fn parts<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<Par
     })
 }
 
-/// Where a custom section lies in its file.
+/// Position of a custom section in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
     /// Its name and its data.
@@ -114,8 +114,8 @@ pub(crate) struct Section {
     pub(crate) data: usize,
 }
 
-/// Where a section begins whose content begins at `content`: before it are one byte that says which kind it is, and its size,
-/// of which every byte but the last has its highest bit set.
+/// Returns the start of the section whose content begins at `content`: before it are one byte for its kind and its
+/// size, of which every byte but the last has its highest bit set.
 fn start_of(wasm: &[u8], content: usize) -> Option<usize> {
     let mut size = content.checked_sub(1)?;
     while wasm.get(size.checked_sub(1)?)? & 0x80 != 0 {
@@ -124,7 +124,7 @@ fn start_of(wasm: &[u8], content: usize) -> Option<usize> {
     size.checked_sub(1)
 }
 
-/// The component with a promise at its end.
+/// Returns the component with a promise at its end.
 pub(crate) fn with_promise(code: &[u8], promise: &SchemaText) -> Result<Vec<u8>, LoadError> {
     let text = serde_json::to_vec(promise).map_err(LoadError::Promise)?;
     let mut content = size(SECTION.len());
@@ -137,7 +137,7 @@ pub(crate) fn with_promise(code: &[u8], promise: &SchemaText) -> Result<Vec<u8>,
     Ok(wasm)
 }
 
-/// A length as WebAssembly writes it: seven bits a byte, the lowest first.
+/// Returns a length as WebAssembly writes it: seven bits a byte, the lowest first.
 fn size(mut length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! What the host keeps for one call, and the functions that every tool may call.
+//! State of one call in the host, and the functions that every tool may call.
 
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
@@ -12,14 +12,14 @@ use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
 use crate::meter::Meter;
 
-/// Bytes of randomness a tool may ask for at once.
+/// Maximum bytes of randomness in one request.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
 
 /// The state of one call. Lives and dies with its store.
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
-    /// What the tool says of its work, for whoever called it.
+    /// Progress reports of the tool, for its caller.
     pub(crate) progress: NewestProgress,
     /// Made when the tool first calls WASI: most tools never do.
     wasi: Option<Box<Wasi>>,
@@ -45,7 +45,7 @@ impl CallState {
         }
     }
 
-    /// Fuel that the calls into the host have cost so far.
+    /// Returns the fuel that the calls into the host have cost so far.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi
@@ -83,7 +83,7 @@ impl Wasi {
 }
 
 impl WasiView for CallState {
-    // The linker asks for this view once for every WASI call, which makes it the place to count them.
+    // The linker calls this once for every WASI call, so the calls are counted here.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.meter.count();
         let bytes = self.output_bytes;

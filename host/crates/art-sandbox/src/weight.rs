@@ -1,7 +1,7 @@
-//! What a component costs the host that has it loaded, told from its text before anything is built of it.
+//! Estimates what a loaded component costs the host, from its bytes and before anything is built.
 //!
-//! The compiled code lies in a file that is mapped. What takes memory is what the engine keeps beside it: of each import,
-//! export and type a record with its names. A few bytes of text make a record of hundreds, so records are counted.
+//! The compiled code is in a mapped file. Memory goes to what the engine keeps beside it: a record with its names for
+//! each import, export and type. A few bytes of text make a record of hundreds, so records are counted.
 
 use wasmparser::Payload;
 
@@ -13,7 +13,7 @@ pub(crate) const MAX_IMPORTS: u64 = 10_000;
 /// Bytes that the host keeps of one component.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug, Default)]
 pub(crate) struct Weight {
     imports: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    /// Counts a section of the component or of what is in it.
+    /// Counts a section of the component or of a part of it.
     pub(crate) fn add(&mut self, payload: &Payload<'_>) -> Result<(), LoadError> {
         let (records, each) = records(payload);
         if matches!(payload, Payload::ImportSection(_) | Payload::ComponentImportSection(_)) {
@@ -37,14 +37,14 @@ impl Weight {
         Ok(())
     }
 
-    /// Bytes that the host keeps at most.
+    /// Returns bytes that the host keeps at most.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
-/// How many records a section makes, and the bytes of each. A section says how many entries it has; the types of components
-/// nest, so of those the text is counted.
+/// Returns how many records a section makes, and the bytes of each. A section says how many entries it has; the types
+/// of components nest, so of those the text is counted.
 fn records(payload: &Payload<'_>) -> (u64, u64) {
     let text = |range: std::ops::Range<usize>| range.len() as u64;
     match payload {
@@ -64,7 +64,7 @@ fn records(payload: &Payload<'_>) -> (u64, u64) {
         Payload::ComponentExportSection(section) => (section.count().into(), 300),
         Payload::ComponentAliasSection(section) => (section.count().into(), 300),
         Payload::ComponentCanonicalSection(section) => (section.count().into(), 300),
-        // An instance names what it is made of.
+        // An instance names its parts.
         Payload::InstanceSection(section) => (text(section.range()), 64),
         Payload::ComponentInstanceSection(section) => (text(section.range()), 64),
         _ => (0, 0),

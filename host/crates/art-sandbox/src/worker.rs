@@ -16,7 +16,7 @@ thread_local! {
     static CURRENT: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
-/// The worker threads of a sandbox. Dropping it ends them and drops what they had open.
+/// The worker threads of a sandbox. Dropping it ends them and drops their open jobs.
 #[derive(Debug)]
 pub(crate) struct Workers {
     id: usize,
@@ -41,12 +41,12 @@ impl Workers {
         Ok(Self { id, workers })
     }
 
-    /// The worker that the current thread is, if it is one of these.
+    /// Returns the worker that the current thread is, if it is one of these.
     pub(crate) fn current(&self) -> Option<usize> {
         CURRENT.get().and_then(|(id, index)| (id == self.id).then_some(index))
     }
 
-    /// The worker with the fewest open jobs.
+    /// Returns the worker with the fewest open jobs.
     pub(crate) fn least_busy(&self) -> usize {
         let open = |(_, worker): &(usize, &Worker)| worker.open.load(Ordering::Relaxed);
         self.workers
@@ -56,14 +56,14 @@ impl Workers {
             .map_or(0, |(index, _)| index)
     }
 
-    /// Runs `job` on worker `index`. Gives none when the job panicked or the worker is gone.
+    /// Runs `job` on worker `index`. Returns `None` if the job panicked or the worker is gone.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         index: usize,
         job: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
         let (sender, receiver) = oneshot::channel();
-        // The receiver is gone when the caller gave up; nobody is left to tell.
+        // The receiver is gone if the caller gave up.
         self.spawn(index, async move { drop(sender.send(job.await)) })?;
         receiver.await.ok()
     }
@@ -80,7 +80,7 @@ impl Workers {
     }
 }
 
-/// Counts a job for as long as there is one, also when its caller is gone.
+/// Counts a job until it ends, even if its caller is gone.
 struct Open(Arc<AtomicUsize>);
 
 impl Open {

@@ -1,23 +1,23 @@
-//! Bytes that are kept once and named by what they are.
+//! Bytes stored once and named by their digest.
 
 use crate::error::StoreError;
 use crate::limits::{MAX_NAME_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 
-/// What each blob counts beside its bytes, so that no run keeps any number of empty ones.
+/// Counted for each blob beside its bytes, so that the number of empty blobs is bounded too.
 const OVERHEAD: u64 = 1 << 10;
 
-/// The name of `bytes`: `blake3:` and 64 hexadecimal digits.
+/// Returns the name of `bytes`: `blake3:` and 64 hexadecimal digits.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// What blobs of that many bytes count together.
+/// Returns what blobs of that many bytes count together.
 pub(crate) fn weight(bytes: u64, blobs: u64) -> u64 {
     bytes.saturating_add(blobs.saturating_mul(OVERHEAD))
 }
 
-/// Refuses bytes that are too many for one blob, or for a run whose blobs weigh `kept`.
+/// Refuses bytes that are too many for one blob, or for a run that already has `kept` bytes of blobs.
 pub(crate) fn fits(trace_id: &str, kept: u64, bytes: &[u8]) -> Result<(), StoreError> {
     let id = || art_core::text::byte_prefix(trace_id, MAX_NAME_BYTES).to_owned();
     if bytes.len() > MAX_VALUE_BYTES {

@@ -1,4 +1,4 @@
-//! What both stores check before they touch anything, so that they refuse the same things.
+//! Checks that both stores make before any change, so that they refuse the same requests.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::limits::{
 };
 use crate::record::{NewRun, NewThread, Run, RunState};
 
-/// `value` as JSON text that fits the limits and can be read back.
+/// Returns `value` as JSON text that fits the limits and can be read back.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
     let mut text = Bounded::default();
     let written = serde_json::to_writer(&mut text, value);
@@ -38,7 +38,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value:
     String::from_utf8(text.bytes).map_err(|error| encoding(serde::ser::Error::custom(error)))
 }
 
-/// The value of JSON text that [`encode`] made.
+/// Returns the value of JSON text that [`encode`] made.
 pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|source| StoreError::Decode {
         what,
@@ -47,7 +47,7 @@ pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &s
     })
 }
 
-/// How many items a listing returns.
+/// Returns how many items a listing returns.
 pub(crate) fn list_limit(asked: Option<usize>) -> usize {
     match asked {
         None | Some(0) => MAX_LIST,
@@ -55,7 +55,7 @@ pub(crate) fn list_limit(asked: Option<usize>) -> usize {
     }
 }
 
-/// The title of an observation (C33).
+/// Returns the title of an observation (C33).
 pub(crate) fn title(kind: ObservationType) -> String {
     format!("{} Recorded", kind.wire_name())
 }
@@ -118,7 +118,7 @@ pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
     optional_name("model name", new.model.as_deref())
 }
 
-/// The state in which a run begins.
+/// Returns the state in which a run begins.
 pub(crate) fn begun(new: &NewRun, now: u64) -> Run {
     Run {
         trace_id: new.trace_id.clone(),
@@ -133,7 +133,7 @@ pub(crate) fn begun(new: &NewRun, now: u64) -> Run {
     }
 }
 
-/// Refuses everything that would change a run that has ended.
+/// Refuses to change a run that has ended.
 pub(crate) fn not_ended(run: &Run) -> Result<(), StoreError> {
     if run.status.is_final() {
         return Err(StoreError::RunEnded {
@@ -174,7 +174,7 @@ pub(crate) fn next_entry(run: &Run, bytes: u64, expected_sequence: u64, added: u
     Ok(())
 }
 
-/// The version after `actual`, if that is what the caller expects.
+/// Returns the version after `actual`, if that is what the caller expects.
 pub(crate) fn next_version(thread_id: &str, actual: Option<u64>, expected: Option<u64>) -> Result<u64, StoreError> {
     if actual == expected {
         return Ok(actual.unwrap_or(0) + 1);
@@ -207,12 +207,12 @@ fn too_large(what: &'static str, id: &str) -> StoreError {
     }
 }
 
-/// An identifier in an error. The caller chose it, so it may be of any length.
+/// Returns an identifier in an error. The caller chose it, so it may be of any length.
 fn shown(id: &str) -> String {
     prefix(id, MAX_NAME_BYTES).to_owned()
 }
 
-/// How deep the arrays and objects of JSON text are nested.
+/// Returns how deep the arrays and objects of JSON text are nested.
 fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in json {
@@ -231,7 +231,7 @@ fn depth(json: &[u8]) -> usize {
     deepest
 }
 
-/// A buffer that stops at the limit instead of taking the memory first.
+/// A buffer that fails at the limit, before it allocates more.
 #[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,

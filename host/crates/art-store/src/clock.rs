@@ -1,4 +1,4 @@
-//! Where the store takes the time from.
+//! The clock of the store.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use art_core::Timestamp;
 
 /// A source of timestamps.
 pub trait Clock: Send + Sync + Debug {
-    /// Milliseconds since the Unix epoch.
+    /// Returns milliseconds since the Unix epoch.
     fn now(&self) -> Timestamp;
 }
 
-/// The clock of the machine. It may jump, so nothing in the store is ordered by time alone.
+/// The system clock. It may jump, so nothing in the store is ordered by time alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -23,12 +23,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests.
+/// A clock for tests, which is set and advanced by hand.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
-    /// A clock that shows `now`.
+    /// Creates a clock that shows `now`.
     #[must_use]
     pub const fn new(now: Timestamp) -> Self {
         Self(AtomicU64::new(now))

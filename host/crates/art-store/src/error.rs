@@ -1,4 +1,4 @@
-//! What can go wrong in a store.
+//! Errors of a store.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use crate::record::RunState;
 
-/// Why the store did not do what it was asked.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A write names a thread that is not there.
+    /// A write names a thread that does not exist.
     #[error("there is no thread `{thread_id}`: create it first")]
     UnknownThread {
         /// The thread.
         thread_id: String,
     },
-    /// A write names a run that is not there.
+    /// A write names a run that does not exist.
     #[error("there is no run `{trace_id}`: begin it first")]
     UnknownRun {
         /// The run.
@@ -39,7 +39,7 @@ pub enum StoreError {
         /// The thread it was to be added to.
         thread_id: String,
     },
-    /// Somebody else wrote in between.
+    /// Another writer was faster.
     #[error(
         "{what} `{id}` is at {}, not at {}: read it again before writing",
         position(*actual),
@@ -50,9 +50,9 @@ pub enum StoreError {
         what: &'static str,
         /// Thread or run.
         id: String,
-        /// Version of the state, or last sequence of the journal, that the caller knows; `None` for nothing yet.
+        /// Version of the state, or last sequence of the journal, that the caller expects; `None` for none yet.
         expected: Option<u64>,
-        /// What is there.
+        /// Actual version or sequence.
         actual: Option<u64>,
     },
     /// The run has ended for good.
@@ -68,25 +68,25 @@ pub enum StoreError {
     NotSuspended {
         /// The run.
         trace_id: String,
-        /// Where it stands.
+        /// The stage of the run.
         status: RunState,
     },
     /// A name or a number is out of bounds.
     #[error("{what} `{value}` {problem}")]
     Invalid {
-        /// What it is.
+        /// Kind of the value.
         what: &'static str,
         /// The value, cut short.
         value: String,
-        /// What is wrong with it and what would be right.
+        /// The problem, and a value that would be right.
         problem: &'static str,
     },
     /// A value is over [`MAX_VALUE_BYTES`](crate::limits::MAX_VALUE_BYTES).
     #[error("{what} of `{id}` has more than {maximum} bytes: shorten it")]
     TooLarge {
-        /// What it is.
+        /// Kind of the value.
         what: &'static str,
-        /// What it belongs to.
+        /// Identifier of its owner.
         id: String,
         /// The most that is taken.
         maximum: usize,
@@ -94,9 +94,9 @@ pub enum StoreError {
     /// JSON is nested deeper than [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH).
     #[error("{what} of `{id}` is nested deeper than {maximum}: flatten it")]
     TooDeep {
-        /// What it is.
+        /// Kind of the value.
         what: &'static str,
-        /// What it belongs to.
+        /// Identifier of its owner.
         id: String,
         /// The deepest that is taken.
         maximum: usize,
@@ -117,24 +117,24 @@ pub enum StoreError {
     /// A value could not be written as JSON.
     #[error("failed to write {what} of `{id}` as JSON")]
     Encode {
-        /// What it is.
+        /// Kind of the value.
         what: &'static str,
-        /// What it belongs to.
+        /// Identifier of its owner.
         id: String,
         /// The cause.
         source: serde_json::Error,
     },
-    /// A stored value is not what this host expects.
+    /// A stored value cannot be read by this host.
     #[error("failed to read {what} of `{id}`: the stored value is not one that this host writes")]
     Decode {
-        /// What it is.
+        /// Kind of the value.
         what: &'static str,
-        /// What it belongs to.
+        /// Identifier of its owner.
         id: String,
         /// The cause.
         source: serde_json::Error,
     },
-    /// Another host has the database.
+    /// Another host has the database open.
     #[error("the database `{}` is in use by another process: stop it or use another --home", path.display())]
     InUse {
         /// The database.
@@ -148,7 +148,7 @@ pub enum StoreError {
         /// The cause.
         source: Arc<rusqlite::Error>,
     },
-    /// The disk or a quota is full. Nothing was written; the store works again when there is space.
+    /// The disk or a quota is full. The write was not made; the store works again when there is space.
     #[error("there is no space left for the database `{}`: free some and try again", path.display())]
     NoSpace {
         /// The database.
@@ -156,7 +156,7 @@ pub enum StoreError {
         /// The cause.
         source: Arc<rusqlite::Error>,
     },
-    /// The file is no database of this host. It is left as it is.
+    /// The file is not a database of this host. It is left unchanged.
     #[error("`{}` is not a database of this host: move it away or use another --home", path.display())]
     NotOurs {
         /// The file.
@@ -182,13 +182,13 @@ pub enum StoreError {
     Damaged {
         /// The database.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         detail: String,
         /// What SQLite says, where it was asked.
         source: Option<Arc<rusqlite::Error>>,
     },
-    /// The database may have lost a write that the system had accepted, so nothing more is written. The process has to
-    /// open it again, which shows what is kept.
+    /// The database may have lost a write that the system had accepted, so no more writes are made. Opening it again
+    /// shows what was kept.
     #[error("writing to the database `{}` failed and it takes no more writes: check the disk and restart", path.display())]
     Poisoned {
         /// The database.
@@ -207,7 +207,7 @@ pub enum StoreError {
     /// A file operation failed.
     #[error("failed to {action} `{}`", path.display())]
     Io {
-        /// What was tried.
+        /// The action.
         action: &'static str,
         /// On what.
         path: PathBuf,

@@ -4,7 +4,7 @@
 //! acknowledged only once it is kept: for SQLite that means committed and synced. Every value that goes in or comes out is
 //! a copy (M2), and every sequence and version is checked and counted by the store, not by its callers (B19).
 //!
-//! The store does not decide who may read what. [`Thread::user_id`] is there for the host to check (B23).
+//! The store does not check access. [`Thread::user_id`] is stored for the host to check (B23).
 
 mod blob;
 mod check;

@@ -1,4 +1,4 @@
-//! A store that ends with the process.
+//! A store in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use crate::store::{Store, StoreFuture};
 mod runs;
 mod threads;
 
-/// Everything in memory, for tests and for hosts that keep nothing. It grows until threads are deleted.
+/// A store in memory, for tests and for hosts that keep nothing. It grows until threads are deleted.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
@@ -61,13 +61,13 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty store that takes the time from `clock`.
+    /// Creates an empty store that takes the time from `clock`.
     #[must_use]
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -76,8 +76,8 @@ impl MemoryStore {
         }
     }
 
-    /// Runs `work` when the future is polled. Every piece of work checks first and writes last, so even a panic leaves
-    /// nothing half done and a poisoned lock can be used.
+    /// Runs `work` when the future is polled. All work checks first and writes last, so a panic leaves no partial
+    /// change and a poisoned lock can be used.
     fn later<'a, T: Send + 'a>(
         &'a self,
         work: impl FnOnce(&mut Data, u64) -> Result<T, StoreError> + Send + 'a,

@@ -1,4 +1,4 @@
-//! What the store keeps beside the types of `art-core`, and how it is asked for.
+//! Records and filters of the store, beside the types of `art-core`.
 
 use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
@@ -10,21 +10,21 @@ use serde_json::Value;
 /// A thread to be created.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewThread {
-    /// Identifier, unique in the store; the host makes it (X1).
+    /// Identifier, unique in the store; the host makes it.
     pub id: String,
-    /// Who owns it; absent for a host with one user.
+    /// Owner; absent for a host with one user.
     pub user_id: Option<String>,
     /// Its settings.
     pub config: ThreadConfig,
 }
 
-/// A conversation with its settings (C49).
+/// A conversation with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
     /// Identifier.
     pub id: String,
-    /// Who owns it. The host compares it before it hands out anything of the thread (B23).
+    /// Owner. The host compares it before it returns anything of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// When it was created.
@@ -40,31 +40,32 @@ pub struct Thread {
 pub struct ThreadFilter {
     /// Only those of this person.
     pub user_id: Option<String>,
-    /// Only those whose identifier begins so.
+    /// Only those whose identifier starts with this.
     pub id_prefix: Option<String>,
-    /// At most so many; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means that maximum.
+    /// Maximum number of entries; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means
+    /// [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
 
 /// Which messages to list (C51).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// Keeps the most recent so many (M6); absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means that
-    /// maximum.
+    /// Maximum number of messages, the most recent ones (M6); absent, 0 or more than
+    /// [`MAX_LIST`](crate::limits::MAX_LIST) means [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
     /// Only those strictly earlier.
     pub before: Option<Timestamp>,
     /// Only those strictly later.
     pub after: Option<Timestamp>,
     /// Only those roles; empty means all. Applied before `limit`, so that internal messages do not push out the
-    /// conversation (B32).
+    /// conversation.
     pub roles: Vec<MessageRole>,
 }
 
-/// Which observations to list (C51). All conditions hold together (M7).
+/// Which observations to list. All conditions hold together (M7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservationFilter {
-    /// Only those types; empty means all (M7).
+    /// Only those types; empty means all.
     pub types: Vec<ObservationType>,
     /// Only those strictly earlier.
     pub before: Option<Timestamp>,
@@ -74,14 +75,15 @@ pub struct ObservationFilter {
     pub after_sequence: Option<u64>,
     /// Only those of this run.
     pub trace_id: Option<String>,
-    /// Keeps the first so many; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means that maximum.
+    /// Maximum number of observations, the first ones; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST)
+    /// means [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
 
 /// A run that begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewRun {
-    /// Identifier, unique in the store; the host makes it (X1).
+    /// Identifier, unique in the store; the host makes it.
     pub trace_id: String,
     /// Conversation.
     pub thread_id: String,
@@ -91,7 +93,7 @@ pub struct NewRun {
     pub model: Option<String>,
 }
 
-/// Where a run stands: one of the endings of C47, or still running.
+/// Status of a run: running, or how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "`RunStatus` explains the endings")]
@@ -117,7 +119,7 @@ impl RunState {
         Self::Cancelled,
     ];
 
-    /// The name on the wire and in the database.
+    /// Returns the name on the wire and in the database.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -130,7 +132,7 @@ impl RunState {
         }
     }
 
-    /// Whether nothing can happen to the run any more.
+    /// Returns whether the run has ended for good.
     #[must_use]
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Running | Self::Suspended)
@@ -149,7 +151,7 @@ impl From<RunStatus> for RunState {
     }
 }
 
-/// A run as it stands.
+/// A run in its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
@@ -159,7 +161,7 @@ pub struct Run {
     pub thread_id: String,
     /// The question, cut short.
     pub query: String,
-    /// Where it stands.
+    /// The stage of the run.
     pub status: RunState,
     /// When it began.
     pub started: Timestamp,
@@ -169,7 +171,7 @@ pub struct Run {
     /// The model that answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the host wants to show of it without reading the journal; null until it ended.
+    /// Summary for listings, which need not read the journal then; null until the run ends.
     pub summary: Value,
     /// Sequence of the last journal entry; 0 before the first.
     pub last_sequence: u64,
@@ -180,11 +182,12 @@ pub struct Run {
 pub struct RunFilter {
     /// Only those of this thread.
     pub thread_id: Option<String>,
-    /// Only those whose identifier begins so.
+    /// Only those whose identifier starts with this.
     pub id_prefix: Option<String>,
-    /// Only those that stand there; `Running` finds what a crash left behind.
+    /// Only those with this status; `Running` finds runs that a crash left open.
     pub status: Option<RunState>,
-    /// At most so many; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means that maximum.
+    /// Maximum number of entries; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means
+    /// [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
 
@@ -196,8 +199,8 @@ pub struct JournalEntry {
     pub sequence: u64,
     /// When it was stored.
     pub timestamp: Timestamp,
-    /// What the payload is; the host's own names.
+    /// Kind of the payload, in the host's words.
     pub kind: String,
-    /// What happened.
+    /// Payload.
     pub payload: Value,
 }

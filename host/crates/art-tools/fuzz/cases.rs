@@ -44,6 +44,12 @@ pub(crate) fn read(bytes: &[u8]) -> (Value, Value) {
     (schema, source.value(DEPTH))
 }
 
+/// A float of any size.
+fn wide(byte: usize) -> Value {
+    let power = i32::try_from(byte).unwrap_or_default() * 20 - 4_800;
+    json!(1.1 * 10_f64.powi(power))
+}
+
 /// Bytes that decide; behind their end everything is 0.
 struct Source<'b>(&'b [u8]);
 
@@ -117,10 +123,13 @@ impl Source<'_> {
             2 => ("pattern", self.pattern().into()),
             3 => ("uniqueItems", true.into()),
             4 => (self.pick(&["const", "default"]), self.value(3)),
-            5 => (
-                self.pick(&["minLength", "maxItems", "minProperties", "minContains"]),
-                self.byte().into(),
-            ),
+            5 => {
+                let keyword = self.pick(&["minLength", "maxItems", "minProperties", "minContains"]);
+                match self.byte() {
+                    unit @ 224.. => ("multipleOf", wide(unit)),
+                    limit => (keyword, limit.into()),
+                }
+            }
             6 => ("enum", (0..=self.byte() % 8).map(|_| self.value(2)).collect()),
             7 | 8 => ("properties", self.named(depth).into()),
             9 => (
@@ -151,7 +160,10 @@ impl Source<'_> {
             0 => Value::Null,
             1 => json!(self.byte()),
             2 => json!((1_u64 << 63) | self.byte() as u64),
-            3 => json!(self.byte() as f64 / 4.0),
+            3 => match self.byte() {
+                large @ 224.. => wide(large),
+                small => json!(small as f64 / 4.0),
+            },
             4 => Value::String(self.text()),
             5 => (0..self.byte() % 6).map(|_| self.value(depth)).collect(),
             6 => {

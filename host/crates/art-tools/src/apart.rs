@@ -7,7 +7,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// What a call has left for the work of the host on its values.
+/// Time and cancellation of a call, for the host's work on its values.
 #[derive(Debug)]
 pub(crate) struct Allowance<'c> {
     /// Of the time that the call may take.
@@ -17,11 +17,11 @@ pub(crate) struct Allowance<'c> {
     pub(crate) cancel: &'c CancellationToken,
 }
 
-/// Does `work` here if it is light, and otherwise on a thread that holds up neither input and output nor other calls. Then the
-/// caller goes away when its time is over or it is cancelled; the work, whose cost is bounded, ends for nobody.
+/// Runs `work` here if it is light, else on a thread where it blocks neither I/O nor other calls. In that case the
+/// caller returns when its time is over or it is cancelled; the work, whose cost is bounded, ends later.
 ///
 /// # Errors
-/// How the call ends when the work does not.
+/// Fails with how the call ends when the work does not.
 pub(crate) async fn apart<T: Send + 'static>(
     is_light: bool,
     allowance: Allowance<'_>,
@@ -31,7 +31,7 @@ pub(crate) async fn apart<T: Send + 'static>(
         return Ok(work());
     }
     let working = spawn_blocking(work);
-    // Work that has not begun when nobody waits for it any more never does.
+    // Work that has not begun when its caller is gone is dropped.
     let _dropped = AbortOnDrop(working.abort_handle());
     tokio::select! {
         biased;

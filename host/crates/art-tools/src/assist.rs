@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use crate::parse;
 
-/// How an output or its metadata says it; the code of a failure has the same name on the wire (C79).
+/// How an output or its metadata says it; the code of a failure has the same name on the wire.
 pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
 
-/// Whether a tool asks the model for help: by the code of its failure, or in an output that is an object with that `action`
-/// (or `error`, as older tools have it), or a text of such an object, which may follow a title and an empty line.
+/// Returns whether a tool asks the model for help: by the code of its failure, or in an output that is an object with
+/// that `action` (or `error`, as older tools have it), or a text of such an object, which may follow a title and an
+/// empty line.
 pub(crate) fn asks(result: &ToolResult) -> bool {
     let by_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
     by_code || result.output.as_ref().is_some_and(asks_in)

@@ -1,4 +1,4 @@
-//! The checks before a call, in the order and with the texts of T4.
+//! The checks before a call, in the order and with the texts of the contract (T4, M06, M07).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub(crate) async fn check(
         Ok(Ok(checked)) => {
             call.arguments = checked.arguments;
             let mut limits = tool.limits;
-            // What the check took is gone.
+            // The check has used a part of the time.
             limits.timeout_ms = limits.timeout_ms.saturating_sub(millis(start)).max(1);
             let context = scope.context(&call.call_id);
             let admitted = Admitted::new(call, checked.input_json, context, limits, scope.cancel.clone());
@@ -77,7 +77,8 @@ struct Checked {
     input_json: String,
 }
 
-/// Checks the arguments where that holds up nobody. The outer error is how a call ends whose check did not.
+/// Checks the arguments where that blocks no other call. The outer error is the ending of a call whose check did not
+/// end.
 async fn check_apart(tool: &Arc<Tool>, arguments: Value, scope: &CallScope) -> Result<Result<Checked, String>, Ending> {
     let shape = match Shape::of_payload(&arguments) {
         Ok(shape) => shape,

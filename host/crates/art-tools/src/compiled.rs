@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use art_core::limits::{LimitTooHigh, Limits};
+use art_core::limits::Limits;
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::Value;
 
@@ -12,8 +12,10 @@ use crate::refusal::{InvalidName, Part, RegisterError};
 use crate::schema::CompiledSchema;
 use crate::shape::{Shape, text_len};
 
-/// Bytes of a tool's description, input schema and examples together: what a prompt may have to carry (D06).
+/// Bytes of a tool's description and input schema together: what a prompt may have to carry.
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
+/// Bytes of a tool's examples together. A prompt carries only a few short ones; the embedded model learns from all.
+pub const MAX_EXAMPLE_BYTES: usize = 64 << 10;
 /// Bytes of an output that is parsed where it arrives: a millisecond at most.
 const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
 const MAX_NAME: usize = 64;
@@ -49,8 +51,8 @@ impl Tool {
         // Before the examples: it bounds them.
         check_prompt(&schema)?;
         check_examples(&schema, &input, output.as_ref())?;
-        let limits = executor.limits();
-        check_limits(&limits).map_err(|problem| RegisterError::Limits {
+        // An executor may not give itself more than the host ever gives.
+        let limits = executor.limits().checked().map_err(|problem| RegisterError::Limits {
             name: schema.name.clone(),
             problem,
         })?;
@@ -64,7 +66,7 @@ impl Tool {
         })
     }
 
-    /// Whether a call of the tool runs apart from the others of its batch (Q3a).
+    /// Whether a call of the tool runs apart from the others of its batch.
     pub(crate) fn is_blocking(&self) -> bool {
         self.schema.execution_mode == ExecutionMode::Blocking
     }
@@ -144,34 +146,15 @@ fn check_part<'e>(
 }
 
 fn check_prompt(schema: &ToolSchema) -> Result<(), RegisterError> {
-    let examples = if schema.examples.is_empty() {
-        0
-    } else {
-        text_len(&schema.examples)
-    };
-    let parts = [schema.description.len(), text_len(&schema.input_schema), examples];
-    let bytes = parts.into_iter().fold(0, usize::saturating_add);
+    let bytes = schema.description.len().saturating_add(text_len(&schema.input_schema));
     if bytes > MAX_PROMPT_BYTES {
-        return Err(RegisterError::PromptTooLong {
-            name: schema.name.clone(),
-            bytes,
-        });
+        let name = schema.name.clone();
+        return Err(RegisterError::PromptTooLong { name, bytes });
+    }
+    let bytes = text_len(&schema.examples);
+    if bytes > MAX_EXAMPLE_BYTES {
+        let name = schema.name.clone();
+        return Err(RegisterError::ExamplesTooLong { name, bytes });
     }
     Ok(())
-}
-
-/// An executor may not give itself more than the host ever gives.
-fn check_limits(limits: &Limits) -> Result<(), LimitTooHigh> {
-    let maximum = Limits::MAX;
-    let pairs = [
-        ("fuel", limits.fuel, maximum.fuel),
-        ("timeoutMs", limits.timeout_ms, maximum.timeout_ms),
-        ("memoryBytes", limits.memory_bytes, maximum.memory_bytes),
-        ("inputBytes", limits.input_bytes, maximum.input_bytes),
-        ("outputBytes", limits.output_bytes, maximum.output_bytes),
-    ];
-    match pairs.into_iter().find(|(_, asked, maximum)| asked > maximum) {
-        Some((name, asked, maximum)) => Err(LimitTooHigh { name, asked, maximum }),
-        None => Ok(()),
-    }
 }

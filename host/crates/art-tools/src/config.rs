@@ -9,13 +9,13 @@ pub struct SystemConfig {
     pub max_parallel: usize,
     /// Calls that may wait for one of them to end; the next is refused with `BUSY`.
     pub queue: usize,
-    /// How long an executor may go on after its time is over or its call was cancelled, to report what it used. Then it is
-    /// dropped.
+    /// How long an executor may continue after its time is over or its call was cancelled, to report its usage. Then it
+    /// is dropped.
     pub grace: Duration,
 }
 
 impl Default for SystemConfig {
-    /// Twice the processors but at least 4 at a time, 128 waiting, 2 s of grace.
+    /// Allows twice the number of processors but at least 4 calls at a time, 128 waiting, and 2 s of grace.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         Self {

@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use crate::shape::{Shape, text_len};
 
-/// Properties and items that are looked at while defaults are filled into one value.
+/// Maximum number of properties and items visited while defaults are filled into one value.
 const MAX_STEPS: usize = 500_000;
 
-/// What the defaults add is too large.
+/// The added defaults are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("grows too large when the defaults of its schema are filled in")]
 pub struct TooManyDefaults;
 
-/// The shape of all that a schema may have as a `default`; nothing at all for most, whose values then need no walk.
+/// Returns the shape of all defaults of a schema; empty for most schemas, whose values then need no walk.
 pub(crate) fn measure(schema: &Value) -> Shape {
     let measured = |value| Shape::measure(value, usize::MAX, usize::MAX).unwrap_or_default();
     match schema {
@@ -29,10 +29,10 @@ pub(crate) fn measure(schema: &Value) -> Shape {
 /// Adds every missing property that has a `default`, in nested objects and items as well, through `allOf`. Not through
 /// `anyOf` and the like: which of their schemas is meant is known only after validation.
 ///
-/// The schema must be a tree, so it ends by itself.
+/// The schema must be a tree, so that the walk ends.
 ///
 /// # Errors
-/// When what is added has more than `max_bytes` bytes, or there is too much to look at.
+/// Fails if the added defaults have more than `max_bytes` bytes, or if there are too many places to visit.
 pub(crate) fn fill(schema: &Value, value: &mut Value, max_bytes: usize) -> Result<(), TooManyDefaults> {
     let mut filling = Filling {
         steps: MAX_STEPS,

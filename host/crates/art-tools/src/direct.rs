@@ -1,4 +1,4 @@
-//! Tools that are part of the host (T14: direct tools).
+//! Tools that are part of the host (T14).
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -40,13 +40,13 @@ pub struct DirectCall {
 /// It is trusted with the host's memory, so only time and output are limited. A panic ends the call with a host error and
 /// nothing else. The function must not block; what blocks belongs into `spawn_blocking`.
 pub struct DirectTool {
-    schema: ToolSchema,
+    pub(crate) schema: ToolSchema,
     limits: Limits,
     function: Box<dyn Fn(DirectCall) -> BoxFuture<'static, Ending> + Send + Sync>,
 }
 
 impl DirectTool {
-    /// A tool with the default limits. [`success`] and [`failure`] make the usual endings.
+    /// Creates a tool with the default limits; [`typed`](Self::typed) takes a function with a type of its own. [`success`] and [`failure`] make the usual endings.
     pub fn new<F, Fut>(schema: ToolSchema, function: F) -> Self
     where
         F: Fn(DirectCall) -> Fut + Send + Sync + 'static,

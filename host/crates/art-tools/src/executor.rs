@@ -1,4 +1,4 @@
-//! What runs a call, and the proof that the call may be run.
+//! Executors of calls, and the proof that a call was checked.
 
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::NewestProgress;
 
-/// A call that passed every check of T4: enabled for its thread, registered, its arguments valid.
+/// A call that passed every check: enabled for its thread, registered, its arguments valid.
 ///
-/// Only [`ToolSystem`](crate::system::ToolSystem) makes one and [`ToolExecutor`] accepts nothing else, so a call cannot
-/// reach a sandbox unchecked.
+/// Only [`ToolSystem`](crate::system::ToolSystem) makes one and [`ToolExecutor`] accepts nothing else, so no call
+/// reaches a sandbox unchecked.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     call: ParsedToolCall,
@@ -40,7 +40,7 @@ impl Admitted {
         }
     }
 
-    /// An admitted call that nothing checked, for tests and benches of executors.
+    /// Creates an admitted call without any check, for tests and benches of executors.
     ///
     /// Needs the cargo feature `test-util`, which no build that is shipped turns on. The input is the arguments as they
     /// are; the context names the thread `thread` and the run `trace`; the token is never cancelled.
@@ -50,7 +50,7 @@ impl Admitted {
         Self::for_test_with_cancel(call, limits, CancellationToken::new())
     }
 
-    /// [`for_test`](Self::for_test) with a token that the test can cancel.
+    /// Creates a call as [`for_test`](Self::for_test), with a token that the test can cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
@@ -68,38 +68,39 @@ impl Admitted {
         self.call
     }
 
-    /// The call. Its arguments are the validated ones, defaults included.
+    /// Returns the call. Its arguments are the validated ones, defaults included.
     #[must_use]
     pub const fn call(&self) -> &ParsedToolCall {
         &self.call
     }
 
-    /// The validated arguments with defaults, as compact JSON text.
+    /// Returns the validated arguments with defaults, as compact JSON text.
     #[must_use]
     pub fn input_json(&self) -> &str {
         &self.input_json
     }
 
-    /// Who calls, and in which run (C7). The host made every identifier.
+    /// Returns the caller and the run. The host made every identifier.
     #[must_use]
     pub const fn context(&self) -> &ExecutionContext {
         &self.context
     }
 
-    /// What the call may use.
+    /// Returns the limits of the call.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Cancelled when the caller gives up. An executor that sees it ends with `Ending::Cancelled` and the usage so far; one
-    /// that does not is dropped after [`SystemConfig::grace`](crate::config::SystemConfig::grace).
+    /// Returns the token that is cancelled when the caller gives up. An executor that observes it ends with
+    /// `Ending::Cancelled` and the usage so far; one that does not is dropped after
+    /// [`SystemConfig::grace`](crate::config::SystemConfig::grace).
     #[must_use]
     pub const fn cancel(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// Where an executor puts what its tool says of its work. Nobody may be listening.
+    /// Returns where an executor puts progress reports. They may have no reader.
     #[must_use]
     pub const fn progress(&self) -> &NewestProgress {
         &self.progress
@@ -108,22 +109,23 @@ impl Admitted {
 
 /// A tool as the host runs it (C1).
 ///
-/// [`schema`](Self::schema), [`limits`](Self::limits) and [`owner`](Self::owner) are read once, at registration; what they
-/// return later is not looked at.
+/// [`schema`](Self::schema), [`limits`](Self::limits) and [`owner`](Self::owner) are read once, at registration; later
+/// values are ignored.
 pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
-    /// What the tool says of itself.
+    /// Returns the schema of the tool.
     fn schema(&self) -> &ToolSchema;
 
-    /// What one call may use. The executor enforces it; the host adds a backstop for the time.
+    /// Returns the limits of one call. The executor enforces them; the host adds a backstop for the time.
     fn limits(&self) -> Limits {
         Limits::EXECUTE
     }
 
-    /// Whose tool it is: a plugin's identifier, or `host` (X3).
+    /// Returns the owner of the tool: a plugin's identifier, or `host`.
     fn owner(&self) -> &str;
 
-    /// What has to be done before the first call of the tool can begin, and may take far longer than a call: its time begins
-    /// after it. None, as for every call but the first, when there is nothing to do. It sees the cancellation itself.
+    /// Returns the preparation before the first call of the tool, which may take far longer than a call; the time of
+    /// the call starts after it. Returns `None` if there is nothing to prepare, as for every later call. The
+    /// preparation observes the cancellation itself.
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let _ = call;
         None
@@ -132,6 +134,6 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Runs an admitted call to its end. Never fails: every way to end is an [`Outcome`]. A panic counts as a failure of the
     /// host.
     ///
-    /// The future is polled on the task of the caller beside the other calls of the batch, so it must not block.
+    /// The future is polled on the caller's task next to the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;
 }

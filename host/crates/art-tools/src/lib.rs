@@ -34,8 +34,9 @@ mod queue;
 mod run;
 #[cfg(test)]
 mod testing;
+mod typed;
 
-pub use compiled::{MAX_PROMPT_BYTES, check_name};
+pub use compiled::{MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, check_name};
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};

@@ -13,13 +13,13 @@ use crate::shape::text_len;
 
 /// Bytes of the content of an observation (X17). The whole output is in the result; an observation is for people and is kept.
 pub const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// What is kept of an output that is too large: its text is quoted, which can double it.
+/// Bytes kept of an output that is too large. Its text is quoted, which can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
-/// What is kept of metadata beside such an output.
+/// Bytes kept of the metadata of such an output.
 const KEPT_METADATA_BYTES: usize = 8 << 10;
 const MAX_NAME: usize = 200;
 
-/// The one `TOOL_EXECUTION` of a call. `text` is the output as the tool wrote it.
+/// Returns the one `TOOL_EXECUTION` of a call. `text` is the output as the tool wrote it.
 pub(crate) fn observation(report: &ToolReport, text: Option<&str>, scope: &CallScope) -> NewObservation {
     let content = content(&report.result, text);
     let mut metadata = JsonObject::new();
@@ -49,11 +49,11 @@ fn content(result: &ToolResult, text: Option<&str>) -> Value {
     } else {
         serde_json::to_value(shortened(result, text))
     };
-    // A result holds nothing that cannot be written as JSON.
+    // Every result can be written as JSON.
     value.unwrap_or_default()
 }
 
-/// The result with the beginning of its output in place of it, and a marker that says so.
+/// Returns the result with its output replaced by the beginning of it, and a marker.
 fn shortened(result: &ToolResult, text: Option<&str>) -> ToolResult {
     let output = result.output.as_ref().map(|output| match text {
         Some(text) => Value::String(cut(text)),
@@ -96,7 +96,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What is left of an answer that could not be stored: nothing may be used that a restart would not know of.
+/// Returns the replacement of an answer that could not be stored: a run must not use what a restart would not know of.
 pub(crate) fn withheld(call: &art_core::tool::ParsedToolCall) -> Answer {
     let text = crate::output::about(call, "ran, but its result could not be stored and is withheld");
     let code = art_core::error::ToolErrorCode::HostError;

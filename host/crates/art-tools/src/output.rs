@@ -1,4 +1,4 @@
-//! From what a tool gave back to what the model and the wire see. Nothing in it makes a success of a failure (D16).
+//! Turns the outcome of a tool into the result for the model and the wire. A failure never becomes a success (D16).
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode as Code;
@@ -19,7 +19,7 @@ const MAX_TITLE: usize = 500;
 const UNEXPLAINED: &str = "Unknown execution error";
 /// Characters of a failure's message.
 const MAX_MESSAGE: usize = 8_000;
-/// Bytes of what a tool says beside its output: metadata, sources, and each part of a suspension.
+/// Bytes of everything next to an output: metadata, sources, and each part of a suspension.
 const MAX_ASIDE_BYTES: usize = 64 << 10;
 /// Characters of an identifier, a file name or a media type that a tool chose.
 const MAX_NAME: usize = 200;
@@ -29,12 +29,12 @@ const MAX_SOURCES: usize = 100;
 const MAX_ATTACHMENTS: usize = 100;
 const MAX_URL: usize = 4_000;
 
-/// In the metadata of a suspension: the form of the answer as the tool gave it, not yet validated (C19).
+/// In the metadata of a suspension: the form of the answer as the tool gave it, not yet validated.
 pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
 /// In the metadata: the identifier that the tool itself gave to its suspension (X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
-/// Set to true in the metadata of a result with which a tool asks the model for help (T13). The call is over all the same: the
-/// model reads the result and goes on.
+/// Set to true in the metadata of a result with which a tool asks the model for help. The call is over all the same:
+/// the model reads the result and continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Names of metadata that only the host sets.
 const RESERVED: [&str; 10] = [
@@ -56,7 +56,7 @@ pub(crate) struct Answer {
     pub(crate) result: ToolResult,
     pub(crate) ending: CallEnding,
     pub(crate) text: Option<String>,
-    /// The files beside the output.
+    /// Files next to the output.
     pub(crate) attachments: Vec<Attachment>,
 }
 
@@ -73,7 +73,7 @@ impl Answer {
     }
 }
 
-/// The answer for an ending.
+/// Returns the answer for an ending.
 pub(crate) fn answer(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> Answer {
     let answer = match ending {
         Ending::Success(success) => succeeded(call, tool, success),
@@ -89,7 +89,7 @@ pub(crate) fn answer(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> Answ
     answer
 }
 
-/// The answer for an ending that carries no payload, or none that is used.
+/// Returns the answer for an ending that carries no payload, or none that is used.
 pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> Answer {
     let (code, text) = ending.error().unwrap_or_else(|| {
         let text = "asked for a subtask, which this host cannot run yet";
@@ -102,7 +102,7 @@ pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> Answer {
     Answer::error(call, ending.into(), code, about(call, &truncate(&text, MAX_MESSAGE)))
 }
 
-/// `Tool "X" <text>`; the name is the model's, so it is bounded.
+/// Returns `Tool "X" <text>`; the name comes from a model, so it is bounded.
 pub(crate) fn about(call: &ParsedToolCall, text: &str) -> String {
     format!("Tool \"{}\" {text}", truncate(&call.tool_name, MAX_NAME))
 }
@@ -138,8 +138,8 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Ans
     })
 }
 
-/// Makes an error of a success whose metadata has an `error` that is a text or `true`, and says whether it did (C81). The
-/// output stays: it may say more.
+/// Turns a success into an error if its metadata has an `error` that is a text or `true`, and returns whether it did
+/// (C81). The output stays: it may say more.
 fn take_back(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
         Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE),
@@ -190,7 +190,7 @@ fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, St
     })
 }
 
-/// The tool's own words are the error (T4, A13).
+/// The tool's own words are the error (T4).
 fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
     let message = match failure.message.as_str() {
         "" => UNEXPLAINED.to_owned(),
@@ -207,8 +207,8 @@ fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
     })
 }
 
-/// The tool's metadata without the names that are the host's. Its own identifier of a suspension is kept under another name
-/// (X2).
+/// Returns the tool's metadata without the names that are the host's. Its own identifier of a suspension is kept under
+/// another name (X2).
 fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
     let Value::Object(mut extra) = aside(Value::Object(metadata))? else {
         return Ok(JsonObject::new());
@@ -225,7 +225,7 @@ fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
     Ok(extra)
 }
 
-/// Refuses a value beside the output that is too large to be kept with every result.
+/// Refuses a value next to the output that is too large to be kept with every result.
 fn aside(value: Value) -> Result<Value, String> {
     if value.as_object().is_some_and(JsonObject::is_empty) {
         return Ok(value);

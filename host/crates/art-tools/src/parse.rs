@@ -1,4 +1,4 @@
-//! Strict parsing of JSON text that a tool made (D09 to D12).
+//! Strict parsing of JSON text that a tool made (D09, D10, D12).
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, TooLarge};
 /// An integer beyond 64 bits becomes the nearest float; a number that no float can hold is refused.
 ///
 /// # Errors
-/// What is wrong, with its line and column.
+/// Fails with what is wrong, with its line and column.
 pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
     let shape = RefCell::new(Shape::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);

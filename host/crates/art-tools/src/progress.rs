@@ -1,4 +1,4 @@
-//! What a caller may hear of its calls before the whole batch has ended.
+//! Progress of calls before their batch has ended.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,39 +12,39 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use crate::report::ToolReport;
 use crate::scope::CallScope;
 
-/// How often the host looks at what a tool says, so however often it says something, no more than that is told.
+/// Interval at which the host reads progress, which bounds the number of reports.
 const LOOK: Duration = Duration::from_millis(100);
 /// Bytes of a title that are kept: more than a line of a terminal has.
 const MAX_TITLE_BYTES: usize = 200;
-/// Bytes that the facts of a progress may have; longer ones are not looked at.
+/// Maximum bytes of the facts in a progress report; longer ones are ignored.
 const MAX_FACTS_BYTES: usize = 1_000;
 
-/// How far a call is. A call that was refused, found no place in the queue or was not run for another reason does not run,
-/// so nothing but its report tells of it.
+/// Progress of a call. A call that did not run, because it was refused or found no place in the queue, has none; only
+/// its report mentions it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallProgress {
     /// The call has a place and runs now. Its arguments are the validated ones, defaults included.
     Started(ParsedToolCall),
-    /// A call that runs said how far it is. Told at most ten times a second: what it said in between is lost.
+    /// Progress of a running call, reported at most ten times a second; the newest report counts.
     Said(ToolProgress),
-    /// A call that had started has ended, in whatever way, and was recorded. The report is the one that the batch gives.
+    /// A call that had started has ended, in whatever way, and was recorded, with the report that the batch returns.
     Ended(Box<ToolReport>),
 }
 
-/// What a tool says of its work (C78). It is for a person who waits, and nothing else: it is not stored and decides nothing.
+/// A progress report of a tool (C78). It is for a waiting person only: it is not stored and decides nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolProgress {
     /// The call.
     pub call_id: String,
-    /// What the call belongs to; see [`CallScope::parent_id`].
+    /// Parent of the call; see [`CallScope::parent_id`].
     pub parent_id: Option<String>,
-    /// What is being done, as the tool says it: at most 200 bytes, which a terminal must not be given as they are.
+    /// What the tool is doing, in its own words: at most 200 bytes, unescaped.
     pub title: String,
-    /// How much of it is done, 0 to 100, when the tool says so: its facts have `done` and `of`.
+    /// Progress in percent, 0 to 100, if the facts of the tool have `done` and `of`.
     pub percent: Option<u8>,
 }
 
-/// What a call last said, until somebody looks; what it said before that is lost. Copies are one and the same.
+/// The newest progress report of a call, until it is read; older ones are lost. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct NewestProgress(Arc<Mutex<Option<Said>>>);
 
@@ -57,7 +57,7 @@ struct Said {
 }
 
 impl NewestProgress {
-    /// Takes the place of what was said before. `facts` is the text of a JSON object, or empty.
+    /// Replaces the last report. `facts` is the text of a JSON object, or empty.
     pub fn say(&self, title: &str, facts: &str) {
         let facts = if facts.len() > MAX_FACTS_BYTES { "" } else { facts };
         let said = Said {
@@ -72,7 +72,7 @@ impl NewestProgress {
     }
 }
 
-/// Runs `call` as `running` to its end, and tells the listener of `scope` what it says on the way.
+/// Runs `call` as `running` to its end, and sends its progress to the receiver of `scope`.
 pub(crate) async fn followed<F: Future>(
     running: F,
     call: &ParsedToolCall,
@@ -105,7 +105,7 @@ fn progress(call: &ParsedToolCall, scope: &CallScope, said: Said) -> ToolProgres
     }
 }
 
-/// The share that `{"done": 3, "of": 10}` means, rounded down; none when the facts have no such share.
+/// Returns the share that `{"done": 3, "of": 10}` means, rounded down; none if the facts have no such share.
 fn percent(facts: &str) -> Option<u8> {
     let facts: Value = serde_json::from_str(facts).ok()?;
     let number = |name: &str| facts.get(name).and_then(Value::as_f64);

@@ -1,4 +1,4 @@
-//! Places for calls: so many run, so many wait, and the next is told to come back.
+//! Places for calls: a bounded number runs, a bounded number waits, and further calls are refused as busy.
 
 use art_core::outcome::Ending;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -34,7 +34,8 @@ impl Queue {
     /// Waits for the right to run, first come first served.
     ///
     /// # Errors
-    /// [`Ending::Busy`] at once when there is no place to wait; [`Ending::Cancelled`] when the caller gives up.
+    /// Fails with [`Ending::Busy`] at once if there is no place to wait, and with [`Ending::Cancelled`] if the caller
+    /// gives up.
     pub(crate) async fn enter(&self, cancel: &CancellationToken) -> Result<Permit<'_>, Ending> {
         let Ok(place) = self.places.try_acquire() else {
             return Err(Ending::Busy);

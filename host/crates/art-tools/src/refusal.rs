@@ -5,25 +5,25 @@ use std::fmt;
 use art_core::limits::LimitTooHigh;
 
 use crate::admission::SchemaProblem;
-use crate::compiled::MAX_PROMPT_BYTES;
+use crate::compiled::{MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES};
 
 /// Why a tool is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// No name, or one that is not allowed (T1, A2).
+    /// No name, or one that is not allowed (T1).
     #[error("Invalid tool executor provided for registration.")]
     InvalidExecutor {
         /// The name.
         source: InvalidName,
     },
-    /// Another tool has the name (X3).
+    /// Another tool has the name.
     #[error("tool `{name}` of `{newcomer}` is not registered: `{owner}` already has a tool of that name")]
     Duplicate {
         /// The name.
         name: String,
-        /// Who has it.
+        /// Owner of the tool with that name.
         owner: String,
-        /// Who wants it.
+        /// Owner of the refused tool.
         newcomer: String,
     },
     /// A schema is not admitted or not valid.
@@ -45,14 +45,22 @@ pub enum RegisterError {
         message: String,
     },
     /// It would take too much of every prompt (D06).
-    #[error("description, input schema and examples of `{name}` have {bytes} bytes, more than {MAX_PROMPT_BYTES}")]
+    #[error("description and input schema of `{name}` have {bytes} bytes, more than {MAX_PROMPT_BYTES}")]
     PromptTooLong {
         /// The tool.
         name: String,
         /// How many.
         bytes: usize,
     },
-    /// It asks for more than the host ever gives.
+    /// Its examples would take too long to check, and to learn from.
+    #[error("the examples of `{name}` have {bytes} bytes, more than {MAX_EXAMPLE_BYTES}: leave some out")]
+    ExamplesTooLong {
+        /// The tool.
+        name: String,
+        /// How many.
+        bytes: usize,
+    },
+    /// The tool requests more than the maximum of the host.
     #[error("tool `{name}` is not registered: {problem}")]
     Limits {
         /// The tool.

@@ -1,4 +1,4 @@
-//! Which tools there are (T1 to T3).
+//! The registry of tools.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -9,7 +9,7 @@ use crate::compiled::Tool;
 use crate::executor::ToolExecutor;
 use crate::refusal::RegisterError;
 
-/// Whether two names of tools are the same but for `_` and `-`, which people and models take for each other.
+/// Returns whether two names of tools are the same but for `_` and `-`, which people and models take for each other.
 #[must_use]
 pub fn same_name(left: &str, right: &str) -> bool {
     let spelt = |byte: u8| if byte == b'-' { b'_' } else { byte };
@@ -26,7 +26,7 @@ pub struct ToolRegistry {
 }
 
 impl ToolRegistry {
-    /// An empty registry.
+    /// Creates an empty registry.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -35,27 +35,27 @@ impl ToolRegistry {
     /// Adds a tool under the name in its schema (T1).
     ///
     /// # Errors
-    /// When the name is taken, whoever has it (X3), or the tool is refused.
+    /// Fails if the name is taken, whoever owns it (X3), or if the tool is refused.
     pub fn register(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = Tool::compile(executor)?;
         self.insert(tool, false)
     }
 
-    /// Adds a tool, or replaces the one of that name if the same owner has it (X3, A3).
+    /// Adds a tool, or replaces the one of that name if the same owner has it (X3).
     ///
     /// # Errors
-    /// When another owner has the name, or the tool is refused.
+    /// Fails if another owner has the name, or the tool is refused.
     pub fn replace(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = Tool::compile(executor)?;
         self.insert(tool, true)
     }
 
-    /// Takes a tool away. False when there was none (T2).
+    /// Takes a tool away. Returns `false` if there was none (T2).
     pub fn unregister(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// Takes away every tool for whose schema and owner `predicate` says so, and counts them (T2).
+    /// Removes every tool for whose schema and owner `predicate` is true, and returns their number (T2).
     pub fn unregister_where(&self, mut predicate: impl FnMut(&ToolSchema, &str) -> bool) -> usize {
         let mut tools = self.write();
         let before = tools.len();
@@ -63,36 +63,36 @@ impl ToolRegistry {
         before - tools.len()
     }
 
-    /// Takes every tool away (A7).
+    /// Takes every tool away (T2).
     pub fn clear(&self) {
         self.write().clear();
     }
 
-    /// The executor of a tool (A1).
+    /// Returns the executor of a tool.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn ToolExecutor>> {
         self.tool(name).map(|tool| Arc::clone(&tool.executor))
     }
 
-    /// Who registered a tool.
+    /// Returns the owner of a tool.
     #[must_use]
     pub fn owner(&self, name: &str) -> Option<String> {
         self.tool(name).map(|tool| tool.owner.clone())
     }
 
-    /// What a tool says of itself, with every `$ref` of its schemas replaced.
+    /// Returns the schema of a tool, with every `$ref` replaced.
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<ToolSchema> {
         self.tool(name).map(|tool| tool.schema.clone())
     }
 
-    /// Copies of all schemas, by name (A4).
+    /// Returns copies of all schemas, by name.
     #[must_use]
     pub fn list(&self) -> Vec<ToolSchema> {
         self.read().values().map(|tool| tool.schema.clone()).collect()
     }
 
-    /// Copies of the schemas of the tools that are both registered and enabled, by name (A5).
+    /// Returns copies of the schemas of the tools that are both registered and enabled, by name (T3).
     #[must_use]
     pub fn available(&self, is_enabled: impl Fn(&str) -> bool) -> Vec<ToolSchema> {
         let tools = self.read();

@@ -1,4 +1,4 @@
-//! What the tool system says about a call beside its result.
+//! The report on a call, next to its result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use art_core::tool::ToolResult;
 use art_core::usage::Usage;
 use serde::Serialize;
 
-/// One call, answered (T7: there is one for every call of a batch, in the order of the batch).
+/// One call, answered. A batch has one report for each call, in its order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolReport {
-    /// What the model and the wire see. `callId` and `toolName` are the request's.
+    /// Result for the model and the wire. `callId` and `toolName` are those of the request.
     pub result: ToolResult,
-    /// What the call used; nothing when it never ran.
+    /// What the call used; zero if it never ran.
     pub usage: Usage,
     /// How it ended.
     pub ending: CallEnding,
-    /// What it logged, bounded by its limits.
+    /// Log of the call, bounded.
     pub log: CallLog,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
@@ -35,19 +35,19 @@ pub enum CallEnding {
     Failure,
     /// A person has to decide.
     Suspended,
-    /// It asked for a subtask, which this host cannot do yet.
+    /// The call requested a subtask, which this host cannot run yet.
     Continuation,
     /// It burnt all its fuel.
     FuelExhausted,
     /// It took too long.
     Timeout,
-    /// It asked for too much memory.
+    /// The call requested too much memory.
     MemoryExhausted,
     /// Its recursion was too deep.
     StackOverflow,
     /// It stopped itself.
     Trap,
-    /// What it returned breaks the contract or its own output schema.
+    /// The output breaks the contract or the tool's output schema.
     InvalidOutput,
     /// It used a right that it was not granted.
     Denied,
@@ -65,12 +65,12 @@ pub enum CallEnding {
     InvalidArguments,
     /// Not run, because a call before it waits for a decision.
     NotRun,
-    /// It ran, but what it did could not be stored.
+    /// The call ran, but could not be recorded.
     NotRecorded,
 }
 
 impl CallEnding {
-    /// The name for tables, metrics and observations.
+    /// Returns the name for tables, metrics and observations.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

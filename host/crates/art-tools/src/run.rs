@@ -1,4 +1,4 @@
-//! Running an admitted call to its end, whatever its executor does.
+//! Runs an admitted call to its end, whatever its executor does.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::executor::{Admitted, ToolExecutor};
 
-/// Runs a call. The executor keeps its own time and sees the cancellation; only one that does neither within `grace` is
-/// dropped, and then what it used is not known.
+/// Runs a call. The executor limits its own time and observes the cancellation. One that does neither within `grace` is
+/// dropped, and its usage is unknown.
 pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration) -> Outcome {
     let start = Instant::now();
     // In an async block, so that a panic before the first await is caught as well.
@@ -47,7 +47,7 @@ fn panicked(call: &Admitted) -> Ending {
     }
 }
 
-/// The outcome of a call that nobody measured but for its time.
+/// Returns the outcome of a call of which only the time was measured.
 fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,
@@ -59,7 +59,7 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     }
 }
 
-/// Ends when the executor has had its chance.
+/// Ends when the executor has used its grace.
 async fn overdue(call: &Admitted, grace: Duration) -> Ending {
     let limit_ms = call.limits().timeout_ms;
     let late = sleep(Duration::from_millis(limit_ms).saturating_add(grace));

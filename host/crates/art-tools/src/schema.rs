@@ -4,7 +4,7 @@ use art_core::text::truncate;
 use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::admission::{Cost, Root, SchemaProblem, Tree, admit, pattern_options, unique_items};
+use crate::admission::{Cost, Root, SchemaProblem, Tree, admit, multiple_of, pattern_options, unique_items};
 use crate::defaults::{self, TooManyDefaults};
 use crate::shape::Shape;
 use crate::violation::{MAX_VIOLATIONS, Violations, describe};
@@ -33,6 +33,7 @@ impl CompiledSchema {
             .offline()
             .with_pattern_options(pattern_options())
             .with_keyword("uniqueItems", unique_items)
+            .with_keyword("multipleOf", multiple_of)
             .build(&tree)
             .map_err(|error| invalid(error.instance_path(), &error))?;
         Ok(Self {

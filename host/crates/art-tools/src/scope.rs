@@ -1,4 +1,4 @@
-//! On whose behalf and in which run calls are made.
+//! The run and the person for which calls are made.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::progress::CallProgress;
 pub enum EnabledTools {
     /// Those of these names.
     Named(Vec<String>),
-    /// Those that whoever knows says, asked at each call (S004).
+    /// Decided by the given object at each call (S004).
     Asked(Arc<dyn AskEnabled>),
 }
 
 /// Knows which tools a thread may use now.
 pub trait AskEnabled: Send + Sync + fmt::Debug {
-    /// Whether the tool of that name may be called. What cannot be found out is refused.
+    /// Returns whether the tool of that name may be called. If that cannot be found out, it may not.
     fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool>;
 }
 
 impl EnabledTools {
-    /// The tools of those names.
+    /// Creates the tools of those names.
     pub fn named<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::Named(names.into_iter().map(Into::into).collect())
     }
@@ -46,35 +46,35 @@ impl Default for EnabledTools {
     }
 }
 
-/// What the calls of one batch have in common. The host makes every identifier (X1).
+/// Fields that the calls of one batch share. The host makes every identifier.
 #[derive(Clone, Debug, Default)]
 pub struct CallScope {
     /// Conversation.
     pub thread_id: String,
     /// Run.
     pub trace_id: String,
-    /// Person on whose behalf the calls are made.
+    /// Person for whom the calls are made.
     pub user_id: Option<String>,
     /// Session of that person.
     pub session_id: Option<String>,
-    /// Tools that may be called; every other one is refused (X4).
+    /// Tools that may be called; every other one is refused.
     pub enabled_tools: EnabledTools,
-    /// What the observations belong to: the todo item.
+    /// Parent of the observations: the todo item.
     pub parent_id: Option<String>,
-    /// Set when a suspended call is run again after its decision (C18); such a batch has that one call.
+    /// Set when a suspended call is run again after its decision; such a batch has that one call.
     pub hitl_context: Option<HitlContext>,
     /// Cancels every call of the batch.
     pub cancel: CancellationToken,
-    /// Is told of each call of the batch that runs: its start, what it says of itself, its end. What is sent to a receiver
-    /// that is gone is lost.
+    /// Receives the start, the progress and the end of each call of the batch that runs. Messages to a closed receiver
+    /// are lost.
     pub progress: Option<UnboundedSender<CallProgress>>,
 }
 
 impl CallScope {
-    /// Says how far a call is to whoever listens; `progress` is made only then.
+    /// Sends the progress of a call to the receiver, if there is one; `progress` is made only then.
     pub(crate) fn tell(&self, progress: impl FnOnce() -> CallProgress) {
         if let Some(listener) = &self.progress {
-            // Who does not listen any more misses nothing that is not stored.
+            // Ignore send errors: progress is best effort, results are stored.
             drop(listener.send(progress()));
         }
     }

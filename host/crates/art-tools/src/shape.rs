@@ -33,7 +33,8 @@ impl Shape {
     /// Measures `value`.
     ///
     /// # Errors
-    /// As soon as it turns out to be deeper or to have more values than allowed: the walk, and so its recursion, stops there.
+    /// Fails as soon as it turns out to be deeper or to have more values than allowed: the walk, and so its recursion,
+    /// stops there does.
     pub fn measure(value: &Value, max_depth: usize, max_nodes: usize) -> Result<Self, TooLarge> {
         let mut shape = Self::default();
         shape.add(value, 1, max_depth, max_nodes)?;
@@ -43,12 +44,12 @@ impl Shape {
     /// Measures an input or an output.
     ///
     /// # Errors
-    /// When it is deeper or has more values than any may have.
+    /// Fails if it is deeper or has more values than any may have.
     pub fn of_payload(value: &Value) -> Result<Self, TooLarge> {
         Self::measure(value, MAX_DEPTH, MAX_NODES)
     }
 
-    /// The shape of both values together.
+    /// Returns the shape of both values together.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(other.nodes),
@@ -57,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// The shape of so many of them.
+    /// Returns the shape of `count` such values.
     pub(crate) fn times(self, count: usize) -> Self {
         Self {
             nodes: self.nodes.saturating_mul(count),
@@ -66,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// A shape at least as large as that of any value with a text of so many bytes.
+    /// Returns a shape at least as large as that of any value whose text has that many bytes.
     pub(crate) fn of_text(bytes: usize) -> Self {
         Self {
             nodes: bytes.min(MAX_NODES),
@@ -109,7 +110,7 @@ impl Shape {
     }
 }
 
-/// The length of the compact JSON text of `value`, without making the text.
+/// Returns the length of the compact JSON text of `value`, without making the text.
 pub(crate) fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
     let mut counter = Counter(0);
     match serde_json::to_writer(&mut counter, value) {

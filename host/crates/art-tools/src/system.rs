@@ -1,4 +1,4 @@
-//! The way of a call from the model's request to the stored result (T4 to T9).
+//! The way of a call from the model's request to the stored result.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct ToolSystem {
     queue: Queue,
 }
 
-/// What a call came to, before it is recorded.
+/// The outcome of a call, before it is recorded.
 struct Done {
     call: ParsedToolCall,
     answer: Answer,
@@ -51,7 +51,7 @@ struct Done {
 }
 
 impl ToolSystem {
-    /// A system over the tools of `registry`, which may change while it is in use.
+    /// Creates a system over the tools of `registry`, which may change while it is in use.
     #[must_use]
     pub fn new(registry: Arc<ToolRegistry>, sink: Arc<dyn ObservationSink>, config: SystemConfig) -> Self {
         Self {
@@ -62,26 +62,27 @@ impl ToolSystem {
         }
     }
 
-    /// The tools.
+    /// Returns the tools.
     #[must_use]
     pub const fn registry(&self) -> &Arc<ToolRegistry> {
         &self.registry
     }
 
-    /// Runs the calls of one turn: one report for each, in their order, whatever happens to the others (T7).
+    /// Runs the calls of one turn, and returns one report for each, in order, whatever happens to the others (T7).
     ///
     /// - Calls run at the same time, over all batches at most [`SystemConfig::max_parallel`] of them. A call that finds no
     ///   place in the queue is answered `BUSY`.
-    /// - A call of a blocking tool runs apart: after all calls before it, before all calls after it (Q3a).
-    /// - Once a call is suspended, whatever the mode of its tool, the calls that have not begun are not run (A16). Each is
-    ///   answered `CANCELLED` with the reason, so that every call of the turn has an answer (B9); they may be made again.
-    /// - Each call, also one that was refused or not run, has exactly one `TOOL_EXECUTION` observation, stored when the call
-    ///   ends and before this returns. If it cannot be stored the result is withheld and the answer is `HOST_ERROR`: a run
-    ///   must not go on from what a restart would not know of.
-    /// - `callId` and `toolName` of a result are the request's (A17). Its status follows from how the call ended; what a tool
-    ///   says never makes a success of a failure (D16), but a success with an error in its metadata is one no more (C81).
+    /// - A call of a blocking tool runs separately: after all calls before it, before all calls after it (Q3a).
+    /// - Once a call is suspended, whatever the mode of its tool, the calls that have not begun are not run. Each gets
+    ///   the result `CANCELLED` with the reason, so that every call of the turn has a result (B9); they may be made
+    ///   again.
+    /// - Each call, also one that was refused or not run, has exactly one `TOOL_EXECUTION` observation, stored when the
+    ///   call ends and before this returns. If it cannot be stored the result is withheld and the answer is
+    ///   `HOST_ERROR`: a run must not continue from what a restart would not know of.
+    /// - `callId` and `toolName` of a result are those of the request. Its status follows from how the call ended. A
+    ///   failure never becomes a success, but a success with an error in its metadata becomes a failure.
     /// - A tool that asks the model for help has an answer like any other, with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED) in
-    ///   its metadata (T13).
+    ///   its metadata.
     ///
     /// To stop, cancel the token of `scope` and wait: dropping the future instead drops running calls unrecorded.
     pub async fn execute_batch(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {
@@ -146,7 +147,7 @@ impl ToolSystem {
         } = followed(running, admitted.call(), admitted.progress(), scope).await;
         let ran = start.elapsed();
         if let Ending::Timeout { limit_ms } = &mut ending {
-            // The executor had what the check of the arguments left of it.
+            // The check of the arguments had used a part of the executor's time.
             *limit_ms = tool.limits.timeout_ms;
         }
         let allowance = Allowance {
@@ -155,7 +156,7 @@ impl ToolSystem {
             cancel: admitted.cancel(),
         };
         let answer = answer_apart(admitted.call(), tool, ending, allowance).await;
-        // Checking what a tool gave is part of what its call took.
+        // The time of a call includes checking its output.
         usage.wall_us = usage
             .wall_us
             .saturating_add(micros(start.elapsed().saturating_sub(ran)));
@@ -207,7 +208,7 @@ impl ToolSystem {
     }
 }
 
-/// The answer for an ending, made where that holds up nobody.
+/// Makes the answer for an ending where that blocks no other call.
 async fn answer_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, allowance: Allowance<'_>) -> Answer {
     let is_light = match &ending {
         Ending::Success(success) => tool.is_light_output(success.output.len()),

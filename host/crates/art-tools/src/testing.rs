@@ -1,4 +1,4 @@
-//! What the tests of this crate share: scripted executors and sinks.
+//! Shared by the tests of this crate: scripted executors and sinks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ pub(crate) fn call(name: &str, arguments: Value) -> ParsedToolCall {
 
 type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>;
 
-/// An executor that does what a test says and counts its calls.
+/// A scripted executor that counts its calls.
 pub(crate) struct Scripted {
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
@@ -115,7 +115,7 @@ impl ToolExecutor for Scripted {
     }
 }
 
-/// Keeps observations, or fails for the tools it is told to.
+/// Keeps observations, or fails for chosen tools.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) stored: Mutex<Vec<NewObservation>>,

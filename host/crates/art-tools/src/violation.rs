@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words for the model (T4).
+//! What is wrong with a value, in words for the model.
 
 use std::fmt;
 
@@ -85,14 +85,13 @@ fn bound(kind: &Kind) -> Option<String> {
         Kind::Maximum { limit } => format!("must be <= {}", json(limit)),
         Kind::ExclusiveMinimum { limit } => format!("must be > {}", json(limit)),
         Kind::ExclusiveMaximum { limit } => format!("must be < {}", json(limit)),
-        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
         Kind::MinItems { limit } => format!("must have at least {limit} items"),
         Kind::MaxItems { limit } => format!("must have at most {limit} items"),
         Kind::MinProperties { limit } => format!("must have at least {limit} properties"),
         Kind::MaxProperties { limit } => format!("must have at most {limit} properties"),
-        // `uniqueItems` is ours.
+        // `uniqueItems` and `multipleOf` are ours.
         Kind::Custom { message, .. } => message.clone(),
         _ => return None,
     })

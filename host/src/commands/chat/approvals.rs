@@ -5,11 +5,10 @@
 
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItemStatus;
-
-use crate::drive::Answered;
+use art_runtime::Answer;
 
 /// What waits for a decision, in one line; none when nothing does.
-pub(super) fn waiting(answered: &Answered) -> Option<String> {
+pub(super) fn waiting(answered: &Answer) -> Option<String> {
     let report = &answered.report;
     if report.response.metadata.status != RunStatus::Suspended {
         return None;

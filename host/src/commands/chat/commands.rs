@@ -1,11 +1,11 @@
-//! What a line of a conversation means.
+//! Commands of a conversation.
 
 use std::path::PathBuf;
 
 /// A line that a person typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChatLine {
-    /// Nothing was typed.
+    /// An empty line.
     Empty,
     /// A question.
     Ask(String),
@@ -27,7 +27,7 @@ pub(super) enum ChatLine {
     History,
     /// `/exit`
     Exit,
-    /// It looks like a command and is none; what is wrong with it.
+    /// An invalid command, with the reason.
     Wrong(String),
 }
 
@@ -109,13 +109,13 @@ impl ChatLine {
     }
 }
 
-/// A file that was quoted as for a shell.
+/// Returns a file that was quoted as for a shell.
 fn unquoted(file: &str) -> &str {
     let quoted = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
     quoted('"').or_else(|| quoted('\'')).unwrap_or(file)
 }
 
-/// The nearest command is offered when it is near at all.
+/// Reports an unknown command, and suggests a similar one if there is one.
 fn no_command(name: &str) -> String {
     let distance = |command: &str| strsim::damerau_levenshtein(name, command);
     let nearest = COMMANDS.iter().map(|(command, ..)| (distance(command), *command)).min();

@@ -1,20 +1,26 @@
 //! Where the lines of a conversation come from: a person with an editor, or a pipe.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, IsTerminal, Read, StdinLock};
+use std::io::{BufRead, ErrorKind, IsTerminal, StdinLock};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use art_files::open_regular;
 use rustyline::Editor;
 use rustyline::config::{BellStyle, Config};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 
+use crate::bounded;
 use crate::error::CommandError;
 
 const PROMPT: &str = "> ";
 /// Lines that are remembered for the next conversation.
 const REMEMBERED: usize = 1_000;
+/// Bytes of a line that is remembered.
+const MAX_REMEMBERED_LINE: usize = 4 << 10;
+/// Bytes of the file that remembers them: each byte of a line may take two.
+const MAX_MEMORY: u64 = (2 * REMEMBERED * (MAX_REMEMBERED_LINE + 1)) as u64;
 /// Bytes of one line from a pipe.
 const MAX_LINE: u64 = 1 << 20;
 
@@ -39,7 +45,8 @@ pub(super) enum Input {
 /// An editor with a memory.
 pub(super) struct Prompt {
     editor: Editor<(), FileHistory>,
-    memory: PathBuf,
+    /// None when it cannot be used.
+    memory: Option<PathBuf>,
 }
 
 impl Input {
@@ -83,10 +90,14 @@ impl Prompt {
             .build();
         let remembered = FileHistory::with_config(&config);
         let mut editor = Editor::with_history(config, remembered).map_err(failed)?;
-        if let Err(error) = private_file(&memory) {
+        let usable = private_file(&memory).inspect_err(|error| {
             tracing::warn!(file = %memory.display(), %error, "what is typed is not remembered");
-        } else if let Err(error) = editor.load_history(&memory) {
-            tracing::debug!(file = %memory.display(), %error, "nothing is remembered");
+        });
+        let memory = usable.is_ok().then_some(memory);
+        if let Some(file) = &memory
+            && let Err(error) = editor.load_history(file)
+        {
+            tracing::debug!(file = %file.display(), %error, "nothing is remembered");
         }
         Ok(Self { editor, memory })
     }
@@ -105,19 +116,31 @@ impl Prompt {
 
     /// A conversation that ends badly is remembered as well.
     fn remember(&mut self, line: &str) {
+        let Some(memory) = self.memory.as_ref().filter(|_| line.len() <= MAX_REMEMBERED_LINE) else {
+            return;
+        };
         let added = self.editor.add_history_entry(line).unwrap_or_default();
-        if added && let Err(error) = self.editor.append_history(&self.memory) {
-            tracing::debug!(file = %self.memory.display(), %error, "a line is not remembered");
+        if added && let Err(error) = self.editor.append_history(memory) {
+            tracing::debug!(file = %memory.display(), %error, "a line is not remembered");
         }
     }
 }
 
-/// Makes the file when there is none, so that nobody else can ever read it.
+/// Makes the file when there is none, so that nobody else can ever read it. One that is there has to be what this program
+/// could have written.
 fn private_file(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    match OpenOptions::new().append(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => return made.map(drop),
+    }
+    let bytes = open_regular(path)?.metadata()?.len();
+    if bytes > MAX_MEMORY {
+        let told = format!("it has {bytes} bytes, more than {MAX_MEMORY}; remove it");
+        return Err(std::io::Error::new(ErrorKind::FileTooLarge, told));
+    }
     Ok(())
 }
 
@@ -127,24 +150,13 @@ fn failed(error: ReadlineError) -> CommandError {
 }
 
 fn next_of(lines: &mut impl BufRead) -> Result<Typed, CommandError> {
-    let failed = |error| CommandError::file("read", "stdin")(error);
-    let mut line = Vec::new();
-    let taken = lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
-    if taken.map_err(failed)? == 0 {
-        return Ok(Typed::End);
+    match bounded::line(lines, MAX_LINE) {
+        Ok(line) => Ok(line.map_or(Typed::End, Typed::Line)),
+        Err(error) if bounded::is_of_the_text(&error) => Ok(Typed::Unreadable(format!(
+            "a line cannot be taken: {error}; send long texts as attachments"
+        ))),
+        Err(error) => Err(CommandError::file("read", "stdin")(error)),
     }
-    if line.len() as u64 > MAX_LINE {
-        if line.last() != Some(&b'\n') {
-            lines.skip_until(b'\n').map_err(failed)?;
-        }
-        return Ok(Typed::Unreadable(format!(
-            "a line has more than the {MAX_LINE} bytes allowed; send long texts as attachments"
-        )));
-    }
-    Ok(match String::from_utf8(line) {
-        Ok(line) => Typed::Line(line),
-        Err(error) => Typed::Unreadable(format!("a line is not UTF-8 text: {error}")),
-    })
 }
 
 #[cfg(test)]
@@ -181,5 +193,21 @@ mod tests {
         private_file(&path).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[test]
+    fn a_memory_that_is_no_file_or_too_large_is_not_used() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("chat_history");
+        private_file(&path).unwrap();
+        let file = std::fs::File::options().append(true).open(&path).unwrap();
+        file.set_len(MAX_MEMORY).unwrap();
+        private_file(&path).unwrap();
+        file.set_len(MAX_MEMORY + 1).unwrap();
+        let refused = private_file(&path).unwrap_err();
+        assert!(refused.to_string().contains("remove it"), "{refused}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(private_file(&path).is_err());
     }
 }

@@ -2,15 +2,15 @@
 
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::text::prefix;
+use art_runtime::error::in_one_line;
+use art_runtime::{Answer, Runtime};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::commands::COMMANDS;
 use super::session::Session;
 use super::{approvals, report, run};
-use crate::compose::Host;
-use crate::drive::Answered;
-use crate::error::{CommandError, in_one_line};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::display::Display;
 use crate::render::events::EventLines;
@@ -32,12 +32,12 @@ impl Screen {
     }
 
     /// Says which model answers and what it cannot do, and to a person how to go on.
-    pub(super) fn greet(self, host: &Host, interactive: bool) -> Result<(), CommandError> {
+    pub(super) async fn greet(self, host: &Runtime, interactive: bool) -> Result<(), CommandError> {
         report::warn_of_cost(host)?;
         if self.json {
             return Ok(());
         }
-        report::introduce(host)?;
+        report::introduce(host).await?;
         if interactive {
             render::note("ask something, or type /help; Ctrl-D leaves");
         }
@@ -93,7 +93,7 @@ impl Screen {
     }
 }
 
-fn show_rest(answered: &Answered, session: &Session) {
+fn show_rest(answered: &Answer, session: &Session) {
     if let Some(waiting) = approvals::waiting(answered) {
         render::note(&waiting);
     }
@@ -111,7 +111,7 @@ pub(super) fn help() -> String {
 }
 
 /// The tools, one a line.
-pub(super) fn tools(host: &Host) -> String {
+pub(super) fn tools(host: &Runtime) -> String {
     let schemas = host.tools.registry().list();
     if schemas.is_empty() {
         return "there are no tools; `art quickstart` builds some".to_owned();

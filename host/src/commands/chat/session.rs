@@ -4,17 +4,16 @@ use std::path::Path;
 
 use art_core::agent::QueryAttachment;
 use art_core::conversation::{ConversationMessage, MessageRole};
+use art_runtime::{Answer, Question, Runtime, Watcher};
 use art_store::MessageOptions;
 use tokio_util::sync::CancellationToken;
 
 use super::{attachment, ids};
-use crate::compose::Host;
-use crate::drive::{self, Answered, Question, Watcher};
 use crate::error::CommandError;
 use crate::spent::Spent;
 
 pub(super) struct Session {
-    pub(super) host: Host,
+    pub(super) host: Runtime,
     /// None until the first question.
     thread_id: Option<String>,
     /// Go with the next question, the newest last.
@@ -27,7 +26,7 @@ pub(super) struct Session {
 
 impl Session {
     /// A session that begins a thread with its first question.
-    pub(super) fn new(host: Host) -> Self {
+    pub(super) fn new(host: Runtime) -> Self {
         Self {
             host,
             thread_id: None,
@@ -43,14 +42,14 @@ impl Session {
         query: String,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
-    ) -> Result<Answered, CommandError> {
+    ) -> Result<Answer, CommandError> {
         let question = Question {
             query,
             thread_id: self.thread_id.clone(),
             attachments: self.attachments.clone(),
             ..Question::default()
         };
-        let answered = drive::answer(&self.host, question, cancel, watcher).await?;
+        let answered = self.host.ask_watched(question, cancel, watcher).await?;
         self.attachments.clear();
         self.thread_id = Some(answered.thread_id.clone());
         let spent = Spent::of(&answered);

@@ -5,27 +5,35 @@ use std::time::Duration;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::text::truncate;
 use art_model::{Probe, ProviderInfo, ReasoningEngine};
+use art_runtime::compose::open_engine;
+use art_runtime::config::{Config, Origin};
+use art_runtime::error::in_one_line;
 use futures_util::future::join_all;
 
 use super::{Check, Verdict, check};
-use crate::commands::runtime;
-use crate::compose::open_engine;
-use crate::config::Config;
-use crate::error::{CommandError, in_one_line};
+use crate::commands::report::local_offer;
+use crate::error::CommandError;
+use crate::executor::executor;
 
 /// How long a provider has to give its list.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a model server on this machine has.
+const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Names that are offered for one that is not listed.
 const OFFERED: usize = 3;
 
 /// The configured model, which has to be there, and every other provider that has a key, which need not.
 pub(super) fn models(config: &Config) -> Vec<Check> {
     let failed = |error: &CommandError| vec![check("model", Verdict::Fail, in_one_line(error))];
-    match open_engine(config).and_then(|engine| Ok((engine, runtime()?))) {
-        Ok((engine, runtime)) => {
-            let checks = runtime.block_on(look(&engine, &config.model.value));
+    let engine = open_engine(config).map_err(CommandError::from);
+    match engine.and_then(|engine| Ok((engine, executor()?))) {
+        Ok((engine, executor)) => {
+            let mut checks = executor.block_on(look(&engine, &config.model.value));
+            if config.model.origin == Origin::Default {
+                checks.extend(executor.block_on(local(&engine)));
+            }
             // A look-up of a host that took too long must not hold the process.
-            runtime.shutdown_background();
+            executor.shutdown_background();
             checks
         }
         Err(error) => failed(&error),
@@ -63,6 +71,12 @@ async fn configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> 
     let probe = engine.probe(model, PATIENCE).await;
     let (verdict, detail) = judged(&probe, &model.model_id, Verdict::Fail);
     check("model", verdict, format!("`{model}` at {base_url}: {detail}"))
+}
+
+/// A model server on this machine, which a person who chose no model may want to use.
+async fn local(engine: &ReasoningEngine) -> Option<Check> {
+    let server = engine.local_server(LOCAL_TIMEOUT).await?;
+    Some(check("local model", Verdict::Ok, local_offer(&server)))
 }
 
 /// A provider that nobody asks yet: what is wrong with it is worth a warning.

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
+use art_runtime::config::Config;
+use art_runtime::error::in_one_line;
+
 use super::build_all;
 use crate::cli::Global;
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
-use crate::config::Config;
-use crate::error::{CommandError, in_one_line};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 

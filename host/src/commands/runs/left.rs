@@ -1,4 +1,4 @@
-//! What the tools of a run left beside their outputs: files, and what they logged and wrote.
+//! Files, logs and output streams that the tools of a run left next to their outputs.
 
 use art_agent::{RunEvent, RunFile};
 use art_core::outcome::CallLog;
@@ -10,7 +10,7 @@ use crate::commands::tool::log_lines;
 use crate::error::CommandError;
 use crate::render::{self, table, units};
 
-/// What one call said.
+/// Log of one call.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Said {
@@ -19,7 +19,7 @@ pub(super) struct Said {
     log: CallLog,
 }
 
-/// The files of a run, by the names that the run itself gave them; none when its journal tells of no run.
+/// Returns the files of a run, by the names that the run itself gave them; none if its journal tells of no run.
 pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
     let events = journal
         .iter()
@@ -29,7 +29,7 @@ pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
     run.map(|run| run.files().to_vec()).unwrap_or_default()
 }
 
-/// What the calls of a run said, in the order in which they are in the journal.
+/// Returns the logs of the calls of a run, in the order of the journal.
 pub(super) async fn logs(store: &dyn Store, run: &Run, journal: &[JournalEntry]) -> Result<Vec<Said>, CommandError> {
     let mut said = Vec::new();
     for result in journal.iter().flat_map(results) {

@@ -18,7 +18,7 @@ use crate::render::{self, units};
 pub(super) struct Target<'a> {
     /// A folder or the new file itself; none for this folder.
     pub(super) path: Option<&'a Path>,
-    /// Write over what is there.
+    /// Overwrite an existing file.
     pub(super) force: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn save(
 }
 
 impl Target<'_> {
-    /// The path of the new file. Its name is the person's or one that the run gave it, which is never a path.
+    /// Returns the path of the new file. Its name is the person's or one that the run gave it, which is never a path.
     fn place(&self, name: &str) -> PathBuf {
         match self.path {
             None => PathBuf::from(name),
@@ -75,7 +75,8 @@ impl Target<'_> {
         file.write_all(bytes).map_err(CommandError::file("write", path))
     }
 
-    /// An empty file: a new one, or with `force` one that was there. No link is followed, since it may lead anywhere.
+    /// Returns an empty file: a new one, or with `force` one that was there. No link is followed, since it may lead
+    /// anywhere.
     fn open(&self, path: &Path) -> Result<File, CommandError> {
         let new = OpenOptions::new().write(true).create_new(true).open(path);
         match new {

@@ -2,13 +2,13 @@
 
 use art_core::agent::ThreadConfig;
 use art_core::prompt::SystemPromptOverride;
+use art_runtime::config::{Config, check_system_prompt};
 use art_tools::check_name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::cli::ThreadSetting;
-use crate::config::{Config, check_system_prompt};
 use crate::error::CommandError;
 
 /// The settings with one of them changed.

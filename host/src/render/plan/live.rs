@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use art_agent::{RunStage, RunView};
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::text::printable;
+use art_runtime::CallCost;
 use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::{description, in_words, line, note, one_line};
-use crate::drive::CallCost;
 
 /// How often a line that is worked on is drawn.
 const TICK: Duration = Duration::from_millis(100);

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use art_agent::{RunStage, RunView};
 use art_core::pes::TodoItemStatus;
+use art_runtime::CallCost;
 use art_tools::ToolProgress;
 
 use super::{in_words, line, note, one_line};
-use crate::drive::CallCost;
 
 /// How long a step is silent before what its tools say of their work is a line.
 const SILENCE: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Which calls of a reply are carried out. The others are answered here, so that every call has a result (B29).
+//! Admits the calls of a reply. The others are answered with an error, so that every call has a result (B29).
 
 use art_core::agent::{ExecutionConfig, QueryAttachment};
 use art_core::error::ToolErrorCode;
@@ -11,10 +11,10 @@ use crate::file::Files;
 use crate::parse::ExecutionReply;
 use crate::{attachment, prompt};
 
-/// Times that the same call may be made for one item; the next is refused (B30).
+/// How often the same call may be made for one item (B30).
 const MAX_SAME_CALLS: u32 = 2;
 
-/// What a call has to pass before it is carried out, shared by all items of a run.
+/// What is needed to admit a call, shared by all items of a run.
 #[derive(Debug)]
 pub(crate) struct Gate<'a> {
     pub(crate) trace_id: &'a str,

@@ -1,4 +1,4 @@
-//! The last reply of a run: the answer and what a user interface may add to it (X9).
+//! Parses the synthesis reply: the answer, and what a user interface may add to it (X9).
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
@@ -6,33 +6,33 @@ use serde_json::Value;
 
 use super::texts;
 
-/// The answer in parts.
+/// The parts of a synthesis reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) thoughts: String,
-    /// Trimmed; may be empty, and then there is no answer (P79).
+    /// Trimmed. Empty if there is no answer.
     pub(crate) content: String,
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// Reads `reply`: the two tags first, then a JSON fence at the end, else all of it is the answer.
+/// Parses `reply`: by its two tags, or else by a JSON fence at its end; otherwise all of it is the answer.
 pub(crate) fn answer(reply: &ModelReply) -> Answer {
     let texts = texts(reply);
     let (content, ui_metadata) = parts(&texts.content);
     Answer {
         content: content.trim().to_owned(),
-        // A store would refuse the whole answer for it.
+        // A store would refuse the whole answer because of it.
         ui_metadata: ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH)),
         thoughts: texts.thoughts,
     }
 }
 
-/// What of `text`, a reply without thoughts, is to be shown.
+/// Returns the answer in `text`, a reply without thoughts.
 pub(super) fn visible(text: &str) -> &str {
     parts(text).0
 }
 
-/// What stands before the JSON fence that `text` ends with; none when it ends otherwise.
+/// Returns the text before the JSON fence at the end of `text`, if there is one.
 pub(super) fn without_trailing_fence(text: &str) -> Option<&str> {
     trailing_fence(text).map(|(before, _)| before)
 }
@@ -47,12 +47,12 @@ fn tagged(text: &str) -> Option<(&str, Option<Value>)> {
     if let Some(content) = inside(text, "mainContent") {
         return Some((content, metadata));
     }
-    // Without the first tag the answer is what stands before the second.
+    // Without the first tag the answer is the text before the second.
     let (before, _) = text.split_once("<uiMetadata>")?;
     Some((before, metadata))
 }
 
-/// Text behind an opening tag, up to its closing tag, the next tag of ours, or the end of a reply that was cut.
+/// Returns the text after an opening tag, up to its closing tag, the metadata, or the end of a reply that was cut off.
 fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
@@ -68,7 +68,7 @@ fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
     let inner = text.trim_end().strip_suffix("```")?;
     let (before, json) = inner.rsplit_once("```json")?;
     let value: Value = serde_json::from_str(json.trim()).ok()?;
-    // An answer that is nothing but a fence is the answer.
+    // A reply that is nothing but a fence is the answer itself.
     (value.is_object() && !before.trim().is_empty()).then_some((before, Some(value)))
 }
 

@@ -1,9 +1,9 @@
-//! Replies to one step (P33c).
+//! Parses replies in the execution phase (P33c).
 
 use art_core::JsonObject;
-use art_core::prompt::ToolCallRequest;
 use art_core::stream::{ModelReply, ProviderState};
 use art_core::text::prefix;
+use art_core::tool::ToolCallRequest;
 use serde_json::Value;
 
 use super::json::{fault, find_array, find_object, first_value};
@@ -11,13 +11,13 @@ use super::planning::{PlanDraft, TOOL_CALLS, draft, heading};
 use super::{CUT, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, texts};
 use crate::call::RawCall;
 
-/// Bytes of what a provider wants back with a turn. What is larger is left out whole: a part of it would be worth nothing.
+/// Longest provider state that is kept with a turn, in bytes. A larger one is dropped: a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
 
-/// What a model says about the step after a reply (C59).
+/// What the model decided about the step (C59).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// It goes on with the step.
+    /// It continues the step.
     Continue,
     /// The step is done.
     CompleteItem,
@@ -25,10 +25,10 @@ pub(crate) enum Decision {
     FailItem,
 }
 
-/// A change of the plan that a reply asks for, or what is wrong with it (P61).
+/// The plan update of a reply, or its problems.
 pub(crate) type PlanUpdate = Result<PlanDraft, Vec<String>>;
 
-/// A reply to one step.
+/// A reply in the execution phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ExecutionReply {
     pub(crate) thoughts: String,
@@ -39,14 +39,14 @@ pub(crate) struct ExecutionReply {
     pub(crate) updated_plan: Option<PlanUpdate>,
     /// What could not be used, in words for the model.
     pub(crate) problems: Vec<String>,
-    /// It has no end, and none of its calls is carried out (M10).
+    /// It was cut off, so none of its calls is made.
     pub(crate) cut: bool,
-    /// What the provider wants back with the turn of its own calls.
+    /// State that the provider wants back with the turn of its native calls.
     pub(crate) state: Option<ProviderState>,
 }
 
 impl ExecutionReply {
-    /// Whether there is an answer in it.
+    /// Whether it has content.
     pub(crate) fn has_content(&self) -> bool {
         !is_blank(&self.content)
     }
@@ -56,13 +56,13 @@ impl ExecutionReply {
     }
 }
 
-/// Whether a content says nothing.
+/// Whether `content` is empty.
 pub(crate) fn is_blank(content: &Value) -> bool {
     content.is_null() || content.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Reads `reply`. Calls in the provider's own form win over calls in the text, and an answer that only stands in the
-/// thoughts is found there (P47).
+/// Parses `reply`. Native calls win over calls in the text. Without content or calls in the text, the thoughts are
+/// parsed as well.
 pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
     let texts = texts(reply);
     let mut parsed = from_text(&texts.content);
@@ -92,7 +92,7 @@ fn is_small(state: &ProviderState) -> bool {
     serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
 }
 
-/// Calls beyond the limit are answered and not looked at; far beyond it they are only counted (M08).
+/// Answers calls over the limit with an error, and drops those far over it, which are counted (M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
     for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
@@ -109,7 +109,7 @@ fn limit_calls(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Takes back what a reply without an end asks for. Text that was meant as JSON is no content either.
+/// Discards the calls and decisions of a reply that was cut off, and content that was meant as JSON.
 fn cut(parsed: &mut ExecutionReply) {
     parsed.cut = true;
     parsed.decision = None;
@@ -125,8 +125,8 @@ fn cut(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Calls in the provider's own form. One without a name that a tool may have cannot stand in the turn, and what a provider
-/// wants back with its turn holds for the whole of it only.
+/// Adds the native calls. A call whose name no tool can have is left out of the turn; the provider state is dropped
+/// then, because it belongs to the whole turn.
 fn read_native(reply: &ModelReply, parsed: &mut ExecutionReply) {
     let (calls, other): (Vec<_>, Vec<_>) = reply
         .tool_calls
@@ -173,7 +173,7 @@ fn from_text(text: &str) -> ExecutionReply {
         })
 }
 
-/// The calls in the array behind a `Tool Calls:`, the form that older prompts asked for (A27, P33b).
+/// Reads the array after `Tool Calls:`, the form that older prompts asked for (A27, P33b).
 fn under_heading(text: &str) -> Option<ExecutionReply> {
     let array = behind_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     match first_value(array) {
@@ -198,7 +198,7 @@ fn behind_heading(text: &str) -> Option<&str> {
     None
 }
 
-/// Text that was meant as JSON but is none must not pass for an answer.
+/// Returns the problem of a text that was meant as JSON but is not valid, so that it does not pass for an answer.
 fn broken_json(text: &str) -> Option<String> {
     const KEYS: [&str; 4] = [
         "\"toolCalls\"",
@@ -252,7 +252,7 @@ fn read_decision(map: &JsonObject, reply: &mut ExecutionReply) {
     let Some(name) = map.get("nextStepDecision").and_then(Value::as_str) else {
         return;
     };
-    // Near misses of the two names we ask for are understood; `wait` is not, since nothing would happen meanwhile.
+    // Variants of the two names are accepted. `wait` is not, because nothing would happen meanwhile.
     reply.decision = match name.trim().to_ascii_lowercase().as_str() {
         "continue" | "update_plan" => Some(Decision::Continue),
         "complete_item" | "complete" | "completed" | "done" | "finish" => Some(Decision::CompleteItem),
@@ -289,7 +289,7 @@ fn with_calls(calls: &[Value]) -> ExecutionReply {
     reply
 }
 
-/// A call as text; also in the form of a provider, which models copy from what they were trained on.
+/// Reads a call in the text, also in the native form of a provider, which models reproduce from their training.
 fn text_call(call: &Value) -> Option<RawCall> {
     let outer = call.as_object()?;
     let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
@@ -304,7 +304,7 @@ fn text_call(call: &Value) -> Option<RawCall> {
     Some(RawCall::new(id.map(str::to_owned), name.to_owned(), arguments))
 }
 
-/// Names of another form are no tool's, and providers refuse a turn that repeats them.
+/// Whether a tool can have this name. Providers refuse a turn that contains any other.
 fn can_be_named(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

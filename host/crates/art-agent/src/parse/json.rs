@@ -1,4 +1,4 @@
-//! Finds the JSON in a reply (P33): between the markers, in a fence, as the whole text, or from some brace on.
+//! Finds JSON in a reply (P33): between the markers, in a fence, as the whole text, or at a brace.
 
 use art_core::JsonObject;
 use serde_json::Value;
@@ -10,10 +10,10 @@ pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
 
 const FENCE: &str = "```";
 
-/// Places that are tried before a text counts as having no JSON. Prose with more braces than this is not a reply.
+/// Positions that are tried before a text counts as having no JSON.
 const MAX_TRIES: usize = 64;
 
-/// The first object in `text`, by priority of place, that `accept` takes.
+/// Returns the first object in `text` that `accept` takes. Markers come before fences, and these before other places.
 pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> Option<JsonObject> {
     candidates(text, "{").find_map(|value| match value {
         Value::Object(map) if accept(&map) => Some(map),
@@ -21,7 +21,8 @@ pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> O
     })
 }
 
-/// The array that is the whole of `text`, of its markers or of a fence. An array in the middle of prose is none.
+/// Returns the array that is the whole of `text`, or between its markers, or in a fence. An array in the middle of
+/// prose does not count.
 pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
     let whole = |slice: &str| match serde_json::from_str(slice.trim()) {
         Ok(Value::Array(values)) => Some(values),
@@ -37,7 +38,7 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
         })
 }
 
-/// Why the first object in `text` is not JSON; none when there is no brace.
+/// Returns why the first object in `text` is not JSON; none when there is no brace.
 pub(crate) fn fault(text: &str) -> Option<String> {
     let start = marked(text).next().or_else(|| fenced(text).next()).unwrap_or(text);
     let object = start.get(start.find(['{', '['])?..)?;
@@ -53,7 +54,7 @@ fn candidates<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> +
     in_markers.chain(in_fences).chain(whole).chain(from_each(text, open))
 }
 
-/// What stands behind each starting marker, up to its end marker or the end of the text.
+/// Returns the text after each starting marker, up to its end marker or the end of the text.
 fn marked(text: &str) -> impl Iterator<Item = &str> {
     text.split(MARKER_START)
         .skip(1)
@@ -61,7 +62,8 @@ fn marked(text: &str) -> impl Iterator<Item = &str> {
         .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
 }
 
-/// What stands behind each fence and its language. The end of the value ends it, since JSON may hold fences in strings.
+/// Returns the text after each opening fence. The JSON value ends it and not the closing fence, because strings may
+/// contain fences.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(FENCE).take(MAX_TRIES).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;
@@ -77,7 +79,7 @@ fn unfenced(slice: &str) -> &str {
     inside.trim_start_matches(|c: char| c.is_ascii_alphabetic())
 }
 
-/// The values that begin at a brace of `text`. Braces inside a value that was read are skipped.
+/// Returns the values that begin at a brace of `text`. Braces inside a value that was read are skipped.
 fn from_each<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 'a {
     let mut from = 0;
     let mut tries = 0;
@@ -96,13 +98,13 @@ fn from_each<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 
     })
 }
 
-/// The value that `text` begins with, if it does.
+/// Returns the value at the beginning of `text`, if there is one.
 pub(crate) fn first_value(text: &str) -> Option<Value> {
     read(text).0
 }
 
-/// The value that `text` begins with, and how long it is; one byte, the brace, when there is none. The parser knows
-/// strings and nesting, so a brace in a string ends nothing.
+/// Returns the value at the beginning of `text` and its length. Without a value the length is one byte, that of the
+/// brace.
 fn read(text: &str) -> (Option<Value>, usize) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {

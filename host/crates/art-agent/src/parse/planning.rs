@@ -1,4 +1,4 @@
-//! Plans (P33a, P33b).
+//! Parses plans (P33a, P33b).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::json::{fault, find_object};
 use super::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// A plan as a model proposes it, each part absent when the model left it out.
+/// A plan as the model proposes it, without the parts that it left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlanDraft {
     pub(crate) title: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct PlanDraft {
     pub(crate) items: Option<Vec<DraftItem>>,
 }
 
-/// A step as a model proposes it. It has no results: only the host writes those.
+/// An item as the model proposes it, without results, which only the host writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DraftItem {
     pub(crate) id: String,
@@ -33,29 +33,29 @@ pub(crate) struct DraftItem {
     pub(crate) tool_validation_mode: Option<ToolValidationMode>,
 }
 
-/// Longest identifier of a step; it becomes part of observations and prompts.
+/// Longest identifier of an item, which becomes part of observations and prompts.
 const MAX_ID_CHARS: usize = 128;
 
-/// Tools or steps that one step may name.
+/// Most tools or dependencies of one item.
 const MAX_NAMES: usize = 64;
 
-/// Heading of the calls in the form that older prompts asked for; a step reads them, a plan has none.
+/// Heading of calls in the form that older prompts asked for. A plan has none.
 pub(super) const TOOL_CALLS: &str = "tool calls";
 
-/// Words of a title (C36).
+/// Most words of a title (C36).
 const MAX_TITLE_WORDS: usize = 10;
 
-/// The plan in `text`, or every reason why there is none.
+/// Returns the plan in `text`, or every problem that it has.
 pub(crate) fn planning(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => draft(&map),
-        // Broken JSON has lines that look like headings; it is better asked for again.
+        // Broken JSON may have lines that look like headings, so it is reported instead.
         None if text.contains("todoList") => Err(vec![no_plan(text)]),
         None => headings(text).ok_or_else(|| vec![no_plan(text)]),
     }
 }
 
-/// A plan inside JSON that was read already.
+/// Reads a plan from a JSON object.
 pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     Ok(PlanDraft {
         title: text_field(map, "title").map(|title| {
@@ -123,7 +123,7 @@ fn items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
     if problems.is_empty() { Ok(items) } else { Err(problems) }
 }
 
-/// Reads the fields of one item and notes what is wrong with them.
+/// Reads the fields of one item and collects their problems.
 struct Fields<'a> {
     place: String,
     map: &'a JsonObject,
@@ -163,7 +163,7 @@ impl<'a> Fields<'a> {
     }
 
     fn id(&mut self) -> Option<String> {
-        // A number is a clear name too, and small models like to count.
+        // Small models number their items, which is as clear as a name.
         if let Some(number) = self.map.get("id").and_then(Value::as_u64) {
             return Some(number.to_string());
         }
@@ -186,7 +186,7 @@ impl<'a> Fields<'a> {
         text
     }
 
-    /// Each name once.
+    /// Returns the names in the list, without duplicates.
     fn names(&mut self, key: &str) -> Vec<String> {
         let names = match self.map.get(key) {
             None | Some(Value::Null) => return Vec::new(),
@@ -227,7 +227,7 @@ fn name(value: &Value) -> Option<String> {
     value.as_str().map(|name| name.trim().to_owned()).or_else(number)
 }
 
-/// `Title:`, `Intent:` and `Plan:` sections in any case and spacing, the form that older prompts asked for (A27).
+/// Reads `Title:`, `Intent:` and `Plan:` sections in any case and spacing, the form that older prompts asked for (A27).
 fn headings(text: &str) -> Option<PlanDraft> {
     let mut found = PlanDraft::default();
     let mut current = None;
@@ -250,7 +250,7 @@ fn headings(text: &str) -> Option<PlanDraft> {
     (found != PlanDraft::default()).then_some(found)
 }
 
-/// Name and rest of a line that begins a section.
+/// Returns the name and the rest of a line that begins a section.
 pub(super) fn heading(line: &str) -> Option<(String, &str)> {
     let (name, rest) = line.split_once(':')?;
     let words = name.split(|c: char| c.is_whitespace() || c == '#' || c == '*');

@@ -1,28 +1,29 @@
-//! The answer while it streams: what a person may see of a synthesis reply before its end is there.
+//! Extracts the answer from a synthesis reply while it streams.
 
 mod fence;
 mod held;
 mod tags;
-mod thoughts;
 
 use art_core::text::byte_prefix;
+use art_core::think::{ThinkPart, ThinkTags};
 
 use super::MAX_REPLY_BYTES;
 use tags::Tags;
-use thoughts::Thoughts;
 
-/// Cuts the answer out of a synthesis reply piece by piece. What it gives is, all together, the answer that the run ends
-/// with, however the reply was cut into pieces: without thoughts in think tags, from `<mainContent>` to `</mainContent>`,
-/// or all of it up to `<uiMetadata>` or a JSON fence at the end when there is no such tag.
+/// Extracts the answer from a synthesis reply piece by piece. The returned texts together are the answer that the run
+/// ends with, however the reply was cut into pieces. Thoughts in think tags are left out. The answer is the text
+/// between `<mainContent>` and `</mainContent>`; without these tags, all text up to `<uiMetadata>` or a JSON fence at
+/// the end.
 ///
-/// A reply that opens its tag only after the first sixteen characters, or that ends thoughts which it never began, was
-/// partly shown by then. The answer of the run then is the end of what was shown, and should take its place.
+/// If the opening tag comes only after the first sixteen characters, or a closing think tag has no opening one, text
+/// was shown that is not part of the answer. The answer of the run is then the end of what was shown, and should
+/// replace it.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerStream {
     /// Bytes of the reply so far.
     read: usize,
-    thoughts: Thoughts,
-    /// The thoughts come apart from the text.
+    thoughts: ThinkTags,
+    /// The provider gives thoughts apart from the text.
     own_thoughts: bool,
     tags: Tags,
     trim: Trim,
@@ -31,42 +32,45 @@ pub struct AnswerStream {
 /// A part of a reply without its thoughts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    /// Text, thoughts taken out.
+    /// Text without thoughts.
     Text(String),
     /// All text before this was thoughts.
     Restart,
 }
 
 impl AnswerStream {
-    /// A stream of which nothing was read.
+    /// Creates a stream.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a piece of the thoughts that come apart from the text. Think tags are text then, as long as this is told before
-    /// the first piece of text.
+    /// Takes a piece of thoughts that the provider gave apart from the text. If one comes before the first piece of
+    /// text, think tags in the text are not special.
     pub fn think(&mut self, piece: &str) {
         self.own_thoughts |= self.read == 0 && !piece.trim().is_empty();
     }
 
-    /// Takes the next piece of the reply; gives what is to be shown now, which may be nothing.
+    /// Takes the next piece of the reply. Returns the text to show now, which may be empty.
     pub fn push(&mut self, piece: &str) -> String {
         let piece = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.read));
         self.read += piece.len();
         let parts = if self.own_thoughts {
             vec![Part::Text(piece.to_owned())]
         } else {
-            self.thoughts.push(piece)
+            let mut parts = Vec::new();
+            self.thoughts.push(piece, &mut |found| add(found, &mut parts));
+            parts
         };
         self.show(parts)
     }
 
-    /// The reply has ended; gives what was held back and turned out to be part of the answer.
+    /// Ends the reply. Returns the held text that turned out to be part of the answer.
     #[must_use]
     pub fn finish(mut self) -> String {
-        let rest = std::mem::take(&mut self.thoughts).finish();
-        let mut shown = self.show(vec![Part::Text(rest)]);
+        let mut parts = Vec::new();
+        std::mem::take(&mut self.thoughts).finish(&mut |found| add(found, &mut parts));
+        let mut shown = self.show(parts);
         let held = std::mem::take(&mut self.tags).finish();
         shown.push_str(&self.trim.push(&held));
         shown
@@ -87,7 +91,22 @@ impl AnswerStream {
     }
 }
 
-/// Leaves out the white space at both ends.
+/// Adds a part unless it is thoughts. Adjacent texts are joined, because the cost of a part does not depend on its
+/// length alone.
+fn add(found: ThinkPart<'_>, parts: &mut Vec<Part>) {
+    match (found, parts.last_mut()) {
+        (ThinkPart::Restart, _) => parts.push(Part::Restart),
+        (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, Some(Part::Text(before))) => {
+            before.push_str(text);
+        }
+        (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, _) => {
+            parts.push(Part::Text(text.to_owned()));
+        }
+        (ThinkPart::Thought(_) | ThinkPart::BlockEnd, _) => {}
+    }
+}
+
+/// Removes white space at both ends of a stream.
 #[derive(Clone, Debug, Default)]
 struct Trim {
     begun: bool,

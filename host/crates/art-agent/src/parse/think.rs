@@ -1,80 +1,45 @@
-//! Think tags (P32).
+//! Splits a whole reply into thoughts and content (P32).
 
-pub(super) const OPEN: &str = "<think>";
-pub(super) const CLOSE: &str = "</think>";
+use art_core::think::{ThinkPart, ThinkTags};
 
-/// What stands between thoughts of several blocks.
+/// Separator between the thoughts of several blocks.
 const BETWEEN: &str = "\n\n---\n\n";
 
-/// Thoughts and the rest of `text`. A block begins at the start of a line, so that an answer may speak of the tags, and
-/// blocks nest. An opening tag that is never closed marks a reply that was cut, whose text is content; a closing tag at the
-/// start of a line that comes first ends thoughts whose opening tag the provider left out.
+/// Thoughts and content of a reply so far.
+#[derive(Default)]
+struct Split {
+    thoughts: Vec<String>,
+    /// The open block so far.
+    block: String,
+    content: String,
+}
+
+/// Returns the thoughts and the rest of `text`, by the rules of [`ThinkTags`].
 pub(crate) fn split_thoughts(text: &str) -> (String, String) {
-    let (first, rest) = match split_at_tag(text, &[OPEN, CLOSE]) {
-        Some((before, CLOSE, after)) => (Some(before.trim()), after),
-        _ => (None, text),
-    };
-    let (blocks, content) = without_blocks(rest);
-    let thoughts = first.into_iter().chain(blocks).filter(|thought| !thought.is_empty());
-    (thoughts.collect::<Vec<_>>().join(BETWEEN), content.trim().to_owned())
+    let mut split = Split::default();
+    let mut tags = ThinkTags::default();
+    tags.push(text, &mut |part| split.add(part));
+    tags.finish(&mut |part| split.add(part));
+    let thoughts = split.thoughts.iter().map(|thought| thought.trim());
+    let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();
+    (thoughts.join(BETWEEN), split.content.trim().to_owned())
 }
 
-/// The blocks of `text`, each trimmed, and what stands around them.
-pub(super) fn without_blocks(text: &str) -> (Vec<&str>, String) {
-    let mut rest = text;
-    let mut thoughts = Vec::new();
-    let mut content = String::new();
-    while let Some((before, _, after)) = split_at_tag(rest, &[OPEN]) {
-        content.push_str(before);
-        let Some(end) = block_end(after) else {
-            rest = after;
-            break;
-        };
-        let (block, tail) = after.split_at_checked(end).unwrap_or((after, ""));
-        thoughts.push(block.trim());
-        rest = tail.strip_prefix(CLOSE).unwrap_or(tail);
-    }
-    content.push_str(rest);
-    (thoughts, content)
-}
-
-/// What stands before and behind the first of `tags` at the start of a line, as which the beginning of `text` counts.
-fn split_at_tag<'a>(text: &'a str, tags: &[&'static str]) -> Option<(&'a str, &'static str, &'a str)> {
-    text.match_indices('<').find_map(|(at, _)| {
-        let (before, tail) = text.split_at_checked(at)?;
-        let tag = tags.iter().find(|tag| tail.starts_with(**tag))?;
-        let after = tail.get(tag.len()..)?;
-        is_line_start(before, true).then_some((before, *tag, after))
-    })
-}
-
-/// Whether nothing but white space stands behind the last line end of `before`; without one, it has to be `blank_before`.
-pub(super) fn is_line_start(before: &str, blank_before: bool) -> bool {
-    let words = before.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
-    words.ends_with('\n') || (words.is_empty() && blank_before)
-}
-
-/// Where the closing tag of a block begins: the matching one, or the last one when some are missing.
-fn block_end(text: &str) -> Option<usize> {
-    let mut depth = 1_usize;
-    let mut last_close = None;
-    let tags = text.match_indices('<').filter_map(|(at, _)| {
-        let tail = text.get(at..)?;
-        let opens = tail.starts_with(OPEN);
-        (opens || tail.starts_with(CLOSE)).then_some((at, opens))
-    });
-    for (at, opens) in tags {
-        if opens {
-            depth += 1;
-        } else {
-            last_close = Some(at);
-            depth -= 1;
-        }
-        if depth == 0 {
-            break;
+impl Split {
+    fn add(&mut self, part: ThinkPart<'_>) {
+        match part {
+            ThinkPart::Text(text) => self.content.push_str(text),
+            ThinkPart::Thought(text) => self.block.push_str(text),
+            ThinkPart::BlockEnd => self.thoughts.push(std::mem::take(&mut self.block)),
+            ThinkPart::Restart => self.thoughts.push(std::mem::take(&mut self.content)),
+            ThinkPart::Unclosed { content, .. } => {
+                self.content.push_str(content);
+                let thoughts = self.block.strip_suffix(content).unwrap_or_default();
+                let thoughts = thoughts.strip_suffix("</think>").unwrap_or(thoughts);
+                self.thoughts.push(thoughts.to_owned());
+            }
         }
     }
-    last_close
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Refuses plans that could never be carried out (B11, B13), before any work is done.
+//! Rejects plans that could never be carried out (B11, B13), before any work is done.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use art_core::tool::ToolSchema;
 
 use crate::parse::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Everything that is wrong with `items`, in words for the model; empty when they can be carried out.
+/// Returns every problem of `items`, in words for the model; none when they can be carried out.
 pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     let mut problems = Vec::new();
     if items.len() > MAX_TODO_ITEMS {
@@ -22,7 +22,8 @@ pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     problems
 }
 
-/// What is done is not judged again: its tools and its predecessors may be gone by now.
+/// Returns the items that are not done. Those that are done are not checked again: their tools and dependencies may be
+/// gone.
 fn open(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
     items.iter().filter(|item| item.status != TodoItemStatus::Completed)
 }
@@ -66,7 +67,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
         .collect()
 }
 
-/// The first cycle, named item by item.
+/// Returns the first cycle, named item by item.
 fn cycle(items: &[TodoItem]) -> Option<String> {
     let graph: BTreeMap<&str, &[String]> = open(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
@@ -78,7 +79,7 @@ fn cycle(items: &[TodoItem]) -> Option<String> {
     })
 }
 
-/// Depth first; the depth is bounded by the number of items.
+/// Searches depth first; the depth is bounded by the number of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,

@@ -1,12 +1,12 @@
-//! What changed between two lists of items (P59).
+//! Compares two lists of items (P59).
 
 use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChanges};
 
-/// The changes from `before` to `after`. Items are matched by id, a repeated id counts once, as its last occurrence, and
-/// a new `updatedTimestamp` alone is no change.
+/// Returns the changes from `before` to `after`. Items are matched by id; of a repeated id the last one counts. A new
+/// `updatedTimestamp` alone is no change.
 pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
     let (old, new) = (by_id(before), by_id(after));
     let kept = after
@@ -24,7 +24,7 @@ pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> To
     collect(changed.chain(removed).collect(), at)
 }
 
-/// Every item as added, for a first plan.
+/// Returns every item as added, for a first plan.
 pub(crate) fn added(items: &[TodoItem], at: Timestamp) -> TodoListChanges {
     diff(&[], items, at)
 }

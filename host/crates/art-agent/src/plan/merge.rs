@@ -1,4 +1,4 @@
-//! Joins a new plan with the old one by id, so that nothing that was done is lost (B1, B36, B37).
+//! Merges a new plan with the old one by id, so that no result is lost (B1, B36, B37).
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Which items stay although a new plan does not name them.
+/// The old items that stay although the new plan does not name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep<'a> {
-    /// Those that are done, as far as there is room: for a new question on the same thread.
+    /// Those that are done, as far as there is room. For a new question on the same thread.
     Done,
-    /// Those that were begun, however they ended: for a change in the middle of the run that began these. One that failed and
-    /// is to be tried again was begun too, so that a second change cannot hide the failure (X7).
+    /// Those that this run began, however they ended. For an update during the run. An item that failed and is tried
+    /// again stays as well, so that a second update cannot hide the failure (X7).
     Begun(&'a BTreeSet<String>),
 }
 
@@ -27,12 +27,12 @@ impl Keep<'_> {
     }
 }
 
-/// `draft` with what `old` knows of the same items, behind the old items that stay.
+/// Returns the old items that stay, followed by `draft` with the results that `old` has of the same items.
 pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at: Timestamp) -> Vec<TodoItem> {
     let named: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
     let needed: BTreeSet<_> = draft.iter().flat_map(|item| item.dependencies.clone()).collect();
     let unnamed = || old.iter().filter(|item| !named.contains(&item.id) && keep.keeps(item));
-    // Only what is done and not needed is ever forgotten, oldest first, and only for want of room (P90).
+    // Only items that are done and not depended on are dropped, oldest first, and only for lack of room (P90).
     let has_to_stay = |item: &TodoItem| needed.contains(&item.id) || item.status != TodoItemStatus::Completed;
     let taken = draft.len() + unnamed().filter(|item| has_to_stay(item)).count();
     let mut room = MAX_TODO_ITEMS.saturating_sub(taken);
@@ -51,8 +51,9 @@ pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at:
     stay
 }
 
-/// What is wrong with `draft` as a plan for a new question: new work under the id of work that is done would never be done,
-/// because the old result would take its place (B1). A model that repeats what is done may word it anew, with its status.
+/// Returns the problems of `draft` as a plan for a new question: an open item with the id of one that is done would
+/// never be carried out, because the old result would take its place (B1). A model may reword an item that is done if
+/// it repeats its status.
 pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
     let is_done = |status| status == TodoItemStatus::Completed;
     let of_other_work = |item: &&DraftItem| {
@@ -73,21 +74,21 @@ pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
 
 fn join(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
-        // What is done or being done is not defined anew under its feet (P60).
+        // An item that is done or in progress keeps its definition (P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
         Some(item) => rewritten(item, draft, at),
         None => new_item(draft, at),
     }
 }
 
-/// An item that is still open: the model's definition, our results and times.
+/// Returns an open item with the model's definition and our results and times.
 fn rewritten(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
-        // A failure is not hidden by giving the work up (X7).
+        // Cancelling an item does not hide that it failed (X7).
         (Some(Cancelled), Failed) => Failed,
         (Some(Cancelled), _) => Cancelled,
-        // Only an explicit `pending` is a wish to try again what failed.
+        // A failed item is tried again only when the model says `pending`.
         (Some(Pending), _) => Pending,
         (_, Failed) => Failed,
         _ => Pending,
@@ -104,7 +105,7 @@ fn rewritten(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     merged
 }
 
-/// A model may plan work and cancel it, but not declare it done (P57).
+/// Creates a new item. A model may plan work and cancel it, but not declare it done (P57).
 fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     let status = match draft.status {
         Some(TodoItemStatus::Cancelled) => TodoItemStatus::Cancelled,
@@ -130,8 +131,7 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Puts items back into the queue that a run began and never ended, since nobody works on them (P86). Whether there were
-/// any.
+/// Makes items pending again that an earlier run began and never ended (P86). Returns whether there were any.
 pub(crate) fn requeue_orphans(state: &mut PesAgentStateData, at: Timestamp) -> bool {
     let orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
     let mut any = state.is_paused || state.current_step_id.is_some();

@@ -1,10 +1,10 @@
-//! Which item comes next, and why one never will (P35, B11).
+//! Selects the next item, and tells why an item can never run (P35).
 
 use std::collections::BTreeSet;
 
 use art_core::pes::{TodoItem, TodoItemStatus};
 
-/// The first pending item whose dependencies are all completed.
+/// Returns the first pending item whose dependencies are all completed.
 pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
     items.iter().find(|item| {
         let ready = |id: &String| status_of(items, id) == Some(TodoItemStatus::Completed);
@@ -12,7 +12,7 @@ pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
     })
 }
 
-/// Pending items that wait for an item that will not be completed, each with that item.
+/// Returns the pending items that depend on an item that will not be completed, each with that item.
 pub(crate) fn blockers(items: &[TodoItem]) -> Vec<(String, String)> {
     let lost = |id: &&String| {
         matches!(
@@ -26,7 +26,7 @@ pub(crate) fn blockers(items: &[TodoItem]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Why an item that is neither completed nor failed was left undone.
+/// Returns why an item that is neither completed nor failed was left undone.
 pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     if let Some(error) = &item.error {
         return error.clone();
@@ -46,7 +46,7 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     }
 }
 
-/// Items that `item` depends on, directly or not, in the order of the plan.
+/// Returns the items that `item` depends on, directly or not, in the order of the plan.
 pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     let mut found = BTreeSet::new();
     let mut queue: Vec<&str> = item.dependencies.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! The prompts of one step and the messages inside its loop (P42 to P56).
+//! The prompt of one step, and the messages in its loop (P43, P44, P45, P46).
 
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
@@ -7,6 +7,7 @@ use art_core::text::truncate;
 use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
 use serde_json::{Value, json};
 
+use super::example::{nearest, nearest_calls};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
@@ -18,7 +19,7 @@ use crate::plan::upstream;
 use crate::report::{last_output, readable, unwrap_data};
 use crate::taef::is_tool_step;
 
-/// The messages that a step begins with (P44, P45, P46). `items` is the whole plan.
+/// Returns the first messages of a step (P44, P45, P46). `items` is the whole plan.
 pub(crate) fn begin_step(
     start: &RunStart,
     items: &[TodoItem],
@@ -72,25 +73,34 @@ fn instructions(
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
         attachments(start, files),
         Some(section(EARLIER_RESULTS, &one_line(&results))),
-        tool_step.then(|| section("Tools", &one_line(&listed(start, tools)))),
+        tool_step.then(|| section("Tools", &one_line(&listed(start, item, tools)))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// The tools of a step: their names when the schemas stand beside the prompt, else all that a model has to know (P44).
-fn listed(start: &RunStart, tools: &[ToolSchema]) -> Vec<Value> {
+/// Describes the tools of a step: by name and a few examples if their schemas are sent beside the prompt, else in full
+/// (P44).
+fn listed(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value> {
     let entry = |tool: &ToolSchema| {
         if start.native_tools {
-            json!(tool.name)
+            named(tool, &item.description)
         } else {
-            full_schema(tool)
+            full_schema(tool, &item.description)
         }
     };
     tools.iter().map(entry).collect()
 }
 
-/// Name, description, schemas and examples; how the host treats a call is no matter of the model's.
-fn full_schema(tool: &ToolSchema) -> Value {
+/// Returns the name with examples, for which no protocol of a provider has a field.
+fn named(tool: &ToolSchema, asked: &str) -> Value {
+    match nearest_calls(tool, asked).as_slice() {
+        [] => json!(tool.name),
+        examples => json!({"name": tool.name, "examples": examples}),
+    }
+}
+
+/// Returns name, description, schemas and examples, without the settings that only concern the host.
+fn full_schema(tool: &ToolSchema, asked: &str) -> Value {
     let mut schema = json!({
         "name": tool.name,
         "description": tool.description,
@@ -102,25 +112,30 @@ fn full_schema(tool: &ToolSchema) -> Value {
                 .clone()
                 .map(|output| ("outputSchema".to_owned(), output)),
         );
-        map.insert("examples".to_owned(), json!(tool.examples));
+        map.insert("examples".to_owned(), json!(nearest(tool, asked)));
     }
     schema
 }
 
-/// What the steps that `item` depends on brought, or all that was completed when it depends on none (P43).
+/// Returns the results of the steps before `item` (P43).
 fn earlier_results(start: &RunStart, items: &[TodoItem], item: &TodoItem) -> Vec<Value> {
-    use TodoItemStatus::{Completed, Failed};
-    let earlier: Vec<_> = if item.dependencies.is_empty() {
-        items.iter().filter(|other| other.status == Completed).collect()
-    } else {
-        let upstream = upstream(items, item).into_iter();
-        upstream
-            .filter(|other| matches!(other.status, Completed | Failed))
-            .collect()
-    };
+    let earlier = earlier_items(items, item);
     let parts: usize = earlier.iter().map(|item| item.tool_results.len() + 1).sum();
     let share = start.config.tool_result_max_length / parts.max(1);
     earlier.into_iter().map(|item| step_results(item, share)).collect()
+}
+
+/// Returns the steps whose results `item` reads: those that it depends on, or all completed ones if it depends on none
+/// (P43).
+pub(crate) fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
+    use TodoItemStatus::{Completed, Failed};
+    if item.dependencies.is_empty() {
+        return items.iter().filter(|other| other.status == Completed).collect();
+    }
+    let upstream = upstream(items, item).into_iter();
+    upstream
+        .filter(|other| matches!(other.status, Completed | Failed))
+        .collect()
 }
 
 fn step_results(item: &TodoItem, share: usize) -> Value {
@@ -131,7 +146,7 @@ fn step_results(item: &TodoItem, share: usize) -> Value {
         .collect();
     let mut shown = json!({"stepId": item.id, "description": item.description, "results": results});
     if let Some(map) = shown.as_object_mut() {
-        // The last tool output was shown already; what the model itself wrote was not.
+        // The model's own result is added unless it only repeats the last tool output.
         let own = item
             .result
             .as_ref()
@@ -164,7 +179,7 @@ fn shown_result(result: &ToolResult, share: usize) -> Value {
     shown
 }
 
-/// The value itself when its text fits, else the beginning of its text.
+/// Returns the value if its text fits, else the beginning of its text.
 pub(super) fn bounded(value: &Value, share: usize) -> Value {
     bounded_text(value, share).map_or_else(|| value.clone(), Value::from)
 }
@@ -174,7 +189,7 @@ fn bounded_text(value: &Value, share: usize) -> Option<String> {
     (text.chars().count() > share).then(|| truncate(&text, share))
 }
 
-/// The turn that answers one call (P63). Every output is bounded, whatever the tool gave (B21).
+/// Returns the turn that answers one call, with the output bounded (B21).
 pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize) -> Message {
     let text = match (readable(result), &result.error) {
         (output, Some(error)) => error_text(result, error, output.as_deref(), share),
@@ -185,12 +200,12 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
     let left: Vec<_> = files
         .iter()
         .filter(|file| file.call_id == result.call_id)
-        .take(attachment::NAMED)
+        .take(attachment::MAX_LISTED_FILES)
         .map(file_entry)
         .collect();
     let text = match left.as_slice() {
         [] => text,
-        // Behind the output, on a line of its own, since the output is one line and cannot write another.
+        // Files follow on a line of their own: the output is one line and cannot forge another.
         left => format!(
             "{text}\nFiles, which a call can take as `attachment:NAME`: {}",
             one_line(left)
@@ -199,7 +214,7 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
     Message::tool_result(result.call_id.as_str(), result.tool_name.as_str(), text)
 }
 
-/// What the model reads of a failure. A tool may have an output beside its error, which says more (C81, T13).
+/// Returns the text of a failure for the model, with the output that a tool may give beside its error.
 fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: usize) -> String {
     let mut text = json!({"error": truncate(error, share), "code": result.code});
     if let (Some(map), Some(output)) = (text.as_object_mut(), output) {
@@ -208,8 +223,8 @@ fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: u
     one_line(&text)
 }
 
-/// What a strict step is told when its reply does not call what it must, and what else was wrong with it (P53). A change of
-/// the plan in the reply holds.
+/// Returns the message for a reply that does not call the required tools of a strict step, with its other problems. A
+/// plan update in the reply stays valid.
 pub(crate) fn enforcement(missing: &[String], problems: &[String]) -> Message {
     let calls: Vec<_> = missing
         .iter()
@@ -232,7 +247,7 @@ fn unusable(problems: &[String]) -> String {
     format!("This part of the reply could not be used:\n{}", problem_list(problems))
 }
 
-/// What a model is told of the parts of its reply that could not be used.
+/// Returns the message that lists the parts of a reply that could not be used.
 pub(crate) fn complaint(problems: &[String]) -> Message {
     Message::user(format!(
         "{}\nReply with corrected JSON, or end the step.",
@@ -240,7 +255,7 @@ pub(crate) fn complaint(problems: &[String]) -> Message {
     ))
 }
 
-/// What a model is told that wants to go on but did nothing.
+/// Returns the message for a reply that continues the step but calls nothing.
 pub(crate) fn go_on() -> Message {
     Message::user("The step is still open. Call a tool, or end the step with `complete_item` or `fail_item`.")
 }

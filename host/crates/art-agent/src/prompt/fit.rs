@@ -1,8 +1,8 @@
-//! Makes a request fit the context of its model (M09).
+//! Cuts a request to fit the context window of its model (M09).
 //!
-//! Nobody but the provider can count tokens, so they are estimated, rather too high than too low: one for every three bytes
-//! of text and eight for every turn or call around it. English takes about four bytes a token, most other scripts three.
-//! What is left out, and in which order, depends on nothing but the messages and the budget.
+//! Only the provider can count tokens, so they are estimated, too high rather than too low: one for every three bytes
+//! of text, and eight for every turn or call. English has about four bytes a token, most other scripts three. What is
+//! left out depends only on the messages and the budget.
 
 use std::ops::Range;
 
@@ -14,44 +14,44 @@ use serde_json::Value;
 use super::execution::bounded;
 use super::quote::{ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, one_line};
 
-/// Tokens of a turn or a call beside its text.
+/// Tokens of a turn or a call in addition to its text.
 const OVERHEAD: u64 = 8;
 
 /// Bytes of text for one token.
 const BYTES_PER_TOKEN: usize = 3;
 
-/// Tokens of a picture, and the least of any other file.
+/// Tokens of a picture, and the minimum for any other file.
 const MEDIA_TOKENS: u64 = 2_000;
 
-/// Bytes of base64 for one token of a file that is no picture.
+/// Bytes of base64 for one token of a file that is not a picture.
 const MEDIA_BYTES_PER_TOKEN: usize = 20;
 
-/// Tokens kept free for the reply, at most; a quarter of the context when that is less.
+/// Tokens kept free for the reply; a quarter of the context window if that is less.
 const REPLY_TOKENS: u64 = 8_192;
 
-/// Characters left of a long result, one bound after the other until the request fits.
+/// Characters kept of a long result, tried one after the other until the request fits.
 const RESULT_CHARS: [usize; 4] = [16_000, 4_000, 1_000, 250];
 
-/// Tokens that a request may have when its model reads and writes `context_tokens` in one call.
+/// Returns how many tokens a request may have, for a model that reads and writes `context_tokens` in one call.
 pub(crate) fn budget(context_tokens: u64) -> u64 {
     context_tokens - REPLY_TOKENS.min(context_tokens / 4)
 }
 
-/// Tokens of a whole request, by estimate.
+/// Estimates the tokens of a whole request.
 pub(crate) fn request_tokens(request: &ModelRequest) -> u64 {
     let messages: u64 = request.prompt.0.iter().map(message_tokens).sum();
     messages.saturating_add(fixed_tokens(request))
 }
 
-/// Tokens of `text`, by estimate.
+/// Estimates the tokens of `text`.
 pub(crate) fn text_tokens(text: &str) -> u64 {
     text.len().div_ceil(BYTES_PER_TOKEN) as u64
 }
 
-/// Leaves out of the messages what has to be left out for the request to have at most `budget` tokens, in this order: the
-/// oldest turns of the conversation; the oldest exchanges after `task`, each call with its results; the ends of long
-/// results; the previews of attachments. System messages, the message at `task` and the last exchange always stay, so the
-/// request may still be too long; [`request_tokens`] tells.
+/// Cuts the messages until the request has at most `budget` tokens. In this order it drops the oldest turns of the
+/// conversation, the oldest exchanges after the message at `task`, each call with its results, the ends of long
+/// results, and the previews of attachments. System messages, the task and the last exchange always stay, so the
+/// request may still be too long: see [`request_tokens`].
 pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
     let budget = budget.saturating_sub(fixed_tokens(request));
     let messages = std::mem::take(&mut request.prompt.0);
@@ -64,7 +64,7 @@ pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
     request.prompt.0 = fitting.messages;
 }
 
-/// Tokens of what cannot be left out of a request.
+/// Estimates the tokens of the parts of a request that are never dropped.
 fn fixed_tokens(request: &ModelRequest) -> u64 {
     let tools = request.tools.iter().map(|tool| OVERHEAD + text_tokens(&one_line(tool)));
     tools.chain(request.media.iter().map(media_tokens)).sum()
@@ -111,7 +111,8 @@ impl Fitting {
         tokens.saturating_sub(self.budget)
     }
 
-    /// The conversation: what stands between the instructions and the task. A question goes with its answer.
+    /// Drops the oldest turns of the conversation, which is between the instructions and the task. A question goes with
+    /// its answer.
     fn drop_history(&mut self) {
         let first = self
             .messages
@@ -122,14 +123,15 @@ impl Fitting {
         self.task -= self.drop_oldest(&groups);
     }
 
-    /// What was said about the task: each turn of the model goes with the results of its calls and what it was told.
+    /// Drops the oldest exchanges after the task: each turn of the model with the results of its calls and the host's
+    /// remarks.
     fn drop_exchanges(&mut self) {
         let mut groups = self.groups(self.task + 1..self.messages.len(), Role::Assistant);
         groups.pop();
         self.drop_oldest(&groups);
     }
 
-    /// Groups of messages in `range`, each of which begins with a turn of `role`.
+    /// Returns the groups of messages in `range`, each of which begins with a turn of `role`.
     fn groups(&self, range: Range<usize>, role: Role) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for place in range {
@@ -142,7 +144,7 @@ impl Fitting {
         groups
     }
 
-    /// Drops groups that follow each other from the first on, as many as needed; gives the number of messages dropped.
+    /// Drops adjacent groups from the first on, as many as needed. Returns the number of messages dropped.
     fn drop_oldest(&mut self, groups: &[Range<usize>]) -> usize {
         let Some(first) = groups.first().map(|group| group.start) else {
             return 0;
@@ -196,7 +198,7 @@ impl Fitting {
         }
     }
 
-    /// Edits the JSON below a heading of ours. Nobody else can write one, see [`super`], and ours are in these messages.
+    /// Edits the JSON below a heading of the host, which nothing else can forge (see [`super`]).
     fn edit(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
         let task = self.task;
         let ours = |(place, message): &(usize, &mut Message)| *place == task || message.role == Role::System;
@@ -219,14 +221,14 @@ fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
     Some(one_line(&value))
 }
 
-/// Bounds what steps and tools brought; the frame around it stays.
+/// Cuts the contents and outputs in `value` to `limit` characters; names and status stay.
 fn cut(value: &mut Value, limit: usize) {
-    const BROUGHT: [&str; 5] = ["output", "outputText", "result", "error", "sources"];
+    const LONG_FIELDS: [&str; 5] = ["output", "outputText", "result", "error", "sources"];
     match value {
         Value::Array(entries) => entries.iter_mut().for_each(|entry| cut(entry, limit)),
         Value::Object(map) => {
             for (key, value) in map {
-                if BROUGHT.contains(&key.as_str()) {
+                if LONG_FIELDS.contains(&key.as_str()) {
                     *value = bounded(value, limit);
                 } else {
                     cut(value, limit);

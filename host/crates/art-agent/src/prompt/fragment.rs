@@ -1,4 +1,4 @@
-//! The agent's own instructions, each under a name by which an operator may replace it (M36).
+//! The agent's own instructions, each under a name by which an operator may replace it.
 
 /// An instruction text of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub(crate) enum Fragment {
     ToolStepInstructions,
     /// The form of tool calls and of a step's end.
     ToolFormatInstructions,
-    /// The same for a model that calls tools in its provider's form.
+    /// The same for a model with native function calls.
     NativeToolFormatInstructions,
     /// How to work on a step without tools.
     ReasoningStepInstructions,
-    /// The form of such a step's end.
+    /// How to end such a step.
     ReasoningFormatInstructions,
     /// How to answer.
     SynthesisInstructions,
@@ -58,7 +58,7 @@ impl Fragment {
         }
     }
 
-    /// The text that holds when nobody replaces it.
+    /// Returns the text that is used unless an operator replaces it.
     pub(crate) const fn default_text(self) -> &'static str {
         match self {
             Self::SystemDefault => "You are {{name}}. {{role}}",

@@ -1,5 +1,5 @@
-//! Persona and system prompts joined (P6): the persona's guidance for the stage, then what the instance, the thread and the
-//! call say.
+//! Joins persona and system prompts (P6): the persona's guidance for the stage, then the texts of the instance, the
+//! thread and the call.
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -15,7 +15,7 @@ use super::system::resolve_system_prompt;
 use super::template::{Missing, render};
 use crate::event::RunStart;
 
-/// The guidance of the operator for a phase, quoted between its markers; nothing when there is none.
+/// Returns the operator's guidance for a phase, quoted between markers, if there is any.
 pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     let prompts = &start.persona.prompts;
     let base = match phase {
@@ -28,7 +28,7 @@ pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(&text)))
 }
 
-/// Who the agent is, in one sentence.
+/// Returns one sentence that says who the agent is.
 pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     match start.persona.name.trim() {
         "" => role.to_owned(),
@@ -42,8 +42,9 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     }
 }
 
-/// The turns of the thread, each bounded. What systems and tools said stays out: it has no partner here (B16, B32). The
-/// question is left out when the application stored it before it asked (P11).
+/// Returns the turns of person and model in the thread, each bounded. Turns of systems and tools are left out, since
+/// the calls that they answer are not part of the history (B32). So is the question itself, if the application stored
+/// it before asking (P11).
 pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> Vec<Message> {
     let asked = |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;
     let earlier = match messages.split_last() {

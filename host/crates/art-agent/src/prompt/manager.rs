@@ -1,4 +1,4 @@
-//! Fragments of prompts by name, and the check of whole prompts (M36, S003).
+//! Finds fragments of prompts by name, and validates whole prompts (M36).
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,20 @@ use art_core::prompt::ArtStandardPrompt;
 use super::fragment::Fragment;
 use super::template::{Missing, render};
 
-/// The fragments that prompts are made of: the agent's own, and those of an operator, which replace them by name or add to
-/// them.
+/// The fragments of prompts: the agent's own, and those of an operator, which replace them by name or add to them.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptManager<'a> {
     own: &'a BTreeMap<String, String>,
 }
 
 impl<'a> PromptManager<'a> {
-    /// The agent's fragments with an operator's `own` before them.
+    /// Creates a manager of the agent's fragments, in which `own` fragments of an operator win.
     #[must_use]
     pub const fn new(own: &'a BTreeMap<String, String>) -> Self {
         Self { own }
     }
 
-    /// Every name that there is, in order.
+    /// Returns all names in order.
     #[must_use]
     pub fn names(&self) -> Vec<&'a str> {
         let mut names: Vec<_> = self.own.keys().map(String::as_str).collect();
@@ -33,7 +32,7 @@ impl<'a> PromptManager<'a> {
         names
     }
 
-    /// The fragment `name` with its `{{variables}}` filled in; a variable that is not given stays as it is.
+    /// Returns the fragment `name` with its `{{variables}}` filled in. A variable that is not given stays as it is.
     ///
     /// # Errors
     /// `PROMPT_FRAGMENT_NOT_FOUND` when there is no fragment of that name.
@@ -54,7 +53,7 @@ impl<'a> PromptManager<'a> {
         Ok(render(text, variables, Missing::Kept))
     }
 
-    /// Whether a prompt keeps the rules of [`ArtStandardPrompt::validate`].
+    /// Checks a prompt by the rules of [`ArtStandardPrompt::validate`].
     ///
     /// # Errors
     /// `PROMPT_VALIDATION_FAILED` with everything that is wrong.
@@ -66,7 +65,7 @@ impl<'a> PromptManager<'a> {
         })
     }
 
-    /// A fragment of the agent, as it is.
+    /// Returns the text of a fragment of the agent, without filling in variables.
     pub(crate) fn text(&self, fragment: Fragment) -> &'a str {
         self.own
             .get(fragment.name())

@@ -1,12 +1,13 @@
-//! The planning prompt (P20 to P26).
+//! The planning prompt (P20, P23, P25).
 
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::prompt::Message;
 use art_core::stream::Phase;
 use art_core::text::{prefix, truncate};
-use art_core::tool::{ToolExample, ToolSchema};
+use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
+use super::example::nearest_calls;
 use super::fragment::Fragment;
 use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
@@ -16,16 +17,16 @@ use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
 use crate::shortlist;
 
-/// Characters of a description in the light manifest.
+/// Longest description in the short form of a tool, in characters.
 const MAX_LIGHT_CHARS: usize = 200;
 
-/// Characters of the names of tools that are not described.
+/// Characters for all names of tools that are listed by name only.
 const MAX_NAME_CHARS: usize = 4_000;
 
-/// Characters of an unusable reply that the model sees again.
+/// Characters of an unusable reply that are shown to the model again.
 const MAX_ECHO_CHARS: usize = 8_000;
 
-/// The messages that ask for a plan. `state` is what earlier runs of the thread left.
+/// Returns the messages that ask for a plan. `state` is the state that earlier runs of the thread left.
 pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Vec<Message> {
     let follow_up = !state.todo_list.is_empty();
     let mut messages = vec![Message::system(instructions(start, follow_up))];
@@ -42,13 +43,13 @@ pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[Run
     messages
 }
 
-/// Another chance for a plan that cannot be used: the reply, and every reason.
+/// Returns the messages that ask for a corrected plan: the reply, and every problem.
 pub(crate) fn repair(reply: &str, problems: &[String]) -> [Message; 2] {
     let complaint = format!(
         "The plan cannot be used:\n{}\nReply with the whole plan again, corrected, between the two markers.",
         problem_list(problems)
     );
-    // A model copies what it sees, so its markers go without a trace.
+    // Models copy what they see, so markers are removed and not replaced.
     let reply = reply.replace(MARKER_START, "").replace(MARKER_END, "");
     let echo = match reply.trim() {
         "" => "(empty reply)",
@@ -72,7 +73,7 @@ fn instructions(start: &RunStart, follow_up: bool) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Intent and items with their status, without results: those are kept whatever the model says (B1).
+/// Returns intent and items with their status. Results are left out: the host keeps them whatever the model says.
 fn current_plan(state: &PesAgentStateData) -> String {
     let items: Vec<_> = state.todo_list.iter().map(outline).collect();
     one_line(&json!({"intent": state.intent, "todoList": items}))
@@ -93,10 +94,10 @@ fn outline(item: &TodoItem) -> Value {
     outline
 }
 
-/// Every tool in full where reading costs nothing, else the nearest ones in short (Q7).
+/// Describes every tool in full where reading costs nothing, else the nearest ones in short (Q7).
 fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
-    if start.context_tokens.is_none() {
-        return tool_list(&start.tools);
+    if start.context.is_unbounded() {
+        return tool_list(&start.tools, &start.props.query);
     }
     let shown = shortlist::for_plan(start, state);
     let manifest = one_line(&shown.tools.iter().map(|tool| light(tool)).collect::<Vec<_>>());
@@ -111,8 +112,8 @@ fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
     )
 }
 
-/// Names of the tools that are not described: words that are not in a query may still be what it means. A name takes a
-/// few tokens, where a schema takes hundreds.
+/// Lists the other tools by name, because the query may mean one without sharing a word with it. A name takes a few
+/// tokens, a schema hundreds.
 fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
     let others = start.tools.iter().map(|tool| tool.name.as_str());
     let mut others = others.filter(|name| shown.iter().all(|tool| tool.name != *name));
@@ -131,7 +132,7 @@ fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
     }
 }
 
-/// What a planner has to know of a tool; the whole schema is shown to the step that calls it.
+/// Returns the short form of a tool for planning. The step that calls the tool reads its whole schema.
 fn light(tool: &ToolSchema) -> Value {
     let description = prefix(&tool.description, MAX_LIGHT_CHARS);
     let more = if description.len() < tool.description.len() {
@@ -143,20 +144,15 @@ fn light(tool: &ToolSchema) -> Value {
     json!({"name": tool.name, "description": format!("{description}{more}"), "parameters": parameters})
 }
 
-fn tool_list(tools: &[ToolSchema]) -> String {
-    let example = |example: &ToolExample| match &example.description {
-        Some(description) => json!({"input": example.input, "description": description}),
-        None => json!({"input": example.input}),
-    };
+fn tool_list(tools: &[ToolSchema], asked: &str) -> String {
     let tools: Vec<_> = tools
         .iter()
         .map(|tool| {
-            let examples: Vec<_> = tool.examples.iter().map(example).collect();
             json!({
                 "name": tool.name,
                 "description": tool.description,
                 "inputSchema": tool.input_schema,
-                "examples": examples,
+                "examples": nearest_calls(tool, asked),
             })
         })
         .collect();

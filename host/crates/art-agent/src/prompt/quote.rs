@@ -1,4 +1,4 @@
-//! The two forms in which text from outside enters a prompt.
+//! The two forms in which a prompt quotes text from outside: line by line, and as JSON on one line.
 
 use art_core::text::{prefix, truncate};
 use serde::Serialize;
@@ -12,25 +12,25 @@ use crate::parse::{MARKER_END, MARKER_START};
 /// Heading of the section on attachments.
 pub(crate) const ATTACHMENTS: &str = "Attachments";
 
-/// Heading of what earlier steps brought, in the prompt of a step.
+/// Heading of the results of earlier steps, in the prompt of a step.
 pub(crate) const EARLIER_RESULTS: &str = "Results of earlier steps";
 
-/// Heading of what all steps brought, in the prompt for the answer.
+/// Heading of the results of all steps, in the synthesis prompt.
 pub(crate) const COMPLETED_STEPS: &str = "Completed steps";
 
-/// Heading of what earlier questions of the conversation brought, in the synthesis prompt.
+/// Heading of the results of earlier questions, in the synthesis prompt.
 pub(crate) const EARLIER_QUESTIONS: &str = "Results of earlier questions";
 
-/// Characters of an attachment that a model sees.
+/// Characters of an attachment that are shown to a model.
 const PREVIEW_CHARS: usize = 1_000;
 
-/// What a model is told of a file that it cannot look at.
+/// Note on a file that the model cannot read.
 const UNSEEN: &str = "not shown: you cannot look at this file; only a tool can read it";
 
-/// Characters of one problem in a list.
+/// Longest problem in a list, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// `text` with `> ` before each line, an empty line being `>`. The planning markers are taken out (P24).
+/// Returns `text` with `> ` before each line, and `>` for an empty one. Planning markers are removed (P24).
 pub(crate) fn quote(text: &str) -> String {
     let text = without_markers(&one_kind_of_newline(text));
     let lines = text.trim_end_matches('\n').split('\n');
@@ -44,20 +44,22 @@ pub(crate) fn quote(text: &str) -> String {
     quoted.collect::<Vec<_>>().join("\n")
 }
 
-/// `value` as JSON on one line, whatever a reader takes for the end of one (B25), and without the planning markers.
+/// Returns `value` as JSON on one line. Every character that a reader may take for the end of a line is escaped, and
+/// planning markers are removed.
 pub(crate) fn one_line<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
     without_markers(&escaped_newlines(&text))
 }
 
-/// JSON with the ends of lines escaped that JSON allows in a text.
+/// Escapes the line ends that JSON allows in a text.
 fn escaped_newlines(json: &str) -> String {
     json.replace('\u{85}', "\\u0085")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029")
 }
 
-/// A turn that is not ours, such as an earlier answer: it stays as it is but for lines that look like our headings.
+/// Returns a turn from outside, such as an earlier answer, without planning markers and with lines indented that look
+/// like headings of the host.
 pub(crate) fn defuse(text: &str) -> String {
     let text = without_markers(&one_kind_of_newline(text));
     let lines = text.split('\n').map(|line| {
@@ -70,7 +72,7 @@ pub(crate) fn defuse(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Problems as a quoted list, each bounded: they repeat what a model wrote.
+/// Returns problems as a quoted list. Each is bounded, because it repeats what a model wrote.
 pub(crate) fn problem_list(problems: &[String]) -> String {
     let listed = problems
         .iter()
@@ -78,20 +80,20 @@ pub(crate) fn problem_list(problems: &[String]) -> String {
     listed.collect::<Vec<_>>().join("\n")
 }
 
-/// One section of a prompt.
+/// Returns one section of a prompt.
 pub(crate) fn section(heading: &str, body: &str) -> String {
     format!("## {heading}\n{body}")
 }
 
-/// A file of a tool as models know it. Nothing of what is in it is shown: it may be for a person alone.
+/// Describes a file of a tool to a model. Its content is not shown, because it may be meant for the person only.
 pub(crate) fn file_entry(file: &RunFile) -> Value {
     json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": file.step_id})
 }
 
-/// The section on attachments and on files that tools left, when there are any.
+/// Returns the section on attachments and on files of tools, if there are any.
 pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String> {
     let newest = files
-        .get(files.len().saturating_sub(attachment::NAMED)..)
+        .get(files.len().saturating_sub(attachment::MAX_LISTED_FILES)..)
         .unwrap_or_default();
     let attached = start.props.attachments.iter().map(|attachment| {
         let mut shown = json!({
@@ -114,11 +116,11 @@ pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String>
 }
 
 fn without_markers(text: &str) -> String {
-    // What replaces a marker cannot become part of another one.
+    // The replacement of a marker cannot become part of another one.
     text.replace(MARKER_START, "[marker]").replace(MARKER_END, "[marker]")
 }
 
-/// Whatever a reader may take for the end of a line becomes one.
+/// Replaces every character that a reader may take for the end of a line by a newline.
 fn one_kind_of_newline(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n")

@@ -1,4 +1,4 @@
-//! The synthesis prompt (P77 to P80) and the listing that stands in for an answer when the model gives none.
+//! The synthesis prompt (P77), and the listing that replaces an answer which the model did not write.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ use crate::report::collect_sources;
 /// Characters of one result in a listing.
 const LISTED_CHARS: usize = 2_000;
 
-/// The messages that ask for the answer. `earlier` names the items that had ended before the query was asked.
+/// Returns the messages that ask for the answer. `earlier` has the ids of items that had ended before the query was
+/// asked.
 pub(crate) fn synthesis(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -120,8 +121,8 @@ fn unfinished_entry(items: &[TodoItem], item: &TodoItem) -> Value {
     json!({"stepId": item.id, "description": item.description, "reason": unfinished_reason(items, item)})
 }
 
-/// What was completed and what was not, one line each, for an answer that no model wrote; empty without items. The items that
-/// `earlier` names belong to other questions and are left out.
+/// Lists what was completed and what was not, one line each, without the items that `earlier` names, which belong to
+/// other questions. Empty without items.
 pub(crate) fn result_listing(items: &[TodoItem], earlier: &BTreeSet<String>) -> String {
     let own = items.iter().filter(|item| !earlier.contains(&item.id));
     let lines = own.map(|item| match item.status {

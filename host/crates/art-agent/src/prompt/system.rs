@@ -1,15 +1,15 @@
-//! What operators say to the model, level by level (C29, M28): base, instance, thread, call.
+//! Resolves the system prompts of operators, level by level (M28): base, instance, thread, call.
 
 use art_core::JsonObject;
 use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};
 
 use super::template::{Missing, render};
 
-/// The text of all levels together, a blank line between them. `base` is the lowest; `levels` follow in their order. The
-/// default template of the registry stands right above the base when no level names a template that there is.
+/// Returns the texts of all levels, with a blank line between them. `base` is the lowest; `levels` follow in their
+/// order. If no level names an existing template, the default template of the registry follows `base`.
 ///
-/// A level whose tag the registry knows gives that template, filled in; else its content; else nothing. It joins what is
-/// below it as it says itself, else as its template says, else after it.
+/// The text of a level is the template that its tag names, filled in, or else its content. Its merge strategy is its
+/// own, or else that of the template, or else to append.
 #[must_use]
 pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, levels: &[SystemPromptOverride]) -> String {
     let named = levels

@@ -1,23 +1,23 @@
-//! Texts in which `{{name}}` stands for a variable.
+//! Fills variables into texts, where they are written as `{{name}}`.
 
 use art_core::JsonObject;
 use art_core::text::byte_prefix;
 use serde_json::Value;
 
-/// Bytes of a text after its variables were filled in; what a variable repeats cannot fill the memory.
+/// Longest text after its variables were filled in, in bytes, so that repeated variables cannot exhaust memory.
 const MAX_BYTES: usize = 256 << 10;
 
-/// What stands in for a variable that nobody sets.
+/// What replaces a variable that is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// Its name in its braces, as it was (M36).
+    /// Its name in its braces, as it was.
     Kept,
     /// Nothing (M28).
     Empty,
 }
 
-/// `template` with its variables filled in. A name with a colon is another language's and stays as it is (M28). What a
-/// variable brings is not looked at again.
+/// Returns `template` with its variables filled in, once: variables inside values stay as they are. So do names with a
+/// colon, which belong to other template languages (M28).
 pub(super) fn render(template: &str, variables: &JsonObject, missing: Missing) -> String {
     let mut text = String::new();
     let mut rest = template;

@@ -1,32 +1,30 @@
-//! Model calls: whether one more may be made (M12), whether its request fits (M09), and what it used (B20).
+//! Checks whether a model call may be made (M12) and whether its request fits (M09), and counts what it used.
 
-use art_core::agent::RunStatus;
 use art_core::error::{ArtError, ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::{LlmMetadata, ModelReply};
 use serde_json::json;
 
-use super::finish::Ending;
 use super::streams::parent;
 use super::{OpenStep, Run};
 use crate::effect::Outbox;
 use crate::prompt;
 use crate::step::StepId;
 
-/// Why a model is not asked.
+/// The reason for which a model call was not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// A budget of the run is used up.
     Spent,
-    /// The prompt breaks the rules of its form: a mistake of the host.
+    /// The prompt is not valid, which is a defect of the host.
     Invalid(ArtError),
-    /// The request does not fit the context of the model, for this reason.
+    /// The request does not fit the model's context window; the text says by how much.
     TooLong(String),
 }
 
 impl Run {
-    /// Opens a model call and says so (C36), unless the run may not make it.
+    /// Opens a model call and records its start, if the run may make it.
     pub(super) fn ask(&mut self, step: OpenStep, out: &mut Outbox) -> Result<(), Refusal> {
         if self.is_spent() {
             return Err(Refusal::Spent);
@@ -36,7 +34,7 @@ impl Run {
         Ok(())
     }
 
-    /// Refuses a request that must not be sent: its prompt is not valid (M36), or it has more tokens than `budget`.
+    /// Fails with a reason if the prompt is not valid (M36) or the request has more tokens than `budget`.
     fn check_request(&self, step: &OpenStep, budget: Option<u64>) -> Result<(), Refusal> {
         let Some((_, _, request)) = self.request(step, budget) else {
             return Ok(());
@@ -52,8 +50,8 @@ impl Run {
         }
     }
 
-    /// Asks once more what was too long for the provider, in half of the tokens or as near to that as it goes. Whether it
-    /// was asked.
+    /// Retries a request that was too long for the provider with half of its tokens, or as near to half as it can be
+    /// cut. Returns whether a retry was opened.
     pub(super) fn ask_shorter(&mut self, id: StepId, step: &OpenStep, out: &mut Outbox) -> bool {
         let before = self.tokens_of(step, self.budget_of(id));
         let second_time = self.shortened.remove(&id).is_some();
@@ -71,12 +69,12 @@ impl Run {
         true
     }
 
-    /// Tokens that the request of an open step may have.
+    /// Returns how many tokens the request of an open step may have.
     pub(super) fn budget_of(&self, id: StepId) -> Option<u64> {
         self.shortened.get(&id).copied().or_else(|| self.budget())
     }
 
-    /// Whether a budget is used up; if so, that is noted.
+    /// Returns whether a budget is used up, and notes which.
     pub(super) fn is_spent(&mut self) -> bool {
         let used_up = self.used_up();
         if let Some(limit) = &used_up {
@@ -85,14 +83,8 @@ impl Run {
         used_up.is_some()
     }
 
-    /// The run ends with what was done, since nobody can write an answer.
-    pub(super) fn finish_spent(&mut self, out: &mut Outbox) {
-        let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
-        self.finish(Ending::new(RunStatus::Partial, text), out);
-    }
-
-    /// An item goes back into the queue for a later run, with what its calls brought.
-    pub(super) fn put_back(&mut self, id: &str, out: &mut Outbox) {
+    /// Makes an item pending again for a later run, and keeps the results of its calls.
+    pub(super) fn requeue(&mut self, id: &str, out: &mut Outbox) {
         self.keep_results(id, &[]);
         if let Some(item) = self.item_mut(id) {
             item.error = Some("the budget of the run was used up before it was finished".to_owned());
@@ -103,11 +95,12 @@ impl Run {
         self.set_status(id, TodoItemStatus::Pending, None, out);
     }
 
-    /// Counts a reply. Where the model's context costs something and nobody says how much was used, it is estimated.
+    /// Counts a reply. If reading costs something and the provider does not say how many tokens were used, they are
+    /// estimated.
     pub(super) fn count(&mut self, id: StepId, step: &OpenStep, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
         let unknown = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
-        if unknown && self.start.context_tokens.is_some() {
+        if unknown && !self.start.context.is_unbounded() {
             let written = prompt::text_tokens(&reply.text) + prompt::text_tokens(&reply.thinking);
             metadata = LlmMetadata {
                 input_tokens: Some(self.tokens_of(step, self.budget_of(id))),
@@ -123,11 +116,11 @@ impl Run {
         self.spent.llm.add(&metadata);
     }
 
-    /// Counts a call that failed. A provider that breaks a reply off has read the request all the same (M12); how much of an
-    /// answer it wrote, and for how much, nobody knows.
+    /// Counts a call that failed. The provider may have read the request before the reply broke off (M12), so its
+    /// tokens are estimated; what it wrote is unknown and not counted.
     pub(super) fn count_failed(&mut self, id: StepId, step: &OpenStep, error: &ModelError) {
         self.spent.llm_calls += 1;
-        if self.start.context_tokens.is_none() || !may_have_read(error.code) {
+        if self.start.context.is_unbounded() || !may_have_read(error.code) {
             return;
         }
         let metadata = LlmMetadata {
@@ -148,7 +141,7 @@ impl Run {
     }
 
     fn budget(&self) -> Option<u64> {
-        self.start.context_tokens.map(prompt::budget)
+        self.start.context.tokens().map(prompt::budget)
     }
 
     fn tokens_of(&self, step: &OpenStep, budget: Option<u64>) -> u64 {
@@ -156,7 +149,7 @@ impl Run {
         made.map_or(0, |(_, _, request)| prompt::request_tokens(&request))
     }
 
-    /// The budget that is used up, with its figures.
+    /// Returns the budget that is used up, with its figures.
     fn used_up(&self) -> Option<String> {
         let (config, spent) = (self.config(), &self.spent);
         if spent.llm_asked >= config.max_model_calls {
@@ -170,13 +163,13 @@ impl Run {
             return Some(format!("the run used {tokens} tokens; its maximum is {limit}"));
         }
         let cost = spent.llm.cost_usd.unwrap_or_default();
-        // A limit that is no number lets nothing through.
+        // A limit that is not a number counts as used up.
         let limit = config.max_cost_usd.filter(|limit| limit.is_nan() || cost >= *limit)?;
         Some(format!("the run cost ${cost:.4}; its maximum is ${limit:.4}"))
     }
 }
 
-/// Whether the model may have begun with a request that failed in this way. The others were refused before.
+/// Whether the model may have read a request that failed with `code`. With any other code it was refused unread.
 const fn may_have_read(code: ModelErrorCode) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
     matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)

@@ -1,4 +1,4 @@
-//! Whether an event fits the run. Nothing is changed before this is known.
+//! Checks whether an event fits the run, before anything is changed.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Synthesis and the end of a run (P77 to P82, X7). A run always ends with an answer.
+//! Synthesis and the end of a run (P79, P81, P82, X7). A run always ends with an answer.
 
 use art_core::JsonObject;
 use art_core::agent::{AgentFinalResponse, ExecutionMetadata, RunStatus};
@@ -83,7 +83,7 @@ impl Run {
         if parse::is_cut(reply) {
             self.note_limit("the answer was cut off before its end".to_owned());
         }
-        // Where no tool was called nothing was answered in part.
+        // Without a tool call there is nothing that could be incomplete.
         let in_part = !reply.unanswered.is_empty() && self.spent.tool_calls > 0;
         let status = if self.is_complete() && !in_part {
             RunStatus::Success
@@ -97,13 +97,13 @@ impl Run {
         self.finish(ending, out);
     }
 
-    /// The model could not write an answer, for this reason.
+    /// Ends the run after the model failed to write an answer.
     pub(super) fn answer_failed(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
 
-    /// No answer from the model: what was done is listed, so that it is not lost, and the status says what happened (P79).
-    /// It is `partial` when the listing holds a result, and `error` when there is nothing but the failure.
+    /// Ends the run with a listing of what was done in place of the model's answer (P79). The status is `partial` when
+    /// the listing has a result, else `error`.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
         let done = self.own_items().any(|item| item.status == TodoItemStatus::Completed);
@@ -113,11 +113,17 @@ impl Run {
         self.finish(Ending::new(status, text).with_error(error), out);
     }
 
-    /// The run cannot go on (P82).
+    /// Ends the run with an error (P82).
     pub(super) fn fail_run(&mut self, code: ErrorCode, message: &str, out: &mut Outbox) {
         let error = self.art_error(code, message);
         let text = format!("The query could not be answered: {message}.");
         self.finish(Ending::new(RunStatus::Error, text).with_error(error), out);
+    }
+
+    /// Ends the run with a listing of what was done, because the budget leaves no call for an answer.
+    pub(super) fn finish_spent(&mut self, out: &mut Outbox) {
+        let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
+        self.finish(Ending::new(RunStatus::Partial, text), out);
     }
 
     pub(super) fn finish(&mut self, ending: Ending, out: &mut Outbox) {
@@ -127,7 +133,7 @@ impl Run {
         if let Some(error) = &ending.error {
             out.error(phase, None, &error.message);
         }
-        // An error is shown to the caller and not made part of the conversation (P82).
+        // An error goes to the caller and does not become part of the conversation (P82).
         if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
             out.say(message.clone());
         }
@@ -149,7 +155,8 @@ impl Run {
         self.stage = Stage::Finished(Box::new(report));
     }
 
-    /// Items that are still being worked on go back into the queue for a later run, with what their calls brought (P66).
+    /// Makes items that are still in progress pending again for a later run, and keeps the results of their calls
+    /// (P66).
     fn drop_work(&mut self, out: &mut Outbox) {
         self.open.clear();
         self.shortened.clear();
@@ -163,7 +170,7 @@ impl Run {
         }
     }
 
-    /// The question becomes part of the conversation; there is none when a run goes on with what is pending.
+    /// Adds the question to the conversation. A run that only continues pending items has none.
     pub(super) fn say_question(&self, out: &mut Outbox) {
         let query = &self.start.props.query;
         if !query.trim().is_empty() {
@@ -179,7 +186,7 @@ impl Run {
         message
     }
 
-    /// A message of the run, which has the same identifier however often it is published.
+    /// Creates a message of the run. Its identifier is always the same, so publishing it twice adds it once.
     fn said(&self, what: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));
@@ -219,19 +226,19 @@ impl Run {
         }
     }
 
-    /// Whether all that was planned was done, within every limit and without reservation (X7, A49). What the model itself
-    /// took out of the plan was not to be done, and earlier runs had their own status.
+    /// Whether every planned item was done, within all limits and without reservation (X7, A49). Items that the model
+    /// took out of the plan do not count, and neither do items of earlier runs.
     fn is_complete(&self) -> bool {
         let undone = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some() && self.begun.contains(&item.id),
-            // A step that was begun and then taken out of the plan had failed.
+            // An item that was begun and then removed from the plan counts as failed.
             TodoItemStatus::Cancelled => item.error.is_some() || self.begun.contains(&item.id),
             _ => true,
         };
         self.limits_hit.is_empty() && !self.own_items().any(undone)
     }
 
-    /// The items of this question: what earlier ones brought is theirs.
+    /// Returns the items of this question, without those of earlier ones.
     fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
         let items = self.state.todo_list.iter();
         items.filter(|item| !self.earlier.contains(&item.id))

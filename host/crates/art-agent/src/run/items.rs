@@ -1,4 +1,4 @@
-//! The loop over the items (P34 to P41) and changes of the plan on the way (P57 to P61).
+//! The loop over the items (P34, P39, P41) and plan updates during execution (P61).
 
 use art_core::observation::ObservationType;
 use art_core::pes::{StepOutputEntry, TodoItem, TodoItemStatus};
@@ -19,7 +19,7 @@ use crate::prompt;
 use crate::step::StepId;
 
 impl Run {
-    /// Begins every item that can begin, and the synthesis when nothing is left to do.
+    /// Begins every item that is ready, or the synthesis when no item is left.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
         self.cancel_blocked(out);
@@ -41,7 +41,7 @@ impl Run {
             self.begin_item(&item, out);
         }
         if self.live.is_empty() {
-            // An item may have failed before it was asked about.
+            // An item may have failed before its first model call was opened.
             self.cancel_blocked(out);
             self.begin_synthesis(out);
         }
@@ -96,7 +96,7 @@ impl Run {
         self.go_on(&item, next, out);
     }
 
-    /// The item fails; others go on (P39, P41).
+    /// Fails the item. Other items continue (P39, P41).
     pub(super) fn item_failed(&mut self, id: &str, reason: &str, out: &mut Outbox) {
         self.end_item(id, Err(reason.to_owned()), out);
         self.advance(out);
@@ -128,8 +128,11 @@ impl Run {
         self.items_begun += 1;
         self.begun.insert(item.id.clone());
         self.earlier.remove(&item.id);
-        self.live
-            .insert(item.id.clone(), ItemRun::new(messages, self.start.native_tools));
+        let earlier = prompt::earlier_items(&self.state.todo_list, item);
+        let mut live = ItemRun::new(messages, self.start.native_tools);
+        live.reads = earlier.into_iter().map(|other| other.id.clone()).collect();
+        live.files = self.files.all().len();
+        self.live.insert(item.id.clone(), live);
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
         if let Err(refusal) = self.ask(OpenStep::Item(item.id.clone()), out) {
@@ -137,8 +140,8 @@ impl Run {
         }
     }
 
-    /// Asks for an item once more, with the tools in the prompt: the model takes no function calls. Items that begin later
-    /// are asked so from the start. Whether it was asked.
+    /// Retries an item with the tools in the prompt, after the model refused function calls. Items that begin later use
+    /// the prompt from the start. Returns whether a retry was opened.
     pub(super) fn ask_in_text(&mut self, step: &OpenStep, out: &mut Outbox) -> bool {
         let OpenStep::Item(id) = step else {
             return false;
@@ -160,16 +163,18 @@ impl Run {
         true
     }
 
-    /// An item cannot ask: it fails when its request cannot be sent, and waits for another run when the budget is used up.
+    /// Ends an item whose model call was not opened: it fails if the request cannot be sent, and becomes pending again
+    /// if the budget is used up.
     fn item_refused(&mut self, id: &str, refusal: Refusal, out: &mut Outbox) {
         match refusal {
             Refusal::TooLong(reason) => self.end_item(id, Err(reason), out),
             Refusal::Invalid(error) => self.end_item(id, Err(error.message), out),
-            Refusal::Spent => self.put_back(id, out),
+            Refusal::Spent => self.requeue(id, out),
         }
     }
 
-    /// Writes what came of an item into the plan, by id: the list may have been replaced meanwhile (B1).
+    /// Writes the result of an item into the plan. The item is looked up by id, because the list may have been replaced
+    /// meanwhile.
     fn end_item(&mut self, id: &str, result: Result<Value, String>, out: &mut Outbox) {
         let at = self.now;
         let Some(live) = self.live.remove(id) else {
@@ -237,7 +242,7 @@ impl Run {
         out.observe(ObservationType::ItemStatusChange, Some(id), content);
     }
 
-    /// Items behind one that will not be completed are cancelled, each with the reason, until there are no more.
+    /// Cancels all items that depend, directly or not, on one that will not be completed, each with the reason.
     fn cancel_blocked(&mut self, out: &mut Outbox) {
         loop {
             let blocked = plan::blockers(&self.state.todo_list);
@@ -255,7 +260,7 @@ impl Run {
         }
     }
 
-    /// What is to be done after a change is this question's, whatever came of it before (X7).
+    /// Items that are open after a plan update belong to this question, even if an earlier question had ended them.
     pub(super) fn replace_list(&mut self, list: Vec<TodoItem>) {
         let is_pending = |id: &String| {
             list.iter()
@@ -265,7 +270,8 @@ impl Run {
         self.state.todo_list = list;
     }
 
-    /// Takes in a change of the plan that a reply asks for, or says why not; then the plan stays as it was (P61).
+    /// Applies the plan update of a reply. An update that is not valid leaves the plan unchanged and is reported to the
+    /// model (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
         let refused = |problems: Vec<String>| {
             problems

@@ -1,4 +1,4 @@
-//! Planning and its repairs (P13 to P31).
+//! Planning, and the repair of plans that cannot be used (P14, P17, P19, P30, P31).
 
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType;
@@ -15,7 +15,7 @@ use crate::plan::{self, Keep};
 use crate::prompt;
 
 impl Run {
-    /// Plans, or goes on with what is pending when there is a plan and no new question (P17, P19).
+    /// Begins planning, or continues with pending items when there is a plan and no new question (P17, P19).
     pub(super) fn begin(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.save();
@@ -62,12 +62,12 @@ impl Run {
         }
     }
 
-    /// Planning ends without a plan, and the run with it (P31).
+    /// Ends the run because no plan was made (P31).
     pub(super) fn plan_failed(&mut self, reason: &str, out: &mut Outbox) {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
 
-    /// The answer first; a plan that only stands in the thoughts counts too (P30).
+    /// Reads the plan from the text, or else from the thoughts (P30).
     fn read_plan(&self, texts: &parse::Texts) -> Result<PlanDraft, Vec<String>> {
         let draft = match parse::planning(&texts.content) {
             Err(problems) if !texts.thoughts.is_empty() => {
@@ -80,7 +80,7 @@ impl Run {
         if problems.is_empty() { Ok(draft) } else { Err(problems) }
     }
 
-    /// The list after `draft`. A plan without a list leaves the old one as it is (P17).
+    /// Returns the items after `draft`. A plan without a list keeps the old items (P17).
     fn merged(&self, draft: &PlanDraft) -> Vec<art_core::pes::TodoItem> {
         match &draft.items {
             Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Done, self.now),
@@ -88,7 +88,7 @@ impl Run {
         }
     }
 
-    /// The plan goes back to the model with every reason, as often as the configuration allows.
+    /// Sends the plan back to the model with every problem, as often as the configuration allows.
     fn repair(&mut self, reply: &str, problems: &[String], out: &mut Outbox) {
         let allowed = self.config().plan_repairs;
         match &mut self.stage {

@@ -1,4 +1,4 @@
-//! Open steps made whole: prompts, schemas and attachments are put in only when a step is asked for.
+//! Creates open steps in full: prompts, schemas and attachments are added only when the driver asks for a step.
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
@@ -14,7 +14,7 @@ use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
 impl Run {
-    /// One open step.
+    /// Returns an open step in full.
     #[must_use]
     pub fn step(&self, id: StepId) -> Option<Step> {
         let step = match self.open.get(&id)? {
@@ -25,7 +25,8 @@ impl Run {
                 files: calls.iter().flat_map(|call| self.file_places(call)).collect(),
             },
             model => {
-                let (item_id, iteration, request) = self.request(model, self.budget_of(id))?;
+                let (item_id, iteration, mut request) = self.request(model, self.budget_of(id))?;
+                request.task = self.task(model);
                 Step::CallModel {
                     id,
                     item_id,
@@ -54,8 +55,8 @@ impl Run {
         places.into_iter().map(place).collect()
     }
 
-    /// The full schemas a step sees: those of its required tools only; when it names none, those nearest to what it does,
-    /// or all where reading costs nothing (P44).
+    /// Returns the tools whose full schemas a step reads: its required tools; if it names none, the nearest to its
+    /// description, or all tools where reading costs nothing.
     pub(super) fn tools_of(&self, item: &TodoItem) -> Vec<ToolSchema> {
         if !is_tool_step(item) {
             return Vec::new();
@@ -64,7 +65,7 @@ impl Run {
         if !item.required_tools.is_empty() {
             return self.start.tools.iter().filter(required).cloned().collect();
         }
-        if self.start.context_tokens.is_none() {
+        if self.start.context.is_unbounded() {
             return self.start.tools.clone();
         }
         shortlist::for_step(&self.start, item)
@@ -74,7 +75,7 @@ impl Run {
             .collect()
     }
 
-    /// What `step` asks, in at most `budget` tokens where that is possible, with its item and the number of the call.
+    /// Returns the item, the number of the call and the request of `step`, cut to `budget` tokens as far as possible.
     pub(super) fn request(&self, step: &OpenStep, budget: Option<u64>) -> Option<(Option<String>, u32, ModelRequest)> {
         let (item_id, iteration, mut request) = self.whole_request(step)?;
         if let Some(budget) = budget {
@@ -83,7 +84,7 @@ impl Run {
         Some((item_id, iteration, request))
     }
 
-    /// Where the message stands that says what is to be done: behind the conversation, before what was said about it.
+    /// Returns the position of the message that states the task: after the conversation, before replies to the task.
     fn task_place(&self, step: &OpenStep) -> usize {
         match (step, &self.stage) {
             (OpenStep::Plan, Stage::Planning { messages, repairs }) => {
@@ -95,7 +96,7 @@ impl Run {
         }
     }
 
-    /// The request of `step`, which asks for what a model needs to answer it (C43).
+    /// Creates the request of `step` at full length, with the capabilities that its model needs (C43).
     fn whole_request(&self, step: &OpenStep) -> Option<(Option<String>, u32, ModelRequest)> {
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let vision = (!media.is_empty()).then_some(ModelCapability::Vision);
@@ -118,7 +119,12 @@ impl Run {
                 let (item, live) = (self.item(id)?, self.live.get(id)?);
                 let mut made = request(&live.messages, Phase::Execution, ModelCapability::Reasoning);
                 if live.native_tools {
-                    made.tools = self.tools_of(item);
+                    // The prompt has the nearest examples; no protocol has a field for them.
+                    let bare = |tool| ToolSchema {
+                        examples: Vec::new(),
+                        ..tool
+                    };
+                    made.tools = self.tools_of(item).into_iter().map(bare).collect();
                     let calls = (!made.tools.is_empty()).then_some(ModelCapability::ToolUse);
                     made.required_capabilities.extend(calls);
                 }

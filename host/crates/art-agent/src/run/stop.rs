@@ -1,4 +1,4 @@
-//! Ends before the end: a person gives up, or a tool asks for what this host cannot do yet (X6).
+//! Early ends of a run: a person cancels it, or a tool asks for something that this host cannot do yet (X6).
 
 use art_core::agent::RunStatus;
 use art_core::error::{ErrorCode, ToolErrorCode};
@@ -17,7 +17,8 @@ impl Run {
         self.finish(Ending::new(RunStatus::Cancelled, text), out);
     }
 
-    /// Ends the run when a result asks for what this host cannot do yet: a person's decision (X6), or a subtask.
+    /// Ends the run when a result asks for something that this host cannot do yet: a person's decision (X6), or a
+    /// subtask.
     pub(super) fn stop_on(
         &mut self,
         id: &str,
@@ -40,7 +41,7 @@ impl Run {
         true
     }
 
-    /// What the other calls of the step brought is not lost (P66).
+    /// Keeps the results of the other calls of the item.
     pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
         let Some(mut live) = self.live.remove(id) else {
             return;

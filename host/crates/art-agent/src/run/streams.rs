@@ -1,4 +1,4 @@
-//! What is counted and observed of every model call, whichever phase makes it (C35, C37, P28, P29).
+//! Counts and observes model calls, whichever phase makes them (C35, C37).
 
 use art_core::JsonObject;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -16,7 +16,7 @@ impl Run {
             return;
         };
         self.count(step, &open, reply);
-        // The run got over an earlier failure: what ends it later has another reason.
+        // A reply clears an earlier failure: whatever ends the run later has another reason.
         self.model_error = None;
         self.shortened.remove(&step);
         let (phase, parent) = (self.stream_phase(&open), parent(&open));
@@ -52,7 +52,7 @@ impl Run {
         }
     }
 
-    /// One observation for all the thoughts of a reply (B12).
+    /// Records all thoughts of a reply as one observation (B12).
     pub(super) fn observe_thoughts(&self, phase: Phase, item: Option<&str>, thoughts: &str, out: &mut Outbox) {
         if thoughts.trim().is_empty() {
             return;
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Phase label of an ERROR observation (P2).
+    /// Returns the phase label of an ERROR observation (P2).
     pub(super) fn phase_label(&self) -> &'static str {
         match self.stage {
             Stage::Planning { .. } if self.state.todo_list.is_empty() => "planning",

@@ -1,4 +1,4 @@
-//! A run as it can be drawn while it goes on.
+//! A snapshot of a run for display while it is in progress.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Run, Stage};
 
-/// Where a run stands (P2).
+/// The stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStage {
@@ -22,11 +22,11 @@ pub enum RunStage {
     Finished,
 }
 
-/// A run as it can be drawn while it goes on.
+/// A snapshot of a run for display while it is in progress.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunView<'a> {
-    /// Where it stands.
+    /// The stage.
     pub stage: RunStage,
     /// At most ten words; empty until there is a plan.
     pub title: &'a str,
@@ -42,7 +42,7 @@ pub struct RunView<'a> {
     pub llm_calls: u32,
     /// Tool calls answered so far.
     pub tool_calls: u32,
-    /// Tokens so far (B20).
+    /// Tokens so far.
     pub tokens: TokenUsage,
     /// What the tools used so far.
     pub usage: Usage,
@@ -51,14 +51,14 @@ pub struct RunView<'a> {
 }
 
 impl RunView<'_> {
-    /// The items of this question.
+    /// Returns the items of this question.
     pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
     }
 }
 
 impl Run {
-    /// The run as it can be drawn.
+    /// Returns a snapshot for display.
     #[must_use]
     pub fn view(&self) -> RunView<'_> {
         RunView {
@@ -76,7 +76,7 @@ impl Run {
         }
     }
 
-    /// Where the run stands.
+    /// Returns the stage.
     #[must_use]
     pub const fn stage(&self) -> RunStage {
         match self.stage {

@@ -158,7 +158,7 @@ fn every_model_call_has_a_beginning_and_an_end() {
     assert_eq!(phases(Kind::LlmStreamEnd), expected);
 }
 
-/// The answer, with what it says nothing to.
+/// Returns the answer, with what it says nothing to.
 fn in_part() -> Reply {
     says("42").map(|mut reply| {
         reply.unanswered = vec!["who won".to_owned()];

@@ -6,6 +6,7 @@ use art_core::conversation::ConversationMessage;
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Completed, Failed, Pending};
+use art_core::provider::ContextWindow;
 use serde_json::json;
 
 use crate::harness::*;
@@ -95,9 +96,9 @@ fn tokens_that_nobody_counts_are_estimated_where_they_cost_something() {
             reply
         })
     };
-    let run = |context| {
+    let run = |context: Option<u64>| {
         let mut start = start("q");
-        start.context_tokens = context;
+        start.context = context.into();
         let mut driver = Driver::new(start)
             .script("plan", [silent(plan(&json!([])))])
             .script("answer", [silent(says("ok"))]);
@@ -111,9 +112,9 @@ fn tokens_that_nobody_counts_are_estimated_where_they_cost_something() {
 // M12
 #[test]
 fn replies_that_break_off_use_up_the_tokens_of_a_run() {
-    let run = |failure: fn() -> Reply, context| {
+    let run = |failure: fn() -> Reply, context: Option<u64>| {
         let mut start = start("q");
-        start.context_tokens = context;
+        start.context = context.into();
         start.config.max_tokens = Some(100);
         let mut driver = Driver::new(start)
             .script(
@@ -146,7 +147,7 @@ fn replies_that_break_off_use_up_the_tokens_of_a_run() {
 /// A conversation much longer than the context of its model.
 fn long_conversation() -> RunStart {
     let mut start = start("What is 6 times 7?");
-    start.context_tokens = Some(6_000);
+    start.context = ContextWindow::Tokens(6_000);
     start.history = (0..10)
         .map(|n| {
             said(
@@ -175,7 +176,7 @@ fn a_request_leaves_out_the_oldest_turns_that_do_not_fit() {
 #[test]
 fn a_step_whose_request_cannot_be_made_to_fit_fails_with_the_figures() {
     let mut start = start("q");
-    start.context_tokens = Some(2_000);
+    start.context = ContextWindow::Tokens(2_000);
     let item = json!({"id": "a", "description": "do a", "expectedOutcome": "d".repeat(5_000)});
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([item, thought_item("b", &[])]))])
@@ -194,7 +195,7 @@ fn a_step_whose_request_cannot_be_made_to_fit_fails_with_the_figures() {
 #[test]
 fn a_plan_that_cannot_even_be_asked_for_ends_the_run() {
     let mut start = start("q");
-    start.context_tokens = Some(100);
+    start.context = ContextWindow::Tokens(100);
     let report = Driver::new(start).drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert!(content(&report).contains("the request is too long for the model"));
@@ -203,7 +204,7 @@ fn a_plan_that_cannot_even_be_asked_for_ends_the_run() {
 #[test]
 fn a_request_that_the_provider_finds_too_long_is_asked_once_more_in_half() {
     let mut start = long_conversation();
-    start.context_tokens = Some(100_000);
+    start.context = ContextWindow::Tokens(100_000);
     let mut driver = Driver::new(start)
         .script("plan", [too_long(), plan(&json!([]))])
         .script("answer", [says("42")]);

@@ -68,7 +68,7 @@ fn a_plan_that_keeps_the_id_of_completed_work_for_new_work_is_no_success() {
     assert!(content(&report).contains("the id `a` belongs to completed work"));
 }
 
-/// The state after a run whose step `a` failed, which cancelled `b`.
+/// Returns the state after a run whose step `a` failed, which cancelled `b`.
 fn failed_prior() -> PesAgentStateData {
     let mut first = with_plan(&json!([thought_item("a", &[]), thought_item("b", &["a"])]))
         .script("a", [gives_up("no")])
@@ -215,7 +215,7 @@ fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
     assert_eq!(status(&second.drive()), RunStatus::Success);
 }
 
-/// The second question stops early: its budget allows the plan and one call of its step.
+/// Runs a second question that stops early: its budget allows the plan and one call of its step.
 fn stopped_early() -> Driver {
     let mut start = start("And half of it?");
     start.props.trace_id = Some("second".to_owned());

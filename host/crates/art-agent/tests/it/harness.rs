@@ -8,10 +8,10 @@ use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
-use art_core::prompt::{FunctionCall, FunctionKind, Message, ToolCallRequest};
+use art_core::prompt::Message;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, StopReason};
-use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
+use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest, ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 

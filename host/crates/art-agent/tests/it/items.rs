@@ -122,7 +122,7 @@ fn malformed_calls_are_reported_to_the_model() {
     assert!(complaint.contains("the JSON of the reply is not valid"), "{complaint}");
 }
 
-/// One tool item whose required tool is not enforced.
+/// Returns one tool item whose required tool is not enforced.
 fn unenforced(replies: [Reply; 3]) -> Driver {
     let mut start = start("q");
     start.config.taef_max_retries = 0;
@@ -451,7 +451,7 @@ fn what_was_drawn_is_not_read_in_a_later_run_or_without_its_tool() {
     }
 }
 
-/// The tools whose schemas the step `item`, `a`, is given.
+/// Returns the tools whose schemas the step `item`, `a`, is given.
 fn offered(item: &Value, native_tools: bool) -> Vec<String> {
     let mut start = start("What is 6 times 7?");
     start.native_tools = native_tools;
@@ -482,7 +482,7 @@ fn a_tool_step_that_names_no_tool_is_offered_all() {
     }
 }
 
-/// The model takes no function calls.
+/// Creates the error of a model that takes no function calls.
 fn no_function_calls() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::ToolsNotSupported,

@@ -94,7 +94,7 @@ fn a_start_that_an_older_host_wrote_is_read() {
     let event: RunEvent = serde_json::from_value(older).unwrap();
     let (run, _) = Run::start(&event).unwrap();
     assert_eq!(run.started_with().config.max_model_calls, 120);
-    assert_eq!(run.started_with().context_tokens, None);
+    assert_eq!(run.started_with().context.tokens(), None);
 }
 
 /// Texts that look like replies of every phase.
@@ -161,7 +161,7 @@ proptest! {
         pick in 0usize..4,
     ) {
         let mut start = start("q");
-        start.context_tokens = context;
+        start.context = context.into();
         start.config.max_model_calls = calls;
         start.config.max_tokens = tokens;
         let mut driver = Driver::new(start);

@@ -23,4 +23,5 @@ mod prompts;
 mod replies;
 mod schedule;
 mod taef;
+mod tasks;
 mod update;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use art_agent::{Run, RunStart};
+use art_core::provider::ContextWindow;
 use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
@@ -69,7 +70,7 @@ fn described(subject: &str, deed: &str) -> ToolSchema {
 fn large(query: &str) -> RunStart {
     let mut start = start(query);
     start.tools = registry();
-    start.context_tokens = Some(128_000);
+    start.context = ContextWindow::Tokens(128_000);
     start.config.max_items = 50;
     start.config.max_tool_calls = 50;
     start
@@ -114,7 +115,7 @@ fn the_plan_is_asked_for_with_the_nearest_tools_in_short() {
 #[test]
 fn a_model_that_reads_for_free_reads_all_schemas() {
     let mut start = large("q");
-    start.context_tokens = None;
+    start.context = ContextWindow::Unbounded;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
@@ -200,7 +201,7 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
 }
 
 /// Questions with the tools that answer them, one JSON object a line.
-const QUESTIONS: &str = include_str!("../../../../../examples/eval/tools.jsonl");
+const QUESTIONS: &str = include_str!("questions.jsonl");
 
 /// How often the tools that a question needs are described to the planner, out of all tools of the evaluation and two
 /// hundred others. It reads the name of every other one.

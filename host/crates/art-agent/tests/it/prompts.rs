@@ -4,6 +4,7 @@ use art_agent::RunStart;
 use art_core::agent::QueryAttachment;
 use art_core::conversation::ConversationMessage;
 use art_core::prompt::{Message, SystemPromptOverride};
+use art_core::provider::ContextWindow;
 use serde_json::json;
 
 use crate::harness::*;
@@ -137,6 +138,30 @@ fn a_template_of_the_registry_guides_every_phase() {
     assert!(guidance("answer").contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"));
 }
 
+/// A step of a tool with that many examples, in the prompt.
+fn step_with_examples(examples: u32, native_tools: bool) -> String {
+    let mut start = start("What is 6 times 7?");
+    start.native_tools = native_tools;
+    let example =
+        |n| serde_json::from_value(json!({"input": {"expression": format!("{n} + 1")}, "description": "add"}));
+    start.tools[0].examples = (10..10 + examples).map(|n| example(n).unwrap()).collect();
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calculate("1"), done("42")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    shown(&driver.messages("a", 0))
+}
+
+#[test]
+fn a_tool_with_many_examples_takes_no_more_of_a_prompt_than_one_with_three() {
+    for native_tools in [false, true] {
+        let [few, many] = [3, 90].map(|examples| step_with_examples(examples, native_tools));
+        assert_eq!(few, many);
+        assert_eq!(few.matches("\"description\":\"add\"").count(), 3, "{few}");
+    }
+}
+
 #[test]
 fn execution_of_a_tool_step_by_a_model_with_native_tools() {
     let run = |native_tools| {
@@ -188,7 +213,7 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
     []
 
     ## Tools
-    ["calculator"]
+    [{"name":"calculator","examples":[{"input":{"expression":"1 + 1"}}]}]
 
     === user ===
     Execute the task:
@@ -200,7 +225,7 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
 fn a_file_is_no_part_of_a_request_to_a_model_that_cannot_look_at_it() {
     let mut start = start("What is on the picture?");
     // A file that would not fit the context.
-    start.context_tokens = Some(6_000);
+    start.context = ContextWindow::Tokens(6_000);
     start.props.attachments = vec![QueryAttachment {
         name: "a.pdf".to_owned(),
         media_type: "application/pdf".to_owned(),

@@ -62,7 +62,7 @@ fn work_that_an_update_cancels_leaves_the_run_a_success() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-/// `a` fails, then `b` changes the plan, once with each of `updates`.
+/// Runs a plan in which `a` fails, then `b` changes the plan, once with each of `updates`.
 fn failed_then(lists: &[Value]) -> Driver {
     let mut replies: Vec<_> = lists
         .iter()

@@ -1,19 +1,19 @@
-//! How hard a run may try, and how the levels that say so are joined (C48, X11).
+//! Limits of a run, and how its levels are joined.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How hard a run may try (C48, X11).
+/// Limits of a run (C48, X11).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExecutionConfig {
     /// Model calls for one item.
     pub max_iterations: u32,
-    /// Times that a model is told to call a required tool.
+    /// Reminders to call a required tool, for one item.
     pub taef_max_retries: u32,
     /// Characters of tool results in one prompt.
     pub tool_result_max_length: usize,
-    /// Items worked on in one run (P34).
+    /// Items worked on in one run.
     pub max_items: u32,
     /// Items worked on at the same time.
     pub max_parallel_items: u32,
@@ -24,10 +24,10 @@ pub struct ExecutionConfig {
     /// Tokens of one run, read and written together; absent means no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// US dollars of one run; absent means no limit. Calls without a price count nothing.
+    /// US dollars of one run; absent means no limit. Calls without a price count as free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<f64>,
-    /// Times that a plan which cannot be used goes back to the model.
+    /// Maximum number of times that an unusable plan goes back to the model.
     pub plan_repairs: u32,
     /// Tools that one prompt lists when the model's context costs something.
     pub max_shown_tools: u32,
@@ -55,7 +55,8 @@ impl Default for ExecutionConfig {
     }
 }
 
-/// What one level, such as a thread or a call, says of [`ExecutionConfig`]; an absent field leaves it to the level below.
+/// Settings of one level, such as a thread or a call; an absent field takes the value of the level below. See
+/// [`ExecutionConfig`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExecutionOverrides {
@@ -102,8 +103,8 @@ pub struct ExecutionOverrides {
 }
 
 impl ExecutionOverrides {
-    /// `lower` with every field that is set here; the levels are applied from the lowest to the highest, which is default,
-    /// instance, thread, call (C48).
+    /// Returns `lower` with every field that is set here; the levels are applied from the lowest to the highest, which
+    /// is default, instance, thread, call (C48).
     #[must_use]
     pub fn apply(self, lower: ExecutionConfig) -> ExecutionConfig {
         ExecutionConfig {

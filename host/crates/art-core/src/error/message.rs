@@ -2,7 +2,7 @@
 
 use super::{ErrorCode, ModelErrorCode, ToolErrorCode};
 
-/// What is known of a failed model call beside its code (C84). Every part may be absent.
+/// Details of a failed model call beside its code; all optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorContext {
     /// Provider that was asked.
@@ -36,7 +36,7 @@ fn named(what: &str, name: Option<&str>) -> String {
 }
 
 impl ModelErrorCode {
-    /// What a person is told of a model call that failed.
+    /// Returns the sentence for people about a failed model call.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
         let (provider, model, when) = (context.provider(), context.model(), context.when());
@@ -71,7 +71,7 @@ impl ModelErrorCode {
 }
 
 impl ToolErrorCode {
-    /// What a person is told of a tool call that failed.
+    /// Returns the sentence for people about a failed tool call.
     #[must_use]
     pub fn user_message(self) -> String {
         let text = match self {
@@ -103,7 +103,7 @@ impl ToolErrorCode {
 }
 
 impl ErrorCode {
-    /// What a person is told of a run that failed.
+    /// Returns the sentence for people about a failed run.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
         let (provider, when) = (context.provider(), context.when());
@@ -151,7 +151,7 @@ impl ErrorCode {
     }
 }
 
-/// `text` with a capital and a full stop.
+/// Returns `text` with a capital and a full stop.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

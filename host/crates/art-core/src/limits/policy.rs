@@ -1,29 +1,29 @@
-//! What an operator lets the calls of tools use.
+//! Limits that an operator sets for the calls of tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{LimitOverrides, Limits};
 
-/// The limits that an operator sets. They win over what a tool asks for.
+/// The limits that an operator sets. They take precedence over requests of tools.
 ///
-/// The default gives every tool [`Limits::EXECUTE`] and allows none to ask for more.
+/// The default gives every tool [`Limits::EXECUTE`] and allows no requests for more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitPolicy {
-    /// What a call gets whose tool asks for nothing. Absent means [`Limits::EXECUTE`], or the ceiling where that is lower.
+    /// Limits of a tool that requests none. Absent means [`Limits::EXECUTE`], or the ceiling if that is lower.
     pub defaults: LimitOverrides,
-    /// The most that a tool may ask for. Absent means the default.
+    /// The most that a tool may request. Absent means the default.
     pub ceilings: LimitOverrides,
-    /// What the calls of single tools get, by the name of the tool. One that asks for more is refused all the same.
+    /// Limits of single tools, by name. A tool that requests more is still refused.
     pub tools: BTreeMap<String, LimitOverrides>,
 }
 
-/// A limit that a tool may ask for and an operator may set.
+/// A limit that a tool may request and an operator may set.
 #[derive(Clone, Copy, Debug)]
 pub struct SettableLimit {
     /// Its key in the operator's file.
     pub setting: &'static str,
-    /// What nobody can exceed.
+    /// Upper bound for every tool.
     pub maximum: u64,
     standard: u64,
     field: fn(&mut LimitOverrides) -> &mut Option<u64>,
@@ -71,7 +71,7 @@ impl SettableLimit {
 }
 
 impl LimitPolicy {
-    /// What a call gets whose tool asks for nothing and has no limits of its own.
+    /// Returns the limits of a tool that requests none and has no entry of its own.
     #[must_use]
     pub fn default_of(&self, limit: &SettableLimit) -> u64 {
         let most = limit.of(self.ceilings).unwrap_or(u64::MAX);
@@ -81,17 +81,17 @@ impl LimitPolicy {
             .min(limit.maximum)
     }
 
-    /// The most that a tool may ask for that has no limits of its own.
+    /// Returns the most that a tool without an entry of its own may request.
     #[must_use]
     pub fn ceiling_of(&self, limit: &SettableLimit) -> u64 {
         let ceiling = limit.of(self.ceilings).unwrap_or_else(|| self.default_of(limit));
         ceiling.min(limit.maximum)
     }
 
-    /// What the calls of `tool` get, which asks for `asked`.
+    /// Returns the limits for calls of `tool`, which requests `asked`.
     ///
     /// # Errors
-    /// When it asks for more than it may have.
+    /// Fails if the tool requests more than it may have.
     pub fn grant(&self, tool: &str, asked: LimitOverrides) -> Result<Limits, LimitsNotGranted> {
         let own = self.tools.get(tool).copied();
         let mut limits = LimitOverrides::default();
@@ -126,7 +126,7 @@ impl LimitPolicy {
     }
 }
 
-/// A tool asks for more than its operator allows.
+/// A tool requests more than its operator allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitsNotGranted {
     tool: String,
@@ -143,13 +143,13 @@ struct Exceeded {
 }
 
 impl LimitsNotGranted {
-    /// The limits as lines of the operator's file.
+    /// Returns the limits as lines of the operator's file.
     fn lines(&self, value: impl Fn(&Exceeded) -> u64) -> Vec<String> {
         let line = |exceeded: &Exceeded| format!("{} = {}", exceeded.setting, value(exceeded));
         self.exceeded.iter().map(line).collect()
     }
 
-    /// What the operator adds to the file, if the tool has a name that can stand there.
+    /// Returns the lines to add to the operator's file, if the name of the tool is possible there.
     fn hint(&self) -> Option<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(plain) {

@@ -1,14 +1,15 @@
-//! What can be wrong with a prompt, each fault with the turn it is in (C23 to C27, S003).
+//! Faults of a prompt, each with the turn it is in.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{ArtStandardPrompt, Message, Role, ToolCallRequest};
+use super::{ArtStandardPrompt, Message, Role};
 use crate::JsonObject;
 use crate::text::prefix;
+use crate::tool::ToolCallRequest;
 
-/// Keys of a message (C24), and our one addition.
+/// Keys of a message, and our one addition.
 const KEYS: [&str; 6] = [
     "role",
     "content",
@@ -27,20 +28,20 @@ const SHOWN: usize = 64;
 pub struct PromptFault {
     /// The message, from 0.
     pub index: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub kind: PromptFaultKind,
 }
 
-/// What can be wrong with a message, or with its place among the others.
+/// A fault of a message, or of its place among the others.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptFaultKind {
-    /// It is no message at all: a part is missing or of another type.
+    /// The message cannot be read: a part is missing or has another type.
     #[error("cannot be read: {0}")]
     Malformed(String),
-    /// C23 has no such role.
+    /// The role is unknown.
     #[error("the role `{0}` is unknown; use `system`, `user`, `assistant`, `tool_request` or `tool_result`")]
     UnknownRole(String),
-    /// C24 has no such key.
+    /// The key is unknown.
     #[error("the key `{0}` is unknown; use {keys}", keys = KEYS.map(|key| format!("`{key}`")).join(", "))]
     UnknownKey(String),
     /// Instructions or a question that are not text.
@@ -67,7 +68,7 @@ pub enum PromptFaultKind {
         /// Tool that is called.
         tool: String,
     },
-    /// Two calls of a turn that no result can tell apart.
+    /// Two calls of a turn have one identifier, so that results cannot be matched.
     #[error("two calls have the id `{id}`; ids have to be unique in a turn")]
     RepeatedCallId {
         /// Their identifier.
@@ -94,11 +95,11 @@ pub enum PromptFaultKind {
 }
 
 impl ArtStandardPrompt {
-    /// Whether every turn fits its role, and every result its call (C23 to C27). Calls of the last turns of the model may
+    /// Returns whether every turn fits its role, and every result its call. Calls of the last turns of the model may
     /// still be open.
     ///
     /// # Errors
-    /// Everything that is wrong, in the order of the messages.
+    /// Fails with everything that is wrong, in the order of the messages.
     pub fn validate(&self) -> Result<(), Vec<PromptFault>> {
         let mut faults = Vec::new();
         let mut open = OpenCalls::default();
@@ -114,8 +115,8 @@ impl ArtStandardPrompt {
     /// Reads a prompt from JSON and validates it.
     ///
     /// # Errors
-    /// Everything that is wrong. Messages that cannot be read are reported alone: the order of the others cannot be judged
-    /// without them.
+    /// Fails with everything that is wrong. Messages that cannot be read are reported alone: the order of the others
+    /// cannot be judged without them.
     pub fn parse(prompt: &Value) -> Result<Self, Vec<PromptFault>> {
         let malformed = |reason: &str| PromptFaultKind::Malformed(reason.to_owned());
         let Some(messages) = prompt.as_array() else {
@@ -139,10 +140,10 @@ impl ArtStandardPrompt {
 }
 
 impl Message {
-    /// Whether the turn by itself is one: content and identifiers fit the role (C25, C27).
+    /// Checks that content and identifiers of the turn fit its role (C25, C27).
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// Fails with the first thing that is wrong with it.
     pub fn check(&self) -> Result<(), PromptFaultKind> {
         self.faults().into_iter().next().map_or(Ok(()), Err)
     }

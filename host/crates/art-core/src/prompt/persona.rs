@@ -1,4 +1,4 @@
-//! Who the agent is, and what operators say to it (C29, C30).
+//! The agent's persona, and system prompts of operators.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 
-/// How a system prompt joins the one below it (C29).
+/// How a system prompt joins the one below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeStrategy {
@@ -25,39 +25,39 @@ pub enum SystemPromptOverride {
     Text(String),
     /// Content, or the tag of a template.
     Detailed {
-        /// Template of the registry; it wins over the content when the registry has it.
+        /// Template of the registry; takes precedence over the content if the registry has it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tag: Option<String>,
-        /// What stands for the names in the template; text as it is, anything else as JSON.
+        /// Values of the variables in the template. Texts are inserted as they are, other values as JSON.
         #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
         variables: JsonObject,
         /// Text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// How it joins what is below it; absent means as the template says, else after it.
+        /// How it joins the text below it; absent means as the template says, else after it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         strategy: Option<MergeStrategy>,
     },
 }
 
-/// A template for system prompts (C29).
+/// A template for system prompts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SystemPromptSpec {
     /// Name for people; the registry knows it by its tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Text in which `{{name}}` stands for a variable.
+    /// Text with variables in the form `{{name}}`.
     pub template: String,
-    /// Variables that nobody else sets.
+    /// Default values of variables.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub default_variables: JsonObject,
-    /// How it joins what is below it.
+    /// How it joins the text below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_strategy: Option<MergeStrategy>,
 }
 
-/// The templates of an instance (C29).
+/// The templates of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SystemPromptsRegistry {
@@ -68,10 +68,10 @@ pub struct SystemPromptsRegistry {
     pub specs: BTreeMap<String, SystemPromptSpec>,
 }
 
-/// Who the agent is (C30).
+/// The agent's name and guidance (C30).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentPersona {
-    /// Name; empty when a thread sets only the guidance (C49).
+    /// Name; empty if a thread sets only the guidance.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Guidance by stage.
@@ -79,7 +79,7 @@ pub struct AgentPersona {
     pub prompts: StagePrompts,
 }
 
-/// Guidance by stage (C30).
+/// Guidance by stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -93,8 +93,8 @@ pub struct StagePrompts {
 }
 
 impl AgentPersona {
-    /// This persona with `lower` below it: each field comes from here when it is set here (P5). The levels are call, thread,
-    /// instance, from the highest to the lowest.
+    /// Creates this persona with `lower` below it: each field comes from here when it is set here (P5). The levels are
+    /// call, thread, instance, from the highest to the lowest.
     #[must_use]
     pub fn over(self, lower: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! A stream event as user interfaces read it: with where it belongs (C38 to C40).
+//! A stream event as user interfaces read it: with where it belongs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{Phase, StreamEvent};
 use crate::Timestamp;
 use crate::provider::StepContext;
 
-/// Kind of an event on the wire (C38). The last two are additions: there, calls were tokens and retries were silent.
+/// Kind of an event on the wire. The last two are additions: there, calls were tokens and retries were silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -20,7 +20,7 @@ pub enum StreamEventType {
     Retry,
 }
 
-/// Whose words a token is part of (C39).
+/// Which phase wrote a token, and whether it is a thought (C39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -36,7 +36,7 @@ pub enum TokenType {
 }
 
 impl TokenType {
-    /// The type of a token in that phase; without a phase it is generic (C40).
+    /// Returns the type of a token in that phase; without a phase it is generic (C40).
     #[must_use]
     pub const fn of(phase: Option<Phase>, thinking: bool) -> Self {
         match (phase, thinking) {
@@ -76,7 +76,7 @@ pub struct StreamEnvelope {
     pub kind: StreamEventType,
     /// Text of a token, a whole tool call, counts, an error, or a retry; null at the end.
     pub data: Value,
-    /// Whose words a token is part of; none for any other kind.
+    /// Type of a token; absent for every other kind of event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_type: Option<TokenType>,
     /// Phase of the run.
@@ -85,7 +85,7 @@ pub struct StreamEnvelope {
     /// Step of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_id: Option<String>,
-    /// What the step is to do.
+    /// Description of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_description: Option<String>,
     /// When it arrived.
@@ -101,8 +101,8 @@ pub struct StreamEnvelope {
 }
 
 impl StreamEnvelope {
-    /// `event` with where it belongs. What a provider wants back with its turn is nobody else's, and what is left unanswered
-    /// is told by the run that ends: neither has an envelope.
+    /// Returns the envelope of `event`. Provider state and unanswered parts have none: the first is for the provider
+    /// only, the second are reported at the end of the run.
     #[must_use]
     pub fn new(event: &StreamEvent, context: &StreamContext, at: Option<Timestamp>) -> Option<Self> {
         let (kind, data) = match event {

@@ -1,4 +1,4 @@
-//! One call, from the first attempt to the end of its stream.
+//! One call of a model, from the first attempt to the end of its stream.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,12 @@ use tokio::time::{Instant, sleep};
 use super::Inner;
 use crate::breaker::{Outcome, Ticket};
 use crate::fault::{duration, error};
-use crate::manager::Lease;
-use crate::provider::lookup;
+use crate::model::Model;
+use crate::provider::{Provider, lookup};
+use crate::queue::Place;
 use crate::retry::{Verdict, verdict};
 
-/// Bytes of text and thoughts together that a reply may have. What keeps replies takes no more.
+/// Most bytes of text and thoughts of a reply. Stores take no more.
 const MAX_WRITTEN: usize = 4 << 20;
 
 pub(super) fn stream(
@@ -31,7 +32,7 @@ pub(super) fn stream(
         request,
         retries: 0,
         last: None,
-        lease: None,
+        admitted: None,
         stage: Stage::Attempt,
     };
     stream::unfold(call, |mut call| async move { Some((call.next().await?, call)) })
@@ -39,29 +40,30 @@ pub(super) fn stream(
         .boxed()
 }
 
-/// A call. Dropping it gives its adapter back and tells the breaker that nothing came of it.
+/// A call. Dropping it frees its place and tells the breaker that nothing came of it.
 struct Call {
     inner: Arc<Inner>,
     config: RuntimeProviderConfig,
     request: ModelRequest,
     retries: u32,
-    /// Why the last attempt failed: what a person has to know when the next one is not let through.
+    /// Why the last attempt failed. It is reported when the next attempt is refused before it begins.
     last: Option<ModelError>,
-    lease: Option<Lease>,
+    /// The model and its place; none before the first attempt and after the last.
+    admitted: Option<(Arc<dyn Model>, Place)>,
     stage: Stage,
 }
 
 enum Stage {
-    /// An attempt is to be made.
+    /// The next attempt begins.
     Attempt,
-    /// One is under way.
+    /// An attempt is in progress.
     Streaming(Attempt),
-    /// The last one failed.
+    /// The last attempt failed; the next one begins after this time.
     Waiting(Duration),
     Done,
 }
 
-/// An attempt. The first content makes it final.
+/// An attempt. After its first content it is not retried.
 struct Attempt {
     events: BoxStream<'static, StreamEvent>,
     pass: Pass,
@@ -94,27 +96,34 @@ impl Call {
         }
     }
 
-    /// Begins an attempt; the first one gets the adapter, which is kept until the call ends.
+    /// Begins an attempt; the first one gets the place, which is kept until the call ends.
     async fn begin(&mut self) -> Result<Attempt, ModelError> {
-        if self.lease.is_none() {
-            // Who would be refused does not queue.
-            self.check_capabilities()?;
-            self.breaker(|breaker, now| breaker.check(now))?;
-            self.lease = Some(self.inner.manager.acquire(&self.config).await?);
+        if self.admitted.is_none() {
+            let model = self.model()?;
+            let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
+            let place = self.inner.queue.enter(provider, &self.config).await?;
+            self.admitted = Some((model, place));
         }
         let ticket = self.breaker(|breaker, now| breaker.admit(now))?;
         let pass = Pass::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
-        let lease = self.lease.as_ref().ok_or_else(|| unknown(&self.config))?;
+        let (model, _) = self.admitted.as_ref().ok_or_else(|| unknown(&self.config))?;
         Ok(Attempt {
-            events: lease.adapter().stream(self.request.clone()),
+            events: model.stream(self.request.clone()),
             pass,
             begun: false,
             written: 0,
         })
     }
 
-    fn check_capabilities(&self) -> Result<(), ModelError> {
-        let provider = lookup(self.inner.manager.providers(), &self.config.provider_name)?;
+    /// Returns the model, unless the call can be refused without waiting for a place.
+    fn model(&self) -> Result<Arc<dyn Model>, ModelError> {
+        let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
+        self.check_capabilities(provider)?;
+        self.breaker(|breaker, now| breaker.check(now))?;
+        self.inner.model(provider, &self.config)
+    }
+
+    fn check_capabilities(&self, provider: &Provider) -> Result<(), ModelError> {
         let capabilities = provider.capabilities(&self.config.model_id);
         let mut required = self.request.required_capabilities.iter();
         let missing = required.find(|wanted| !capabilities.contains(wanted));
@@ -132,7 +141,7 @@ impl Call {
             .map_err(|left| resting(name, left))
     }
 
-    /// Passes an event of the attempt on, or what becomes of it.
+    /// Forwards an event of the attempt, or handles its end.
     fn take(&mut self, event: Option<StreamEvent>) -> StreamEvent {
         match event {
             Some(StreamEvent::Error(error)) => self.failed(error),
@@ -153,7 +162,7 @@ impl Call {
         }
     }
 
-    /// Passes a piece of the reply on, as long as there are not too many.
+    /// Forwards a piece of the reply. Fails the call if the reply becomes too long.
     fn content(&mut self, event: StreamEvent) -> StreamEvent {
         let (content, bytes) = match &event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => (true, text.len()),
@@ -170,7 +179,7 @@ impl Call {
         event
     }
 
-    /// The attempt failed: it is made again, or its error is the error of the call.
+    /// Handles a failed attempt: it is retried, or its error becomes the error of the call.
     fn failed(&mut self, mut error: ModelError) -> StreamEvent {
         let begun = matches!(&self.stage, Stage::Streaming(attempt) if attempt.begun);
         let outcome = outcome(error.code);
@@ -187,9 +196,10 @@ impl Call {
         }
     }
 
-    /// Whether a model that does not stream was given up while it wrote: it would write as long again, and be paid again.
+    /// Whether a timeout hit a reply that does not stream. It is not retried: the model would take as long again, and
+    /// cost as much.
     fn was_at_work(&self, error: &ModelError) -> bool {
-        let provider = self.inner.manager.providers().get(&self.config.provider_name);
+        let provider = self.inner.providers.get(&self.config.provider_name);
         let streams = provider
             .and_then(|provider| provider.service())
             .is_none_or(|remote| remote.stream);
@@ -214,17 +224,17 @@ impl Call {
         StreamEvent::Error(error)
     }
 
-    /// Gives everything back before the last event is seen, so that who sees it can call again.
+    /// Frees the place before the last event is yielded, so that the consumer can call again at once.
     fn end(&mut self, outcome: Outcome) {
         if let Stage::Streaming(attempt) = &mut self.stage {
             attempt.pass.done(outcome);
         }
         self.stage = Stage::Done;
-        self.lease = None;
+        self.admitted = None;
     }
 }
 
-/// What a failure says about the provider. One that takes no more requests for now is well: waiting is the retries' work.
+/// Maps an error to what it says about the provider. A rate limit does not count as a failure: retries wait for it.
 const fn outcome(code: ModelErrorCode) -> Outcome {
     if code.is_retryable() && !matches!(code, ModelErrorCode::RateLimited) {
         Outcome::Failure
@@ -233,7 +243,7 @@ const fn outcome(code: ModelErrorCode) -> Outcome {
     }
 }
 
-/// The model lacks what the request needs.
+/// Creates the error for a model that lacks a required capability.
 fn incapable(config: &RuntimeProviderConfig, missing: ModelCapability) -> ModelError {
     let lacks = match missing {
         ModelCapability::Vision => {
@@ -269,7 +279,7 @@ fn unknown(config: &RuntimeProviderConfig) -> ModelError {
     error(ModelErrorCode::ProviderNotSupported, message)
 }
 
-/// The breaker lets nothing through.
+/// Creates the error for a call that the circuit breaker refuses.
 fn resting(provider: &str, left: Duration) -> ModelError {
     let when = if left.is_zero() {
         "it is being tried just now".to_owned()
@@ -280,7 +290,7 @@ fn resting(provider: &str, left: Duration) -> ModelError {
     error(ModelErrorCode::NetworkError, message)
 }
 
-/// Says how long a provider wants to be left alone when that is longer than is waited.
+/// Adds to the error when the provider may be called again, if that is longer than retries wait.
 fn say_when(error: &mut ModelError, longest_ms: u64) {
     if let Some(asked) = error.retry_after_ms.filter(|asked| *asked > longest_ms) {
         let wait = duration(Duration::from_millis(asked));
@@ -288,7 +298,7 @@ fn say_when(error: &mut ModelError, longest_ms: u64) {
     }
 }
 
-/// The breaker's ticket of an attempt; dropped without an outcome, the attempt was given up.
+/// The breaker's ticket of an attempt. Dropping it without an outcome reports that the attempt was cancelled.
 struct Pass {
     inner: Arc<Inner>,
     provider: String,
@@ -304,7 +314,7 @@ impl Pass {
         }
     }
 
-    /// Only the first outcome counts.
+    /// Reports the outcome. Only the first one counts.
     fn done(&mut self, outcome: Outcome) {
         if let Some(ticket) = self.ticket.take() {
             let now = Instant::now();

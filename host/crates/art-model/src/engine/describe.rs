@@ -1,36 +1,37 @@
-//! What can be said of providers and models, for `art doctor`, `art config` and whoever starts a run.
+//! Descriptions of providers and models, for `art doctor`, `art config` and the start of a run.
 
 use art_core::error::ModelError;
-use art_core::provider::{ModelCapability, RuntimeProviderConfig};
+use art_core::provider::{ContextWindow, ModelCapability, RuntimeProviderConfig};
 use serde::Serialize;
 
 use crate::price::Price;
 use crate::provider::{Kind, Provider, Remote};
 use crate::wire::Api;
 
-/// What is known of a model without asking anyone. Secrets are never part of it.
+/// A model as the settings describe it, without secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelInfo {
-    /// Provider and model (C68).
+    /// Provider and model.
     pub config: RuntimeProviderConfig,
-    /// What the model cannot do, in one line for the person who starts a run; none when there is nothing to warn of.
+    /// One line about the model's limits, shown when a run starts.
     pub notice: Option<String>,
-    /// What the model can do (C43).
+    /// What the model can do.
     pub capabilities: Vec<ModelCapability>,
-    /// Tokens that a prompt and its reply may have together; none for a model that does not count any.
-    pub context_tokens: Option<u64>,
+    /// What a prompt and its reply may have together.
+    #[serde(rename = "contextTokens")]
+    pub context: ContextWindow,
     /// Tokens that a reply may have; none when the provider decides.
     pub max_output_tokens: Option<u64>,
-    /// What it costs; none when that is not known.
+    /// Its price, if known.
     pub price: Option<Price>,
     /// The provider.
     pub provider: ProviderInfo,
-    /// Why it cannot be called as things are set; none when it can.
+    /// Why it cannot be called with these settings.
     pub problem: Option<ModelError>,
 }
 
-/// What is known of a provider. Secrets are never part of it.
+/// A provider as the settings describe it, without secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderInfo {
@@ -38,34 +39,29 @@ pub struct ProviderInfo {
     pub name: String,
     /// Model when none is named.
     pub default_model: Option<String>,
-    /// Dialect; none for a model in this process.
+    /// Protocol; none for a model in this process.
     pub api: Option<Api>,
-    /// Where it answers; none for a model in this process.
+    /// Address; none for a model in this process.
     pub base_url: Option<String>,
-    /// Where its key comes from, in words, such as `environment variable X`; none when it is called without one.
+    /// Where its key comes from, in words, such as `environment variable X`. None when it is called without one.
     pub key: Option<String>,
     /// Whether a key is set, even if `problem` keeps it from being used.
     pub key_set: bool,
     /// Whether it runs on this machine.
     pub local: bool,
-    /// Why it cannot be called as things are set; none when it can.
+    /// Why it cannot be called with these settings.
     pub problem: Option<ModelError>,
 }
 
 impl ModelInfo {
     pub(super) fn new(provider: &Provider, config: &RuntimeProviderConfig, price: Option<Price>) -> Self {
         let info = ProviderInfo::new(provider);
-        let (notice, capabilities, context_tokens, max_output_tokens) = match &provider.kind {
-            Kind::Fixed(model) => (
-                model.notice(),
-                model.capabilities().to_vec(),
-                model.context_tokens(),
-                None,
-            ),
+        let (notice, capabilities, context, max_output_tokens) = match &provider.kind {
+            Kind::Fixed(model) => (model.notice(), model.capabilities().to_vec(), model.context(), None),
             Kind::Remote(remote) => (
                 None,
                 remote.abilities.of(&config.model_id),
-                Some(remote.context_tokens),
+                ContextWindow::Tokens(remote.context_tokens),
                 remote.max_output_tokens,
             ),
         };
@@ -73,7 +69,7 @@ impl ModelInfo {
             config: config.clone(),
             notice,
             capabilities,
-            context_tokens,
+            context,
             max_output_tokens,
             price,
             problem: info.problem.clone(),
@@ -83,6 +79,12 @@ impl ModelInfo {
 }
 
 impl ProviderInfo {
+    /// Whether its model runs in this process, so that nothing is sent and calls cost nothing.
+    #[must_use]
+    pub const fn in_process(&self) -> bool {
+        self.api.is_none()
+    }
+
     pub(super) fn new(provider: &Provider) -> Self {
         let remote = provider.service().map(std::convert::AsRef::as_ref);
         Self {

@@ -13,11 +13,12 @@ pub struct EvalCase {
     /// Line in the file, from 1; not part of the line.
     #[serde(skip)]
     pub line: usize,
-    /// What a person asks.
+    /// The question.
     pub query: String,
-    /// The tools on offer (C2).
-    pub tools: Vec<ToolSchema>,
-    /// The calls that answer it; empty when no tool fits.
+    /// The tools on offer; absent for those that the host has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolSchema>>,
+    /// The calls that answer it; empty if no tool fits.
     pub expected: Vec<ExpectedCall>,
 }
 
@@ -41,14 +42,15 @@ pub struct ExpectedCall {
 pub struct EvalError {
     /// Line in the file, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
 }
 
 /// Reads JSON lines; blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is not a case, expects a tool that it does not offer, or gives an argument no accepted value.
+/// Fails with the first line that is not a case, expects a tool that it does not offer, or gives an argument no
+/// accepted value.
 pub fn parse_cases(text: &str) -> Result<Vec<EvalCase>, EvalError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(index, line)| parse_case(index + 1, line)).collect()
@@ -58,7 +60,8 @@ fn parse_case(line: usize, text: &str) -> Result<EvalCase, EvalError> {
     let error = |reason: String| EvalError { line, reason };
     let mut case: EvalCase = serde_json::from_str(text).map_err(|cause| error(cause.to_string()))?;
     for call in &case.expected {
-        if !case.tools.iter().any(|tool| tool.name == call.tool_name) {
+        let is_offered = |tools: &Vec<ToolSchema>| tools.iter().any(|tool| tool.name == call.tool_name);
+        if !case.tools.as_ref().is_none_or(is_offered) {
             return Err(error(format!(
                 "expected tool `{}` is not among the tools",
                 call.tool_name

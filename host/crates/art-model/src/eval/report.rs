@@ -1,15 +1,15 @@
-//! Runs a set of cases and sums them up.
+//! Evaluates a set of cases.
 
 use serde::{Deserialize, Serialize};
 
 use super::cases::EvalCase;
 use super::score::{CaseResult, ProposedCall, score};
 
-/// The sum of all cases and each of them.
+/// The totals and the result of each case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EvalReport {
-    /// Cases run.
+    /// Number of cases.
     pub cases: usize,
     /// Cases in which everything was right.
     pub cases_right: usize,
@@ -36,7 +36,7 @@ pub struct EvalReport {
 }
 
 impl EvalReport {
-    /// Sums `results` up.
+    /// Computes the totals of `results`.
     #[must_use]
     pub fn new(results: Vec<CaseResult>) -> Self {
         let sum = |field: fn(&CaseResult) -> usize| results.iter().map(field).sum();
@@ -58,8 +58,8 @@ impl EvalReport {
     }
 }
 
-/// Asks `calls_for` for the calls of each case, one after the other, and scores them. A case that cannot be run counts as
-/// one without calls and keeps the reason.
+/// Obtains the calls of each case from `calls_for`, one after the other, and scores them. A case that fails counts as
+/// one without calls and keeps the error.
 pub async fn evaluate<F>(cases: &[EvalCase], mut calls_for: F) -> EvalReport
 where
     F: AsyncFnMut(&EvalCase) -> Result<Vec<ProposedCall>, String>,
@@ -86,7 +86,7 @@ mod tests {
         EvalCase {
             line,
             query: "q".into(),
-            tools: Vec::new(),
+            tools: None,
             expected: Vec::new(),
         }
     }

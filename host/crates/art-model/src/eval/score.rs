@@ -16,7 +16,7 @@ pub struct ProposedCall {
     pub arguments: JsonObject,
 }
 
-/// How one case went.
+/// The result of one case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseResult {
@@ -38,7 +38,7 @@ pub struct CaseResult {
     pub invented: usize,
     /// The calls made.
     pub calls: Vec<ProposedCall>,
-    /// Why the model gave no calls at all.
+    /// Why the model returned no calls at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -77,7 +77,7 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
     result
 }
 
-/// Takes the call of the expected tool that has the most arguments right.
+/// Removes and returns the call of the expected tool that has the most arguments right.
 fn take_best<'a>(expected: &ExpectedCall, left: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
     let same_tool = left
         .iter()
@@ -140,7 +140,7 @@ mod tests {
         EvalCase {
             line: 1,
             query: "q".into(),
-            tools: Vec::new(),
+            tools: None,
             expected: vec![call],
         }
     }

@@ -1,4 +1,4 @@
-//! What went wrong with a connection, in words.
+//! Describes connection failures in words.
 
 use std::error::Error;
 use std::io;
@@ -12,14 +12,14 @@ use crate::fault::{duration, error};
 use crate::provider::is_loopback;
 use crate::settings::{EngineLimits, time};
 
-/// The failure of a request to `host`.
+/// Creates the error of a failed request to `host`.
 pub(super) fn of(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
-    // A connection that is lost in the middle of a reply ends with a time-out of the system as well.
+    // A connection that is lost in the middle of a reply also ends with a timeout of the system.
     if cause.is_timeout() && cause.is_connect() {
-        let patience = time(limits.connect_timeout_ms);
+        let connect_timeout = time(limits.connect_timeout_ms);
         return network(format!(
             "no connection to `{host}` within {}; check the network, and whether `base_url` is right",
-            duration(patience)
+            duration(connect_timeout)
         ));
     }
     network(sentence(host, cause))
@@ -39,7 +39,7 @@ fn sentence(host: &str, cause: &reqwest::Error) -> String {
         };
     }
     if chain(cause).any(|cause| cause.to_string().contains("dns error")) {
-        // What cannot be found may be the proxy.
+        // The name that cannot be resolved may be that of the proxy.
         return format!("cannot find the host `{host}`: {root}; check the network, `base_url`, and any proxy");
     }
     if cause.is_connect() {
@@ -48,7 +48,7 @@ fn sentence(host: &str, cause: &reqwest::Error) -> String {
     format!("the connection to `{host}` broke off: {root}; try again")
 }
 
-/// Whether `host` is on this machine, where no proxy is between.
+/// Whether `host` is this machine, which is reached without a proxy.
 fn is_near(host: &str) -> bool {
     Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
 }
@@ -77,7 +77,7 @@ fn tls(host: &str, cause: &rustls::Error) -> String {
     format!("the certificate of `{host}` {wrong}")
 }
 
-/// No head of a reply came.
+/// Creates the error of a reply whose head did not arrive in time.
 pub(super) fn silent(host: &str, waited: Duration) -> ModelError {
     late(format!(
         "`{host}` did not answer within {}; try again, or choose a faster model",
@@ -85,7 +85,7 @@ pub(super) fn silent(host: &str, waited: Duration) -> ModelError {
     ))
 }
 
-/// No next piece of a reply came.
+/// Creates the error of a reply that stopped arriving.
 pub(super) fn stalled(host: &str, waited: Duration) -> ModelError {
     late(format!(
         "`{host}` sent nothing more for {} in the middle of a reply; try again",
@@ -93,7 +93,7 @@ pub(super) fn stalled(host: &str, waited: Duration) -> ModelError {
     ))
 }
 
-/// A reply did not end.
+/// Creates the error of a reply that did not end in time.
 pub(super) fn endless(host: &str, waited: Duration) -> ModelError {
     late(format!(
         "the reply of `{host}` did not end within {}; ask for less at a time",
@@ -101,13 +101,13 @@ pub(super) fn endless(host: &str, waited: Duration) -> ModelError {
     ))
 }
 
-/// A reply has too many bytes.
+/// Creates the error of a reply with too many bytes.
 pub(super) fn too_long(host: &str, limit: usize) -> ModelError {
     let message = format!("the reply of `{host}` is longer than {limit} bytes; ask for less at a time");
     error(ModelErrorCode::InvalidResponse, message)
 }
 
-/// The innermost cause in words; the outer ones say only where it passed.
+/// Returns the text of the innermost cause; the outer ones only say where it was passed on.
 pub(super) fn root(cause: &reqwest::Error) -> String {
     chain(cause).last().map(ToString::to_string).unwrap_or_default()
 }
@@ -120,13 +120,13 @@ fn late(message: String) -> ModelError {
     error(ModelErrorCode::Timeout, message)
 }
 
-/// `cause` and what is behind it.
+/// Returns `cause` and all causes behind it.
 fn chain(cause: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = cause;
     std::iter::successors(Some(first), |cause| behind(*cause))
 }
 
-/// An I/O error does not give the error that it holds as its source, so that one is looked for first.
+/// Returns the cause behind `cause`. The inner error of an I/O error is not its `source`, so it is taken first.
 fn behind<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     let held = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     held.map(|held| held as &'a (dyn Error + 'static))

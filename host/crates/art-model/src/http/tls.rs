@@ -1,4 +1,4 @@
-//! TLS: ring for the cryptography, the system's certificates for trust.
+//! TLS with ring and the certificates of the system.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,10 +11,10 @@ use rustls_platform_verifier::Verifier;
 
 use crate::fault::error;
 
-/// How a TLS connection is made. A system without certificates trusts nobody, which is an error unless the connections stay
-/// on this machine, where most have no TLS.
+/// Returns the TLS configuration. A system without certificates is an error, unless the connections stay on this
+/// machine, where most have no TLS.
 pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
-    // Reading the certificates of the system takes long, and they are the same for all.
+    // Reading the certificates of the system is slow, and all clients share them.
     static VERIFIER: OnceLock<Result<Arc<Verifier>, Error>> = OnceLock::new();
     let provider = Arc::new(ring::default_provider());
     let verifier = VERIFIER.get_or_init(|| Verifier::new(Arc::clone(&provider)).map(Arc::new));

@@ -1,4 +1,4 @@
-//! What the models of a service can do (C43): by the settings, and by what the service itself said.
+//! What the models of a service can do (C43), by the settings and by what the service refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use art_core::provider::ModelCapability;
 use crate::catalog::Known;
 use crate::settings::{ModelAbilities, ProviderSettings};
 
-/// What the models of a service can do.
+/// The capabilities of the models of a service.
 #[derive(Debug)]
 pub(crate) struct Abilities {
     tools: bool,
@@ -30,7 +30,7 @@ impl Abilities {
         }
     }
 
-    /// What that model can do. Nobody says which models write code or reason, so all are taken to.
+    /// Returns what the model can do. Code and reasoning are assumed of all models.
     pub(crate) fn of(&self, model_id: &str) -> Vec<ModelCapability> {
         use ModelCapability as Can;
         let model = self.models.get(model_id).copied().unwrap_or_default();
@@ -47,7 +47,7 @@ impl Abilities {
         all.into_iter().filter_map(|(what, can)| can.then_some(what)).collect()
     }
 
-    /// The service refused function calls for that model; it is not asked for any again.
+    /// Records that the service refused function calls for the model, so that it is not sent any again.
     pub(crate) fn note_tools_refused(&self, model_id: &str) {
         let mut refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
         refused.insert(model_id.to_owned());

@@ -1,4 +1,4 @@
-//! From the settings of a provider to a service that can be called: its address, its headers, its key.
+//! Makes a service out of the settings of a provider: its address, its headers, its key.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ use crate::key::{self, Key};
 use crate::settings::ProviderSettings;
 use crate::wire::dialect;
 
-/// Headers that carry keys, or that are the transport's own.
+/// Headers that settings must not set: they carry keys or belong to the transport.
 const RESERVED_HEADERS: [&str; 12] = [
     "api-key",
     "authorization",
@@ -31,7 +31,7 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// The provider `name`: what the catalog knows of it, changed by `settings`.
+/// Creates the provider `name` from the catalog and `settings`.
 pub(super) fn connect(
     name: &str,
     settings: &ProviderSettings,
@@ -83,7 +83,7 @@ fn check_name(name: &str) -> Result<(), ModelError> {
     )))
 }
 
-/// The address of the service. What is wrong with it is said without showing it, because it may hold a password.
+/// Returns the address of the service. Errors do not show it, because it may contain a password.
 fn base_url(name: &str, known: &Known, settings: &ProviderSettings) -> Result<Url, ModelError> {
     let wrong = |what: &str| not_configured(format!("`base_url` of `[providers.{name}]` {what}"));
     let text = settings.base_url.as_deref().or(known.base_url);
@@ -104,7 +104,7 @@ fn base_url(name: &str, known: &Known, settings: &ProviderSettings) -> Result<Ur
     Ok(url)
 }
 
-/// Refuses to send a key where others can read it on the way.
+/// Refuses to send a key over a connection that others can read.
 fn guard(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
     if key.secret.is_none() || url.scheme() == "https" || is_loopback(url) {
         return Ok(key);
@@ -123,14 +123,14 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Host, with the port when it is not the usual one.
+/// Returns the host, with the port if it is not the default.
 pub(crate) fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port()
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// The headers of the settings, and their values as secrets: a person may put one there all the same.
+/// Returns the headers of the settings, and their values as secrets, because one may contain a key.
 fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<SecretString>), ModelError> {
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();

@@ -1,10 +1,10 @@
 use super::*;
-use crate::testing::{KEY, environment, settings};
+use crate::testing::{KEY, Scripted, environment, settings};
 
 fn described(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
     let mut all = settings(String::new(), crate::settings::EngineLimits::default());
     all.providers = BTreeMap::from([("p".to_owned(), provider)]);
-    registry(&all, &environment)
+    registry(&all, &environment, &[])
 }
 
 fn at(base_url: &str) -> ProviderSettings {
@@ -35,7 +35,12 @@ fn refused(provider: ProviderSettings) -> String {
 }
 
 fn default_registry() -> BTreeMap<String, Provider> {
-    registry(&ModelSettings::default(), &|_| None).unwrap()
+    registry(&ModelSettings::default(), &|_| None, &[in_process()]).unwrap()
+}
+
+/// A model of this process.
+fn in_process() -> Arc<dyn Model> {
+    Arc::new(Scripted::named("embedded", "lexical"))
 }
 
 fn name(text: &str) -> String {
@@ -113,7 +118,7 @@ fn a_missing_key_says_which_variable_and_which_setting() {
 #[test]
 fn gemini_takes_either_of_its_variables() {
     let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| KEY.to_owned());
-    let all = registry(&ModelSettings::default(), &environment).unwrap();
+    let all = registry(&ModelSettings::default(), &environment, &[]).unwrap();
     assert!(all["gemini"].service().unwrap().problem.is_none());
 }
 
@@ -193,32 +198,10 @@ fn a_header_must_not_carry_the_key() {
 }
 
 #[test]
-fn the_embedded_provider_has_nothing_to_set() {
+fn a_provider_in_this_process_has_nothing_to_set() {
     let mut all = ModelSettings::default();
     all.providers.insert("embedded".to_owned(), ProviderSettings::default());
-    assert!(registry(&all, &|_| None).is_err());
-}
-
-#[test]
-fn a_signature_tells_options_apart_in_any_order_and_holds_no_key() {
-    let all = described(keyed("https://models.example")).unwrap();
-    let signature = |options: &[(&str, Value)]| {
-        let mut config = RuntimeProviderConfig::new("p", "m");
-        for (name, value) in options {
-            config.adapter_options.insert((*name).to_owned(), value.clone());
-        }
-        all["p"].signature(&config)
-    };
-    let option = |name, value: i32| (name, Value::from(value));
-    assert_eq!(
-        signature(&[option("a", 1), option("b", 2)]),
-        signature(&[option("b", 2), option("a", 1)])
-    );
-    assert_ne!(signature(&[option("a", 1)]), signature(&[option("a", 2)]));
-    let keyed = |key: &str| signature(&[("apiKey", key.into())]);
-    assert!(!keyed("s3cret").contains("s3cret"));
-    assert_ne!(keyed("s3cret"), keyed("0ther"), "two keys are two adapters");
-    assert!(signature(&[]).contains("P_KEY") && !signature(&[]).contains(KEY));
+    assert!(registry(&all, &|_| None, &[in_process()]).is_err());
 }
 
 #[test]
@@ -243,7 +226,7 @@ fn a_local_provider_takes_one_call_at_a_time_until_its_settings_say_otherwise() 
             providers: [(name.to_owned(), settings)].into(),
             ..ModelSettings::default()
         };
-        let all = registry(&settings, &|_| None).unwrap();
+        let all = registry(&settings, &|_| None, &[]).unwrap();
         assert_eq!(all[name].max_parallel, expected, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is sent to a service, and what its refusals mean.
+//! Writes requests to a service, and interprets its refusals.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -16,16 +16,16 @@ use crate::retry::asked;
 use crate::wire::fault::{error_of_body, names_tools};
 use crate::wire::{KeyHeader, WireCall, in_text};
 
-/// A request that can be sent.
+/// A request, ready to be sent.
 pub(super) struct Asking {
     pub(super) call: Call,
-    /// Characters of it that are text: those of the files in it say nothing of its tokens.
+    /// Characters of its text, without files, whose size says nothing about tokens.
     pub(super) characters: usize,
-    /// It has tools for the model to call in the provider's form.
+    /// It has native tools.
     pub(super) with_tools: bool,
 }
 
-/// Writes the request. A model that takes no function calls reads those of earlier turns as text.
+/// Writes the request. For a model that takes no function calls, those of earlier turns become text.
 pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<Asking, ModelError> {
     let capabilities = remote.abilities.of(model_id);
     let vision = capabilities.contains(&ModelCapability::Vision);
@@ -67,12 +67,12 @@ pub(super) fn call(remote: &Remote, model_id: &str, request: &ModelRequest) -> R
     })
 }
 
-/// Asks for the list of models.
+/// Creates the request for the list of models.
 pub(super) fn list(remote: &Remote) -> Result<Call, ModelError> {
     get(remote, remote.wire.models_path())
 }
 
-/// Asks for what is at `path`.
+/// Creates a GET request for `path`.
 pub(super) fn get(remote: &Remote, path: &str) -> Result<Call, ModelError> {
     Ok(Call {
         method: Method::GET,
@@ -83,7 +83,7 @@ pub(super) fn get(remote: &Remote, path: &str) -> Result<Call, ModelError> {
     })
 }
 
-/// The headers that every request carries, the key among them.
+/// Returns the headers of every request, with the key.
 fn headers(remote: &Remote) -> Result<HeaderMap, ModelError> {
     let mut headers = remote.headers.clone();
     for (name, value) in remote.wire.headers() {
@@ -111,7 +111,7 @@ fn header_name(name: &str) -> Result<HeaderName, ModelError> {
 }
 
 fn header(value: &str) -> Result<HeaderValue, ModelError> {
-    // The value is not shown: it may be the key.
+    // The error does not show the value, which may be the key.
     HeaderValue::from_str(value).map_err(|_cause| not_configured("a header has a character that no header can carry"))
 }
 
@@ -125,14 +125,14 @@ fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
     })
 }
 
-/// A reply that is no success.
+/// A reply with an error status.
 pub(super) struct Refusal {
     pub(super) error: ModelError,
-    /// It says that the request has tools, or what belongs to them.
+    /// It blames the tools of the request.
     pub(super) names_tools: bool,
 }
 
-/// What a reply that is no success says.
+/// Reads a reply with an error status.
 pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> Refusal {
     if (300..400).contains(&reply.status) {
         let error = not_configured(format!(
@@ -148,7 +148,7 @@ pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> Refusal {
     let body = reply.error_body().await;
     let text = String::from_utf8_lossy(&body);
     let text = remote.redactor.hide(&text);
-    // A body that is not JSON is mostly the page of a proxy, which says less than the status.
+    // A body that is not JSON is usually the page of a proxy, which says less than the status.
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     let mut error = error_of_body(Some(reply.status), &body);
     if let Some(wait) = asked(&reply.headers, SystemTime::now()) {
@@ -160,7 +160,7 @@ pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> Refusal {
     }
 }
 
-/// A page for people came instead of a reply.
+/// Creates the error for a web page that came instead of a reply.
 pub(super) fn web_page(reply: &Reply) -> ModelError {
     let message = format!(
         "`{}` answered with a web page; correct `base_url`, which often ends in `/v1`",
@@ -169,7 +169,7 @@ pub(super) fn web_page(reply: &Reply) -> ModelError {
     error(ModelErrorCode::InvalidResponse, message)
 }
 
-/// Says which model an error is about and what the host knows of it, without secrets.
+/// Adds the model and hints to an error, and redacts secrets.
 pub(super) fn explain(remote: &Remote, model_id: &str, error: &ModelError) -> ModelError {
     let hint = match error.code {
         ModelErrorCode::AuthenticationError => match remote.key.secret {

@@ -1,15 +1,15 @@
-//! Keeps the key of a provider out of what its replies say: a service may send it back.
+//! Redacts the key of a provider in its replies, because a service may echo it.
 
-use art_core::prompt::ToolCallRequest;
 use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
+use art_core::tool::ToolCallRequest;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use crate::fault::Redactor;
 use crate::key::Key;
 
-/// Takes the key out of the events of one reply. Of text that comes in pieces, what may be the beginning of the key is held
-/// until the next piece.
+/// Redacts the key in the events of one reply. The end of a piece that may be the beginning of the key is held until
+/// the next piece.
 #[derive(Debug)]
 pub(super) struct Hiding {
     redactor: Redactor,
@@ -20,7 +20,7 @@ pub(super) struct Hiding {
 impl Hiding {
     pub(super) fn new(key: &Key) -> Self {
         let key = key.secret.as_ref();
-        // Many that write JSON put a `\` before each `/`.
+        // Some JSON writers escape each `/` as `\/`.
         let escaped = key.map(|key| SecretString::from(key.expose_secret().replace('/', "\\/")));
         Self {
             redactor: Redactor::new(key.cloned().into_iter().chain(escaped)),
@@ -29,7 +29,7 @@ impl Hiding {
         }
     }
 
-    /// The event without the key; none when all of it is held.
+    /// Returns the event without the key; none while all of it is held.
     pub(super) fn pass(&mut self, event: StreamEvent) -> Option<StreamEvent> {
         let said = |text: String| (!text.is_empty()).then_some(text);
         match event {
@@ -47,7 +47,7 @@ impl Hiding {
         }
     }
 
-    /// What was held when the reply ended.
+    /// Returns what was held when the reply ended.
     pub(super) fn rest(&mut self) -> impl Iterator<Item = StreamEvent> {
         let thinking = self.redactor.hide(&std::mem::take(&mut self.thinking));
         let text = self.redactor.hide(&std::mem::take(&mut self.text));
@@ -61,7 +61,7 @@ impl Hiding {
         call.function.name = self.redactor.hide(&call.function.name);
         let arguments = &mut call.function.arguments;
         match serde_json::from_str::<Value>(arguments) {
-            // A key may be there that its JSON text does not show.
+            // The JSON text may have the key in an escaped form.
             Ok(value) => {
                 let hidden = self.value(value.clone());
                 if hidden != value {
@@ -85,7 +85,7 @@ impl Hiding {
         }
     }
 
-    /// The value without the key in its texts and names.
+    /// Returns the value with the key redacted in all texts and names.
     fn value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.redactor.hide(&text)),
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::key::KeySource;
     use crate::testing::{KEY, token};
-    use art_core::prompt::{FunctionCall, FunctionKind};
+    use art_core::tool::{FunctionCall, FunctionKind};
     use proptest::prelude::*;
     use serde_json::json;
 

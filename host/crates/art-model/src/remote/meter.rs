@@ -1,12 +1,12 @@
-//! Times and counts of one reply.
+//! Measures the times and tokens of one reply.
 
 use art_core::stream::{LlmMetadata, StreamEvent};
 use tokio::time::Instant;
 
-/// Characters of a token, on average and on the safe side for English.
+/// Characters of a token: a low average for English, so that counts are rather too high.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// Watches the events of a reply.
+/// Measures one reply.
 #[derive(Debug)]
 pub(super) struct Meter {
     started: Instant,
@@ -27,12 +27,12 @@ impl Meter {
         }
     }
 
-    /// The request has so many characters of text.
+    /// Sets the number of characters of the request's text.
     pub(super) const fn read(&mut self, characters: usize) {
         self.characters_read = characters;
     }
 
-    /// Looks at an event; counts get what the provider left out.
+    /// Measures an event. Adds to metadata what the provider left out.
     pub(super) fn pass(&mut self, event: StreamEvent) -> StreamEvent {
         match &event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.wrote(text),
@@ -46,7 +46,7 @@ impl Meter {
         event
     }
 
-    /// The counts of a reply that came without any.
+    /// Returns metadata for a reply that came without any.
     pub(super) fn missing(&mut self) -> Option<LlmMetadata> {
         (!self.counted).then(|| self.complete(LlmMetadata::default()))
     }
@@ -59,7 +59,7 @@ impl Meter {
 
     fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
         self.counted = true;
-        // A request is never without a token, nor is a reply that says something: such a count says that there is none.
+        // A count of zero for a request, or for a reply with text, means that there is no count.
         metadata.input_tokens.take_if(|tokens| *tokens == 0);
         let wrote = self.characters_written > 0;
         metadata.output_tokens.take_if(|tokens| *tokens == 0 && wrote);

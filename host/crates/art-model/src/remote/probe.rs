@@ -1,4 +1,4 @@
-//! Looks whether a service is there, takes the key and has a model, without spending tokens.
+//! Probes whether a service answers, accepts the key and has a model, without spending tokens.
 
 use std::time::Duration;
 
@@ -11,29 +11,30 @@ use crate::fault::{duration, error};
 use crate::http::Transport;
 use crate::provider::{Remote, host};
 
-/// Models of a list that are kept.
+/// Most models of a list that are kept.
 const MAX_MODELS: usize = 500;
 
-/// What came of looking whether a model could be called.
+/// The result of probing a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Probe {
     /// Whether the provider answered at all.
     pub reachable: bool,
-    /// Whether it took the key; none when it was asked without one, did not come to it, or may not have looked at it.
+    /// Whether it accepted the key; none when it was probed without one, the probe ended before, or it may not have
+    /// checked the key.
     pub key_accepted: Option<bool>,
-    /// Whether it lists the model; none when it gave no list, or no model was named.
+    /// Whether it lists the model; none when there is no list or no model was named.
     pub model_listed: Option<bool>,
     /// The models that it lists, 500 at most.
     pub models: Vec<String>,
-    /// What went wrong, if anything did.
+    /// The error, if the probe failed.
     pub error: Option<ModelError>,
-    /// Milliseconds that it took.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
 impl Probe {
-    /// Nobody could be asked.
+    /// Creates the result of a probe that could not be sent.
     pub(crate) fn failed(error: ModelError) -> Self {
         Self {
             error: Some(error),
@@ -41,7 +42,7 @@ impl Probe {
         }
     }
 
-    /// A model in this process is always there.
+    /// Creates the result for a model in this process, which is always available.
     pub(crate) fn in_process(model_id: &str) -> Self {
         Self {
             reachable: true,
@@ -52,25 +53,25 @@ impl Probe {
     }
 }
 
-/// Reads the list of models of a service, within `patience`.
-pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str, patience: Duration) -> Probe {
+/// Reads the list of models of a service. Fails after `max_wait`.
+pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str, max_wait: Duration) -> Probe {
     let started = Instant::now();
     let mut probe = match &remote.problem {
         Some(problem) => Probe::failed(problem.clone()),
-        None => timeout(patience, look(remote, transport, model_id))
+        None => timeout(max_wait, look(remote, transport, model_id))
             .await
-            .unwrap_or_else(|_elapsed| Probe::failed(late(remote, patience))),
+            .unwrap_or_else(|_elapsed| Probe::failed(late(remote, max_wait))),
     };
     probe.error = probe.error.map(|error| ask::explain(remote, model_id, &error));
     probe.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     probe
 }
 
-fn late(remote: &Remote, patience: Duration) -> ModelError {
+fn late(remote: &Remote, max_wait: Duration) -> ModelError {
     let message = format!(
         "`{}` did not answer within {}; check the network and `base_url`, or try again",
         host(&remote.base_url),
-        duration(patience)
+        duration(max_wait)
     );
     error(ModelErrorCode::Timeout, message)
 }
@@ -118,19 +119,19 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
     }
 }
 
-/// Whether the list of models says that the key is good: the provider is known to give it to nobody without one.
+/// Whether a list of models proves the key valid, because the provider gives it to nobody without one.
 fn lists_to_keys_only(remote: &Remote) -> bool {
     let known = remote.known_at_own_address();
     known.is_some_and(|known| known.needs_key && known.key_path.is_none())
 }
 
-/// Where to show the key to a provider whose list of models is for everyone.
+/// Returns the path that checks the key, for a provider whose list of models is public.
 fn key_path(remote: &Remote) -> Option<&'static str> {
     remote.key.secret.as_ref()?;
     remote.known_at_own_address()?.key_path
 }
 
-/// Shows the key at `path`. Any answer but a refusal says nothing of it.
+/// Checks the key at `path`. Only a refusal or a success says something about it.
 pub(super) async fn with_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
     let sent = match ask::get(remote, path) {
         Ok(call) => transport.send(call).await,
@@ -174,7 +175,8 @@ fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
     }
 }
 
-/// Lists name a model with its folder (`models/`) or its tag (`:latest`), which a call leaves out.
+/// Whether a list entry names the model. Entries may have a folder (`models/`) or a tag (`:latest`) that calls leave
+/// out.
 pub(super) fn is(listed: &str, model_id: &str) -> bool {
     let bare = listed.strip_prefix("models/").unwrap_or(listed);
     bare == model_id || bare.strip_suffix(":latest") == Some(model_id)
@@ -192,7 +194,7 @@ mod tests {
         let mut settings = ModelSettings::default();
         let provider = settings.providers.entry(name.to_owned()).or_default();
         provider.base_url = base_url.map(str::to_owned);
-        let all = registry(&settings, &|_| Some("k".to_owned())).unwrap();
+        let all = registry(&settings, &|_| Some("k".to_owned()), &[]).unwrap();
         Arc::clone(all[name].service().unwrap())
     }
 
@@ -216,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_list_that_everyone_gets_says_nothing_of_the_key() {
-        let all = registry(&ModelSettings::default(), &|_| Some("k".to_owned())).unwrap();
+        let all = registry(&ModelSettings::default(), &|_| Some("k".to_owned()), &[]).unwrap();
         for (name, only) in [
             ("openai", true),
             ("groq", true),

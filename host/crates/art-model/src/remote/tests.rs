@@ -637,7 +637,7 @@ async fn a_key_is_good_when_what_is_behind_it_is_given_and_bad_when_it_is_refuse
     ];
     for (reply, accepted, code) in rows {
         let server = Server::replying(reply).await;
-        let all = registry(&settings(server.base_url(), limits()), &environment).unwrap();
+        let all = registry(&settings(server.base_url(), limits()), &environment, &[]).unwrap();
         let remote = all["p"].service().unwrap();
         let probe = with_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
         assert_eq!(
@@ -782,7 +782,7 @@ async fn limits_without_a_bound_have_one() {
         idle_timeout_ms: u64::MAX,
         total_timeout_ms: u64::MAX,
         queue_timeout_ms: u64::MAX,
-        adapter_idle_ms: u64::MAX,
+        connection_idle_ms: u64::MAX,
         ..limits()
     };
     assert_eq!(text_of(&events(vec![Step::Send(chat("hi"))], limits).await), "hi");

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What the decoder gives for `pieces`, and whether it took them all.
+/// Returns what the decoder gives for `pieces`, and whether it took them all.
 fn read<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
     let (mut decoder, mut out) = (SseDecoder::new(max), Vec::new());
     for piece in pieces {

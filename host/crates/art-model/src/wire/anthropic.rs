@@ -13,11 +13,11 @@ use serde_json::Value;
 use super::reply::Stream;
 use super::{Decoder, KeyHeader, Wire, WireCall, WireRequest, models};
 
-/// The dialect.
+/// The protocol.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anthropic;
 
-/// Name of the dialect in a [`art_core::stream::ProviderState`].
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
 const NAME: &str = "anthropic";
 
 impl Wire for Anthropic {

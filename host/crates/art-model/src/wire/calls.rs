@@ -1,14 +1,14 @@
-//! Tool calls put together from pieces, in no more memory than their own text needs.
+//! Assembles tool calls from pieces, in memory that is bounded by their text.
 
-use art_core::prompt::{FunctionCall, FunctionKind, ToolCallRequest};
+use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use serde_json::Value;
 
-/// Calls that a reply may have.
+/// Most calls of a reply.
 const MAX_CALLS: usize = 128;
-/// Bytes that the calls of a reply may have together.
+/// Most bytes of all calls of a reply.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The reply has more calls, or longer ones, than the host takes.
+/// The reply has more calls, or longer ones, than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooMuch;
 
@@ -19,15 +19,15 @@ pub(super) struct Calls {
     bytes: usize,
 }
 
-/// A call that is being put together.
+/// A call that is being assembled.
 #[derive(Debug, Default)]
 struct Piece {
-    /// The provider's number for it: only compared, never a position.
+    /// The provider's index of it, which is only compared and never used as a position.
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
-    /// Arguments that came with the name; they hold when no pieces come after them.
+    /// Arguments that came with the name. They are used if no pieces follow.
     given: String,
 }
 
@@ -37,13 +37,13 @@ impl Calls {
         self.pieces.is_empty()
     }
 
-    /// How many began.
+    /// Returns the number of calls that began.
     pub(super) fn len(&self) -> usize {
         self.pieces.len()
     }
 
-    /// A piece of a chat reply. Providers leave out indexes, use one index for several calls, or repeat the identifier with
-    /// each piece, so a piece goes on with a call only when nothing in it says otherwise.
+    /// Adds a piece of a chat reply. Providers leave out indexes, use one index for several calls, or repeat the
+    /// identifier with each piece, so a piece continues a call unless something in it says otherwise.
     pub(super) fn piece(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> Result<(), TooMuch> {
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Calls {
         self.count(kept)
     }
 
-    /// A call begins under a number, which another call may have had before it. `given` are its arguments when no pieces follow.
+    /// Begins a call. An earlier call may have had the same index. `given` are its arguments if no pieces follow.
     pub(super) fn begin(&mut self, index: u64, id: &str, name: &str, given: &str) -> Result<(), TooMuch> {
         let same = |call: &&mut Piece| id.is_empty() || call.id.is_empty() || call.id == id;
         if let Some(call) = self.find(index).filter(same) {
@@ -83,14 +83,14 @@ impl Calls {
         })
     }
 
-    /// More arguments of the call with that number; nothing when there is none.
+    /// Appends to the arguments of the call with that index, if there is one.
     pub(super) fn append(&mut self, index: u64, arguments: &str) -> Result<(), TooMuch> {
         let Some(call) = self.find(index) else { return Ok(()) };
         call.arguments.push_str(arguments);
         self.count(arguments.len())
     }
 
-    /// The whole arguments of the call with that number, instead of its pieces; nothing when there is none.
+    /// Replaces the arguments of the call with that index, if there is one.
     pub(super) fn replace(&mut self, index: u64, arguments: &str) -> Result<(), TooMuch> {
         let Some(call) = self.find(index) else { return Ok(()) };
         let before = call.arguments.len();
@@ -99,7 +99,8 @@ impl Calls {
         self.count(arguments.len())
     }
 
-    /// The calls. Of a reply that was `cut` short the last one is left out, unless its arguments are a whole object.
+    /// Returns the calls. If the reply was `cut` off, the last one is left out unless its arguments are a complete
+    /// object.
     pub(super) fn take(&mut self, cut: bool) -> Vec<ToolCallRequest> {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.sort_by_key(|call| call.index);
@@ -133,7 +134,7 @@ impl Piece {
     fn goes_on(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
         let same_id = id.is_empty() || self.id.is_empty() || self.id == id;
         let same_name = name.is_empty() || self.name.is_empty() || self.name == name;
-        // Nothing but the next call begins with a name and an object behind a whole object.
+        // A name and an object after a complete object can only be the next call.
         if !name.is_empty() && self.is_closed() && arguments.trim_start().starts_with('{') {
             return false;
         }
@@ -144,7 +145,7 @@ impl Piece {
         }
     }
 
-    /// Whether its arguments end as an object does. To read them with each piece would take the square of their length.
+    /// Whether its arguments end like an object. Parsing them with each piece would take quadratic time.
     fn is_closed(&self) -> bool {
         self.arguments.trim_end().ends_with('}')
     }
@@ -157,7 +158,7 @@ impl Piece {
         }
     }
 
-    /// A call without arguments has none to give, which is an empty object.
+    /// Converts it into a call. Missing arguments become an empty object.
     fn into_call(self) -> ToolCallRequest {
         let arguments = if self.arguments.is_empty() {
             self.given
@@ -180,7 +181,7 @@ impl Piece {
     }
 }
 
-/// Sets `target` when it is empty; gives the bytes that it has more.
+/// Sets `target` if it is empty. Returns the number of bytes added.
 fn fill(target: &mut String, text: &str) -> usize {
     if !target.is_empty() {
         return 0;

@@ -1,4 +1,4 @@
-//! Chat completions, in the variants of the providers that speak them.
+//! Chat completions, in the variants of several providers.
 
 mod kept;
 mod reply;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::reply::Stream;
 use super::{Decoder, KeyHeader, Wire, WireCall, WireRequest, models};
 
-/// What tells the providers apart.
+/// The variants of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Profile {
     OpenAi,
@@ -22,7 +22,7 @@ pub(super) enum Profile {
     Groq,
     Mistral,
     Ollama,
-    /// Any other provider that speaks the dialect.
+    /// Any other provider.
     Compatible,
 }
 
@@ -50,22 +50,22 @@ impl Profile {
         matches!(self, Self::DeepSeek | Self::Compatible)
     }
 
-    /// Whether it says what a call cost. Whether its word is taken depends on its address as well, which is not known here.
+    /// Whether it reports the cost of a call. The caller trusts it only at the provider's own address.
     const fn says_its_cost(self) -> bool {
         matches!(self, Self::OpenRouter)
     }
 
-    /// Whether it can be asked for the usage of a stream. Mistral gives it unasked and refuses fields that it does not know.
+    /// Whether the usage of a stream has to be requested. Mistral always sends it, and refuses unknown fields.
     const fn gives_usage_on_demand(self) -> bool {
         !matches!(self, Self::Mistral)
     }
 }
 
-/// The dialect for one provider.
+/// The protocol in the variant of one provider.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chat(pub(super) Profile);
 
-/// Name of the dialect in a [`art_core::stream::ProviderState`].
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
 const NAME: &str = "openai-chat";
 
 impl Wire for Chat {

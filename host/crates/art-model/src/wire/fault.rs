@@ -1,4 +1,4 @@
-//! What a provider says when it fails, as one of the codes of C82.
+//! Maps errors of providers to the codes of C82.
 
 use art_core::error::{ModelError, ModelErrorCode};
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 #[cfg(test)]
 mod tests;
 
-/// Characters of a provider's words that an error repeats.
+/// Characters of a provider's message that an error repeats.
 const MAX_WORDS: usize = 200;
 
-/// The error in `body`, which came with the HTTP status `status` or, without one, in a stream. A quota that is used up gets
-/// [`ModelErrorCode::Unknown`], because waiting does not help; every other limit gets [`ModelErrorCode::RateLimited`].
+/// Returns the error in `body`, which came with the HTTP status `status`, or in a stream without one. A used-up quota
+/// is [`ModelErrorCode::Unknown`], because waiting does not help; any other limit is [`ModelErrorCode::RateLimited`].
 pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
     let said = Said::read(status, body);
     let words = clean(&said.message);
@@ -30,7 +30,7 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
     }
 }
 
-/// Whether a service refuses a request because of the tools in it: its words name them.
+/// Whether a service refuses a request because of its tools, by the words of its message.
 pub(crate) fn names_tools(status: u16, body: &Value) -> bool {
     const FIELDS: [&str; 3] = ["tools", "tool_choice", "functions"];
     const WORDS: [[&str; 2]; 6] = [
@@ -42,7 +42,7 @@ pub(crate) fn names_tools(status: u16, body: &Value) -> bool {
         ["function", "calling"],
     ];
     let said = Said::read(Some(status), body);
-    // A call that the model got wrong says nothing of the field.
+    // An invalid call of the model is not about the tools of the request.
     let failed = said.codes.contains("tool_use_failed");
     if failed || !matches!(status, 400 | 404 | 422) || !matches!(said.kind(), Kind::Other | Kind::Missing) {
         return false;
@@ -54,11 +54,11 @@ pub(crate) fn names_tools(status: u16, body: &Value) -> bool {
     let text = format!("{} {text}", param.unwrap_or_default()).to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let in_words = words.windows(2).any(|pair| WORDS.iter().any(|words| pair == words));
-    // What is missing may have such a name.
+    // A missing field or model may have such a name.
     in_words || status != 404 && words.iter().any(|word| FIELDS.contains(word))
 }
 
-/// The error in an event or body of any dialect, if it is one.
+/// Returns the error in an event or body of any protocol, if it is one.
 pub(super) fn of_reply(body: &Value) -> Option<ModelError> {
     let says = |error: &Value| !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("");
     let present = |path: &str| body.pointer(path).is_some_and(says);
@@ -72,7 +72,7 @@ pub(super) fn of_reply(body: &Value) -> Option<ModelError> {
         .or_else(|| interrupted(body))
 }
 
-/// The error of a reply that the provider says it did not finish. Such a reply looks whole otherwise.
+/// Returns the error of a reply that the provider reports as unfinished, which looks complete otherwise.
 fn interrupted(body: &Value) -> Option<ModelError> {
     let choices = body.get("choices").and_then(Value::as_array);
     let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
@@ -91,7 +91,7 @@ fn interrupted(body: &Value) -> Option<ModelError> {
     (is_response && matches!(status, "cancelled" | "failed")).then(|| failure(&Value::Null, status))
 }
 
-/// What went wrong with a part of a reply: the provider failed when it does not say otherwise.
+/// Returns the error of a part of a reply. Without a reason it counts as a failure of the provider.
 fn failure(part: &Value, word: &str) -> ModelError {
     let said = Said::read(None, part);
     let (code, sentence) = match said.kind() {
@@ -106,7 +106,7 @@ fn failure(part: &Value, word: &str) -> ModelError {
     }
 }
 
-/// A reply that the host cannot read.
+/// Creates the error of a reply that cannot be read.
 pub(super) fn unreadable(what: &str) -> ModelError {
     ModelError {
         code: ModelErrorCode::InvalidResponse,
@@ -115,7 +115,7 @@ pub(super) fn unreadable(what: &str) -> ModelError {
     }
 }
 
-/// A reply that ended before its end.
+/// Creates the error of a reply that broke off.
 pub(super) fn broke_off() -> ModelError {
     ModelError {
         code: ModelErrorCode::NetworkError,
@@ -124,7 +124,7 @@ pub(super) fn broke_off() -> ModelError {
     }
 }
 
-/// What is wrong.
+/// A kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Quota,
@@ -138,7 +138,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Its code, and what it means for a person.
+    /// Returns its code and its meaning in words.
     const fn told(self) -> (ModelErrorCode, &'static str) {
         use ModelErrorCode as Code;
         match self {
@@ -174,7 +174,7 @@ struct Said {
     message: String,
 }
 
-/// Words in a code or type, and what they mean. The first that fits holds.
+/// Words in codes and types with their kinds. The first match wins.
 const CODES: &[(&str, Kind)] = &[
     ("insufficient_quota", Kind::Quota),
     ("billing", Kind::Quota),
@@ -201,7 +201,7 @@ const CODES: &[(&str, Kind)] = &[
     ("deadline_exceeded", Kind::Down),
 ];
 
-/// Words in a message that tell more than its code does.
+/// Words in messages that say more than the code.
 const MESSAGES: &[(&str, Kind)] = &[
     ("credit balance is too low", Kind::Quota),
     ("insufficient balance", Kind::Quota),
@@ -260,7 +260,7 @@ impl Said {
             let found = table.iter().find(|(words, _)| text.contains(words));
             found.map(|(_, kind)| *kind)
         };
-        // A request that the provider finds at fault fails again, whatever its code says.
+        // An invalid request fails again, whatever its code says.
         let at_fault = matches!(self.status, Some(400..=407 | 409..=428));
         let coded = named(CODES, &self.codes).filter(|kind| !(at_fault && *kind == Kind::Down));
         if let Some(kind @ (Kind::Quota | Kind::Rate | Kind::Context)) = coded {
@@ -282,7 +282,7 @@ impl Said {
     }
 }
 
-/// The first [`MAX_WORDS`] characters without control characters and without what looks like a key.
+/// Returns the first [`MAX_WORDS`] characters, without control characters and anything that looks like a key.
 fn clean(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let short: String = text.chars().take(MAX_WORDS).map(plain).collect();
@@ -293,7 +293,7 @@ fn clean(text: &str) -> String {
     words.join(" ")
 }
 
-/// Whether a word is, or quotes, a key: it has one of the prefixes that providers give their keys, or follows one in a URL.
+/// Whether a word contains a key: it has a usual prefix of keys, or is a URL with a key.
 fn is_secret(word: &str) -> bool {
     const MARKS: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
     let starts = |word: &str| {
@@ -304,8 +304,8 @@ fn is_secret(word: &str) -> bool {
     word.split(['\'', '"', '`', '(', '?', '&', ':', '=', ',']).any(starts) || word.contains("key=")
 }
 
-/// The wait that Gemini asks for in the details of an error, such as `34.5s`. No time at all asks for nothing, as in a
-/// header.
+/// Returns the delay that Gemini asks for in the details of an error, such as `34.5s`. Zero does not count, as in
+/// headers.
 fn retry_after(body: &Value) -> Option<u64> {
     let body = body.get(0).unwrap_or(body);
     let details = body.pointer("/error/details")?.as_array()?;

@@ -1,17 +1,18 @@
-//! A request for a model that takes no function calls: what was called, and what came of it, as text.
+//! Rewrites requests for models without function calls: calls and results become text.
 
-use art_core::prompt::{ArtStandardPrompt, Message, Role, ToolCallRequest};
+use art_core::prompt::{ArtStandardPrompt, Message, Role};
 use art_core::provider::ModelRequest;
+use art_core::tool::ToolCallRequest;
 use serde_json::{Value, json};
 
-/// `request` without a function call in it: calls in the form that the prompt asks for, results as words of the user.
+/// Returns `request` with calls as text in the form that the prompt asks for, and results as turns of the user.
 pub(crate) fn in_text(request: &ModelRequest) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::new();
     let mut answering = false;
     for message in &request.prompt.0 {
         let answers = message.role == Role::ToolResult;
         match messages.last_mut().filter(|_| answers && answering) {
-            // The results of one turn are one turn.
+            // Adjacent results become one turn.
             Some(last) => *last = Message::user(format!("{}\n\n{}", last.content_text(), result(message))),
             None => messages.push(turn(message)),
         }
@@ -67,8 +68,8 @@ fn result(message: &Message) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use art_core::prompt::{FunctionCall, FunctionKind};
     use art_core::stream::Phase;
+    use art_core::tool::{FunctionCall, FunctionKind};
 
     fn call(id: &str, name: &str) -> ToolCallRequest {
         ToolCallRequest {

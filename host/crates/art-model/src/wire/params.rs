@@ -1,4 +1,4 @@
-//! The parameters of a request (C42), and how a body gets those that are not ours (B24).
+//! The parameters of a request (C42), and passing on those of the provider (B24).
 
 use art_core::JsonObject;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::WireCall;
 /// Parameters that have the same name for every provider.
 const COMMON: &[&str] = &["temperature", "topP", "maxTokens", "seed", "stop", "reasoningEffort"];
 
-/// Fields that say what is asked, how and of whom: a parameter never sets one, whether the body has it or not.
+/// Fields of the host, which parameters never set, whether the body has them or not.
 const RESERVED: &[&str] = &[
     "model",
     "messages",
@@ -50,19 +50,19 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// A parameter as it was given.
+    /// Returns a parameter as it was given.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         self.given.get(name).filter(|value| !value.is_null())
     }
 
-    /// Tokens that the reply may have.
+    /// Returns the most tokens of the reply.
     pub(super) fn max_tokens(&self) -> Option<u64> {
         self.get("maxTokens")
             .and_then(Value::as_u64)
             .or(self.default_max_tokens)
     }
 
-    /// Texts that end the reply, when there are any.
+    /// Returns the stop sequences, if there are any.
     pub(super) fn stop(&self) -> Option<Vec<&'a str>> {
         let texts: Vec<&str> = match self.get("stop")? {
             Value::String(text) => vec![text.as_str()],
@@ -72,19 +72,19 @@ impl<'a> Params<'a> {
         (!texts.is_empty()).then_some(texts)
     }
 
-    /// How much the model is to think: `none`, `minimal`, `low`, `medium`, `high` and what else a provider knows.
+    /// Returns how much the model thinks: `none`, `minimal`, `low`, `medium`, `high`, or another word of the provider.
     pub(super) fn effort(&self) -> Option<&'a str> {
         self.get("reasoningEffort").and_then(Value::as_str)
     }
 
-    /// Sets `body[field]` to the parameter `name`, if it was given.
+    /// Sets `body[field]` to the parameter `name`, if it is set.
     pub(super) fn copy(&self, name: &str, body: &mut JsonObject, field: &str) {
         if let Some(value) = self.get(name) {
             body.insert(field.to_owned(), value.clone());
         }
     }
 
-    /// Adds every parameter that is not common to all providers. What the body has stays as it is.
+    /// Adds the parameters that are not common to all providers. Fields of the body are not changed.
     pub(super) fn add_rest(&self, body: &mut JsonObject) {
         let rest = self.given.iter().filter(|(name, value)| {
             let name = name.as_str();
@@ -96,7 +96,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Adds a field; of a field that both have as an object, what is missing in it.
+/// Adds a field. If both have it as an object, adds the missing entries.
 fn add(body: &mut JsonObject, name: &str, value: &Value) {
     match (body.get_mut(name), value) {
         (None, value) => {

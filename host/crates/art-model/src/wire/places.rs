@@ -1,14 +1,14 @@
-//! What a provider wants back with a turn, and where the text and the calls of the turn stand between it.
+//! The state that a provider wants back with a turn, and the positions of text and calls in it.
 //!
-//! The state of a turn is a list: an object is given back as it came, `"text"` stands for the text of the turn and `"call"`
-//! for its next call. Text and calls themselves are taken from the prompt, which may have changed them.
+//! The state of a turn is a list: an object is sent back unchanged, `"text"` stands for the text of the turn and
+//! `"call"` for its next call. Text and calls come from the prompt, which may have changed them.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
 use super::reply::MAX_STATE;
 
-/// The places of one turn, within a bound; past it nothing is kept, because a part is of no use.
+/// The state of one turn. Over the limit all of it is dropped, because a part is useless.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     list: Vec<Value>,
@@ -17,18 +17,18 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Whether something is wanted back.
+    /// Whether the provider wants anything back.
     pub(super) const fn keeps(&self) -> bool {
         self.keeps
     }
 
-    /// The provider wants `item` back, at this place.
+    /// Adds an object that the provider wants back.
     pub(super) fn keep(&mut self, item: Value) {
         self.keeps = true;
         self.push(item);
     }
 
-    /// Text stands here.
+    /// Adds the position of the text.
     pub(super) fn text(&mut self) {
         let again = self.list.last().and_then(Value::as_str) == Some("text");
         if !again {
@@ -36,12 +36,12 @@ impl Places {
         }
     }
 
-    /// A call stands here.
+    /// Adds the position of a call.
     pub(super) fn call(&mut self) {
         self.push(json!("call"));
     }
 
-    /// The state of the turn for the dialect `wire`, when something is wanted back.
+    /// Returns the state of the turn for the protocol `wire`, if the provider wants anything back.
     pub(super) fn take(&mut self, wire: &str) -> Option<ProviderState> {
         let places = std::mem::take(self);
         (places.keeps && places.bytes <= MAX_STATE).then(|| ProviderState {
@@ -58,7 +58,7 @@ impl Places {
     }
 }
 
-/// A turn in the order in which it came: `text` and `calls` at their places in `state`, else one after the other.
+/// Arranges a turn: `text` and `calls` at their positions in `state`, or one after the other.
 pub(super) fn arrange(state: Option<&Value>, text: Option<Value>, calls: Vec<Value>) -> Vec<Value> {
     let places = state.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let text_has_place = places.iter().any(|place| place == "text");

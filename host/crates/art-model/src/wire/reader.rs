@@ -1,11 +1,11 @@
-//! From the bytes of a streamed reply to its events.
+//! Decodes the bytes of a streamed reply.
 
 use art_core::stream::StreamEvent;
 
 use super::{Decoder, Wire, fault};
 use crate::sse::{SseDecoder, SseEvent, TooLong};
 
-/// Reads one streamed reply out of its bytes.
+/// Decodes one streamed reply.
 #[derive(Debug)]
 pub(crate) struct Reader {
     bytes: SseDecoder,
@@ -14,7 +14,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads a reply in the dialect of `wire`.
+    /// Creates a reader for a reply in the protocol `wire`.
     pub(crate) fn new(wire: &dyn Wire) -> Self {
         Self {
             bytes: SseDecoder::default(),
@@ -23,12 +23,12 @@ impl Reader {
         }
     }
 
-    /// Takes `bytes` and adds the events that they give to `out`.
+    /// Decodes `bytes` and adds the events to `out`.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
         self.take(out, |decoder, events| decoder.push(bytes, events));
     }
 
-    /// The bytes ended.
+    /// Ends the stream.
     pub(crate) fn finish(&mut self, out: &mut Vec<StreamEvent>) {
         self.take(out, SseDecoder::finish);
         if !self.ended {
@@ -37,7 +37,7 @@ impl Reader {
         }
     }
 
-    /// Whether the reply ended, with `End` or `Error`. Bytes that come after it are not looked at.
+    /// Whether the reply ended with `End` or `Error`. Further bytes are ignored.
     pub(crate) const fn ended(&self) -> bool {
         self.ended
     }

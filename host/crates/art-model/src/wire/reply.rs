@@ -1,4 +1,4 @@
-//! What the decoders of all dialects share: a reply that is being read, and the way from an event to it.
+//! The parts that the decoders of all protocols share.
 
 use std::fmt::Debug;
 
@@ -11,29 +11,29 @@ use super::calls::{Calls, TooMuch};
 use super::{Decoder, fault, usage};
 use crate::sse::SseEvent;
 
-/// Bytes of what a provider wants back with a turn; more is not kept.
+/// Longest state of a turn that is kept, in bytes.
 pub(super) const MAX_STATE: usize = 256 << 10;
-/// Characters of a reason that no provider we know gives.
+/// Longest unknown stop reason, in characters.
 const MAX_REASON: usize = 64;
 
-/// How one dialect reads its events.
+/// Reads the events of one protocol.
 pub(super) trait Reading: Send + Debug {
-    /// Takes one event, which is no error, and says in `reply` what it means.
+    /// Reads one event, which is not an error, into `reply`.
     fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch>;
 
-    /// Whether the reply would be whole if the bytes ended here, though no reason to stop came.
+    /// Whether the reply would be complete if the stream ended here without a stop reason.
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// What the provider wants back with this turn. `calls` says whether the turn has any.
+    /// Returns the state that the provider wants back with this turn. `calls` says whether the turn has any.
     fn state(&mut self, calls: bool) -> Option<ProviderState>;
 
-    /// Says what is held back until the end of the text.
+    /// Reports text that was held until the end.
     fn flush(&mut self, _reply: &mut Reply<'_>) {}
 }
 
-/// A reply as far as it was read.
+/// The state of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) calls: Calls,
@@ -41,13 +41,13 @@ pub(super) struct Known {
     /// The model refused, whatever its reason to stop says.
     pub(super) refused: bool,
     pub(super) usage: Option<Value>,
-    /// Dollars that the provider says the call cost, if its word is taken.
+    /// Cost of the call in dollars, as the provider reports it.
     pub(super) cost_usd: Option<f64>,
     /// The provider said that nothing follows.
     pub(super) ended: bool,
 }
 
-/// What is known of a reply, and where its events go.
+/// The state of a reply, and its events.
 #[derive(Debug)]
 pub(super) struct Reply<'a> {
     pub(super) known: &'a mut Known,
@@ -55,7 +55,7 @@ pub(super) struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// Text of the answer.
+    /// Reports text.
     pub(super) fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push(StreamEvent::Token(text.to_owned()));
@@ -69,28 +69,28 @@ impl Reply<'_> {
         }
     }
 
-    /// Counts, wherever `body` has them.
+    /// Reads the token counts in `body`.
     pub(super) fn usage(&mut self, body: &Value) {
         if let Some(found) = usage::find(body) {
             usage::merge(&mut self.known.usage, found);
         }
     }
 
-    /// The provider's word for why it stopped. A reply that has one is whole.
+    /// Reads the stop reason. A reply that has one is complete.
     pub(super) fn stop(&mut self, word: &str) {
         if !word.is_empty() {
             self.known.stop = Some(reason(word));
         }
     }
 
-    /// What the call cost, as the provider counts it.
+    /// Reads the cost of the call.
     pub(super) fn cost(&mut self, body: &Value) {
         let cost = usage::find(body).and_then(usage::cost);
         self.known.cost_usd = cost.or(self.known.cost_usd);
     }
 }
 
-/// A decoder of any dialect.
+/// The decoder of a protocol.
 #[derive(Debug)]
 pub(super) struct Stream<R> {
     known: Known,
@@ -107,7 +107,7 @@ impl<R: Reading> Stream<R> {
         }
     }
 
-    /// Reads a reply that came as one body. It is whole when it says something of a reply.
+    /// Decodes a reply that came as one body.
     pub(super) fn whole(mut self, body: &Value) -> Vec<StreamEvent> {
         let mut out = Vec::new();
         self.value(body, &mut out);
@@ -145,7 +145,8 @@ impl<R: Reading> Stream<R> {
         out.push(StreamEvent::Error(error));
     }
 
-    /// Calls, state, metadata, end: in this order, once. A reply that was refused or held back calls nothing (M10).
+    /// Adds calls, state, metadata and end, in this order and once. A reply that was refused or withheld has no calls
+    /// (M10).
     fn end(&mut self, out: &mut Vec<StreamEvent>) {
         self.done = true;
         let mut reply = Reply {
@@ -160,10 +161,10 @@ impl<R: Reading> Stream<R> {
             calls.clear();
         }
         let called = !calls.is_empty();
-        // What the provider wants back belongs to the whole turn, and has a place for each of its calls.
+        // The state belongs to the whole turn and has a position for each of its calls.
         let whole = calls.len() == begun;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        // A store would refuse the whole reply for what is nested too deeply.
+        // A store would refuse the whole reply because of a state that is nested too deeply.
         let state = self.reading.state(called);
         let state = state.filter(|state| whole && !is_deeper(&state.content, MAX_DEPTH));
         out.extend(state.map(StreamEvent::State));
@@ -174,7 +175,7 @@ impl<R: Reading> Stream<R> {
     fn metadata(&mut self, called: bool) -> LlmMetadata {
         let stop = match self.known.stop.take() {
             _ if self.known.refused => Some(StopReason::ContentFilter),
-            // Some providers say `stop` of a reply that calls tools.
+            // Some providers report `stop` for a reply with calls.
             Some(StopReason::Stop) | None if called => Some(StopReason::ToolCalls),
             stop => stop,
         };
@@ -201,7 +202,7 @@ impl<R: Reading> Decoder for Stream<R> {
         }
         match serde_json::from_str::<Value>(data) {
             Ok(body) => self.value(&body, out),
-            // The stream ended in the middle of it, which `finish` says.
+            // The stream ended in the middle of the event, which `finish` reports.
             Err(_) if event.cut => {}
             Err(source) => self.fail(fault::unreadable(&format!("{source} in `{data}`")), out),
         }
@@ -219,7 +220,7 @@ impl<R: Reading> Decoder for Stream<R> {
     }
 }
 
-/// A reason of our own, or the provider's word for it.
+/// Returns the stop reason for a provider's word.
 pub(super) fn reason(word: &str) -> StopReason {
     match word.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "stop_sequence" | "completed" | "eos" => StopReason::Stop,
@@ -233,12 +234,12 @@ pub(super) fn reason(word: &str) -> StopReason {
     }
 }
 
-/// The text at `path`; empty when there is none.
+/// Returns the text at `path`, or an empty one.
 pub(super) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The items at `path`; none when it is not a list.
+/// Returns the items of the list at `path`, if there is one.
 pub(super) fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     value.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! Responses of OpenAI, without anything stored at the provider: each request has the whole conversation.
+//! Responses of OpenAI. Nothing is stored at the provider: each request has the whole conversation.
 
 mod reply;
 mod request;
@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::reply::Stream;
 use super::{Decoder, KeyHeader, Wire, WireCall, WireRequest, models};
 
-/// The dialect.
+/// The protocol.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responses;
 
-/// Name of the dialect in a [`art_core::stream::ProviderState`].
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
 const NAME: &str = "openai-responses";
 
 impl Wire for Responses {

@@ -2,10 +2,10 @@
 
 mod properties;
 
-use art_core::prompt::{ArtStandardPrompt, FunctionCall, FunctionKind, Message, ToolCallRequest};
+use art_core::prompt::{ArtStandardPrompt, Message};
 use art_core::provider::{Media, ModelRequest, ReplyFormat, StepContext};
 use art_core::stream::{Phase, ProviderState, StreamContext, StreamEnvelope, StreamEvent};
-use art_core::tool::ToolSchema;
+use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest, ToolSchema};
 use serde_json::{Value, json};
 
 use super::{Api, WireCall, WireRequest, dialect, replay};

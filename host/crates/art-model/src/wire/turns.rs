@@ -1,4 +1,5 @@
-//! A prompt as a list of turns that every provider accepts: each result directly behind its call, each call with a result.
+//! Turns a prompt into a list of turns that every provider accepts: each result directly after its call, and each call
+//! with a result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -24,23 +25,23 @@ pub(super) enum Turn<'a> {
     Assistant {
         text: &'a str,
         calls: Vec<Call<'a>>,
-        /// What this dialect wanted back with the turn.
+        /// The state that this protocol wants back with the turn.
         state: Option<&'a Value>,
     },
-    /// One for each call of the turn before, in their order.
+    /// One for each call of the previous turn, in their order.
     Results(Vec<Answer<'a>>),
 }
 
-/// A call of an assistant turn. Its identifier is not empty and is used once in a prompt.
+/// A call of an assistant turn. Its identifier is not empty and unique in a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Call<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: &'a str,
-    /// JSON text, or what the model gave for it.
+    /// The arguments as the model wrote them, JSON or not.
     pub(super) arguments: Cow<'a, str>,
 }
 
-/// What a call returned.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answer<'a> {
     pub(super) id: Cow<'a, str>,
@@ -48,10 +49,10 @@ pub(super) struct Answer<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// What stands for the result of a call that has none; providers refuse a call without a result.
+/// The result of a call that has none, because providers refuse a call without a result.
 const NO_RESULT: &str = "no result: the call was not made";
 
-/// The turns of `call` for the dialect `wire`.
+/// Returns the turns of `call` for the protocol `wire`.
 pub(super) fn turns<'a>(call: &WireCall<'a>, wire: &str) -> Vec<Turn<'a>> {
     let media: &[Media] = if call.vision { &call.request.media } else { &[] };
     let mut reader = Reader::new(&call.request.prompt.0, wire);
@@ -67,7 +68,7 @@ pub(super) fn turns<'a>(call: &WireCall<'a>, wire: &str) -> Vec<Turn<'a>> {
 }
 
 impl Turn<'_> {
-    /// Its text when it is an instruction.
+    /// Returns its text, if it is a system turn.
     pub(super) fn system(&self) -> Option<&str> {
         match self {
             Self::System(text) => Some(text),
@@ -75,7 +76,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether it says nothing, which some providers refuse.
+    /// Whether it is empty, which some providers refuse.
     fn is_empty(&self) -> bool {
         match self {
             Self::System(text) => text.trim().is_empty(),
@@ -86,7 +87,7 @@ impl Turn<'_> {
     }
 }
 
-/// Arguments or a result as the object that a provider asks for; anything else goes under `key`.
+/// Returns arguments or a result as an object, as some providers require. Any other value is put under `key`.
 pub(super) fn object(text: &str, key: &str) -> JsonObject {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,
@@ -97,7 +98,8 @@ pub(super) fn object(text: &str, key: &str) -> JsonObject {
 }
 
 impl Call<'_> {
-    /// Its arguments as JSON text: providers read those of earlier turns and refuse a prompt in which they cannot.
+    /// Returns its arguments as valid JSON text, because providers refuse prompts with invalid arguments in earlier
+    /// turns.
     pub(super) fn json(&self) -> Cow<'_, str> {
         match serde_json::from_str(&self.arguments) {
             Ok(Value::Object(_)) => Cow::Borrowed(&self.arguments),
@@ -105,20 +107,20 @@ impl Call<'_> {
         }
     }
 
-    /// Its arguments as an object.
+    /// Returns its arguments as an object.
     pub(super) fn object(&self) -> JsonObject {
         object(&self.arguments, "arguments")
     }
 }
 
-/// The system turns in one text, if there are any.
+/// Returns the system turns as one text, if there are any.
 pub(super) fn instructions(turns: &[Turn<'_>]) -> Option<String> {
     let texts: Vec<&str> = turns.iter().filter_map(Turn::system).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Whether a turn of the conversation, or with `system` an instruction, says `json`: providers that can be told to reply in
-/// JSON refuse to when the prompt does not ask for it.
+/// Whether a turn of the conversation, or with `system` also a system turn, contains `json`. Providers refuse a JSON
+/// reply format if the prompt does not mention it.
 pub(super) fn asks_for_json(turns: &[Turn<'_>], system: bool) -> bool {
     let says = |text: &str| text.to_ascii_lowercase().contains("json");
     turns.iter().any(|turn| match turn {
@@ -129,7 +131,7 @@ pub(super) fn asks_for_json(turns: &[Turn<'_>], system: bool) -> bool {
     })
 }
 
-/// Media belong to the last question; without one they are a turn of their own.
+/// Attaches media to the last user turn; without one they become a turn of their own.
 fn attach<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
     let last = turns.iter_mut().rev().find_map(|turn| match turn {
         Turn::User { media, .. } => Some(media),
@@ -144,7 +146,7 @@ fn attach<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
     }
 }
 
-/// The content of a message as text.
+/// Returns the content of a message as text.
 fn text_of(message: &Message) -> Cow<'_, str> {
     match &message.content {
         Value::String(text) => Cow::Borrowed(text),
@@ -156,11 +158,11 @@ fn text_of(message: &Message) -> Cow<'_, str> {
 struct Reader<'a> {
     turns: Vec<Turn<'a>>,
     wire: String,
-    /// Results that no call has taken, by the identifier of their call.
+    /// Results that were not matched to a call yet, by call identifier.
     results: HashMap<&'a str, VecDeque<&'a Message>>,
-    /// Identifiers that calls have.
+    /// Call identifiers in use.
     used: HashSet<String>,
-    /// Results that a call has taken, by address.
+    /// Results that were matched to a call, by address.
     taken: HashSet<*const Message>,
 }
 
@@ -204,7 +206,7 @@ impl<'a> Reader<'a> {
         self.push_calls(text, calls.collect(), state.map(|state| &state.content));
     }
 
-    /// A call that is a message of its own: its name and its content are those of the call. Without a name it calls nothing.
+    /// Adds a call that is a message of its own. Without a name it is ignored.
     fn tool_request(&mut self, message: &'a Message) {
         let Some(name) = message.name.as_deref() else {
             return;
@@ -235,7 +237,7 @@ impl<'a> Reader<'a> {
         self.turns.push(Turn::Results(answers));
     }
 
-    /// `given`, or one like it when it is empty or another call has it.
+    /// Returns `given`, or a variant of it if it is empty or taken.
     fn unused(&mut self, given: &'a str) -> Cow<'a, str> {
         if !given.is_empty() && self.used.insert(given.to_owned()) {
             return Cow::Borrowed(given);
@@ -250,10 +252,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A result whose call is not before it in the prompt: providers refuse it as a result, so it is told in words.
+    /// Adds a result without a call before it. Providers refuse it as a result, so it becomes text.
     fn orphan(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        // Those before it are taken or told, so it is the first that waits.
+        // Earlier results were handled, so it is the first in the list.
         self.results.get_mut(id).and_then(VecDeque::pop_front);
         let name = message.name.as_deref().unwrap_or("a tool");
         self.user(Cow::Owned(format!("result of `{name}`: {}", text_of(message))));

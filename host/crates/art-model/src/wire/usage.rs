@@ -1,22 +1,22 @@
-//! Token counts out of the forms that providers give them in (C85, A86).
+//! Reads token counts in the forms of all providers (C85).
 
 use art_core::json::is_deeper;
 use art_core::stream::LlmMetadata;
 use serde_json::Value;
 
-/// Bytes of a provider's own usage that are kept.
+/// Longest raw usage object that is kept, in bytes.
 const MAX_RAW: usize = 4 << 10;
 
-/// Levels of it: counts, their details, and for each kind of content a list of these.
+/// Levels of it that are merged: counts, their details, and lists of these for each kind of content.
 const MAX_RAW_DEPTH: usize = 4;
 
-/// Dollars of one call that can be meant.
+/// Highest plausible cost of a call, in dollars.
 const MAX_COST: f64 = 10_000.0;
 
-/// Fields of usage that are put together out of several events.
+/// Most fields of usage that are merged from several events.
 const MAX_FIELDS: usize = 64;
 
-/// The usage object in `body`, under any of the names that it goes by.
+/// Returns the usage object in `body`, under any of its names.
 pub(super) fn find(body: &Value) -> Option<&Value> {
     let names = [
         "/usage",
@@ -29,13 +29,13 @@ pub(super) fn find(body: &Value) -> Option<&Value> {
     found.find(|usage| usage.is_object())
 }
 
-/// Adds what `newer` says to `older`: a provider may send the counts of the question first and those of the answer later.
+/// Merges `newer` into `older`, because some providers send the counts of prompt and reply in separate events.
 pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
     match (older, newer) {
         (Some(Value::Object(older)), Value::Object(newer)) => {
             for (name, value) in newer.iter().filter(|(_, value)| !value.is_null()) {
                 let before = older.get(name);
-                // Counts only grow, but some gateways send zeros with the last event.
+                // Some gateways send zeros with the last event, and counts never shrink.
                 let smaller = before.and_then(number) > number(value);
                 if !smaller && (before.is_some() || older.len() < MAX_FIELDS) {
                     older.insert(name.clone(), value.clone());
@@ -47,17 +47,17 @@ pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
     }
 }
 
-/// The counts of `usage` in `metadata`. What it does not say stays as it is.
+/// Copies the counts of `usage` into `metadata`. Missing ones are left unchanged.
 pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
     let count = |names: &[&str]| names.iter().find_map(|name| usage.pointer(name).and_then(number));
-    // Gemini counts thoughts apart from the answer, every other provider within it.
+    // Gemini does not include thoughts in the count of the reply; all others do.
     let apart = count(&["/thoughtsTokenCount"]);
     metadata.thinking_tokens = apart.or_else(|| count(THINKING));
     metadata.cached_input_tokens = count(CACHED);
     let input = count(&["/prompt_tokens", "/promptTokens"])
         .or_else(|| sum([count(&["/promptTokenCount"]), count(&["/toolUsePromptTokenCount"])]))
         .or_else(|| {
-            // Anthropic counts what it read from or wrote to its cache apart from the rest.
+            // Anthropic does not include cached tokens in the count of the prompt.
             let cache = [
                 count(&["/cache_read_input_tokens"]),
                 count(&["/cache_creation_input_tokens"]),
@@ -73,13 +73,13 @@ pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
     }
 }
 
-/// Tokens of the question that the provider wrote to its cache, where it counts them apart.
+/// Returns the prompt tokens that were written to the cache, where the provider counts them apart.
 pub(crate) fn cache_writes(metadata: &LlmMetadata) -> Option<u64> {
     let usage = metadata.provider_raw_usage.as_ref()?;
     usage.get("cache_creation_input_tokens").and_then(number)
 }
 
-/// Dollars that `usage` says the call cost, where the provider sells for many others.
+/// Returns the cost in `usage` in dollars, which resellers report.
 pub(super) fn cost(usage: &Value) -> Option<f64> {
     let cost = usage.get("cost").and_then(Value::as_f64);
     cost.filter(|cost| (0.0..=MAX_COST).contains(cost))
@@ -101,12 +101,12 @@ const CACHED: &[&str] = &[
     "/cachedContentTokenCount",
 ];
 
-/// The sum of the counts that are there; none when none is.
+/// Returns the sum of the counts that are present; none if none is.
 fn sum(counts: [Option<u64>; 2]) -> Option<u64> {
     counts.into_iter().flatten().reduce(u64::saturating_add)
 }
 
-/// A count, which some gateways give as a float or as text.
+/// Reads a count, which some gateways send as a float or as text.
 fn number(value: &Value) -> Option<u64> {
     let float = || value.as_f64().filter(|n| (0.0..9.0e15).contains(n));
     let text = || value.as_str().and_then(|text| text.parse().ok());

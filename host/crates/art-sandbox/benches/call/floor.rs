@@ -55,7 +55,8 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// The fastest settings known: pool, resident memory, `PAGEMAP_SCAN`, no concurrency; with fuel, limits and a timeout.
+    /// Creates the fastest settings known: pool, resident memory, `PAGEMAP_SCAN`, no concurrency; with fuel, limits and
+    /// a timeout.
     pub(crate) fn best(wasm: &[u8]) -> Self {
         let mut config = Config::new();
         config.consume_fuel(true).concurrency_support(false);
@@ -67,7 +68,7 @@ impl Floor {
         Self::new(engine.unwrap(), wasm, true)
     }
 
-    /// What the engine does when nobody says anything.
+    /// Returns what the engine does when nobody says anything.
     pub(crate) fn defaults(wasm: &[u8]) -> Self {
         Self::new(Engine::default(), wasm, false)
     }
@@ -125,7 +126,7 @@ impl Floor {
         })
     }
 
-    /// Each call in an instance of its own.
+    /// Returns each call in an instance of its own.
     pub(crate) fn fresh(&self, iterations: u64) -> Duration {
         let pre = self.pre();
         self.runtime.block_on(async {
@@ -142,7 +143,7 @@ impl Floor {
         })
     }
 
-    /// Each call in an instance of its own, looked up and linked anew.
+    /// Returns each call in an instance of its own, looked up and linked again.
     pub(crate) fn fresh_without_pre(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let start = Instant::now();

@@ -41,7 +41,7 @@ fn component(target: &str) -> Vec<u8> {
     std::fs::read(target_dir.join(target).join("tool/bench_guest.wasm")).unwrap()
 }
 
-/// The function alone: parse, compute, write.
+/// Returns the function alone: parse, compute, write.
 pub(crate) fn function(input: &str) -> String {
     let output = bench_guest::bench(serde_json::from_str(input).unwrap()).unwrap();
     serde_json::to_string(&output).unwrap()

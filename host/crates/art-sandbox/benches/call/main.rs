@@ -116,7 +116,7 @@ fn forms(guest: &Components) -> Vec<Form> {
     forms
 }
 
-/// The engine without anything of ours.
+/// Returns the engine without anything of ours.
 fn of_the_engine(guest: &Components) -> [Form; 4] {
     let best = Rc::new(floor::Floor::best(&guest.plain));
     let (warm, best_wasi) = (Rc::clone(&best), floor::Floor::best(&guest.wasi));

@@ -126,7 +126,7 @@ impl Ours {
             .unwrap()
     }
 
-    /// Seconds of a native and a sandboxed run, so many times.
+    /// Returns seconds of a native and a sandboxed run, so many times.
     fn rounds(&self, arguments: serde_json::Value, rounds: usize) -> Vec<(f64, f64)> {
         let plugin = Arc::clone(&self.plugin);
         let job = async move {

@@ -25,13 +25,13 @@ pub(crate) fn table(title: &str, rows: &[Row]) {
     }
 }
 
-/// The value in the middle.
+/// Returns the value in the middle.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap()
 }
 
-/// The smallest value: what is left when nothing else takes the processor.
+/// Returns the smallest value: what is left when nothing else takes the processor.
 pub(crate) fn fastest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::INFINITY, f64::min)
 }

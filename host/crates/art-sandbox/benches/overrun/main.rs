@@ -24,7 +24,7 @@ use art_tools::{Admitted, ToolExecutor};
 
 use overrunning::{OVERRUNNING, Overrunning};
 
-const ROUNDS: usize = 100;
+const ROUNDS: usize = 200;
 
 fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));

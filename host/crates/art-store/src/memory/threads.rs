@@ -43,7 +43,7 @@ impl Data {
         Ok(thread)
     }
 
-    /// The thread, for a write that cannot fail any more.
+    /// Returns the thread, for a write that cannot fail any more.
     pub(super) fn touch(&mut self, thread_id: &str, now: Timestamp) -> Result<&mut ThreadData, StoreError> {
         let data = self
             .threads
@@ -177,7 +177,7 @@ impl Data {
     }
 }
 
-/// Whether an identifier begins with `prefix`.
+/// Returns whether an identifier begins with `prefix`.
 pub(super) fn begins(id: &str, prefix: Option<&str>) -> bool {
     prefix.is_none_or(|prefix| id.starts_with(prefix))
 }

@@ -1,4 +1,4 @@
-//! What a failure of SQLite means for the caller.
+//! Maps failures of SQLite to errors of the store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Fault {
     }
 }
 
-/// The error that tells the caller what to do.
+/// Returns the error that tells the caller what to do.
 pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
@@ -54,8 +54,8 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
     }
 }
 
-/// Whether writing must stop. After a failed sync the system may have dropped what it had accepted, and a second sync
-/// would succeed without it; on a damaged file each write can damage more.
+/// Returns whether writing must stop. After a failed sync the system may have dropped accepted data, and a second sync
+/// would succeed without it; in a damaged file every write may cause more damage.
 pub(super) fn is_fatal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

@@ -1,4 +1,4 @@
-//! The files of a database: who may open them, whether they are ours, and how a new one comes to be.
+//! The files of a database: permissions, checks that they are ours, and creation.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -29,11 +29,11 @@ const SETTINGS: &str = "
     PRAGMA journal_size_limit = 67108864;
 ";
 
-/// Keeps other hosts out for as long as it lives. The system releases it when the process ends, however it ends.
+/// Lock on the database. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
 pub(super) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
 
-/// Takes the database for this process.
+/// Locks the database for this process.
 pub(super) fn lock(path: &Path) -> Result<Lock, StoreError> {
     let lock_path = beside(path, "-lock");
     let file = OpenOptions::new()
@@ -62,7 +62,7 @@ pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether anything has that name, a link to nowhere included.
+/// Returns whether anything has that name, a link to nowhere included.
 pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -71,8 +71,8 @@ pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Makes a new database under another name and moves it into place complete, so that a file that is empty or half
-/// written was never ours to fill.
+/// Creates a new database under another name and renames it when it is complete, so that an empty or partial file is
+/// never one of ours.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     for suffix in ["-wal", "-journal"] {
         let log = beside(path, suffix);
@@ -121,7 +121,7 @@ fn sync_directory(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("sync the directory", directory, source))
 }
 
-/// Refuses what is not a file.
+/// Refuses a path that is not a regular file.
 pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|source| io_error("look at", path, source))?;
     if metadata.is_file() {
@@ -131,11 +131,11 @@ pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a file that is not ours before SQLite opens it: SQLite would take an empty file for an empty database, and
-/// would play a log that lies beside a foreign database into it.
+/// Refuses a foreign file before SQLite opens it. SQLite would take an empty file for an empty database, and would
+/// apply a log beside a foreign database to it.
 ///
-/// To be called only while nothing in this process has the database open: closing the file here would release the locks
-/// of all its connections.
+/// Call this only while this process has not opened the database: closing the file here would release the locks of all
+/// its connections.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_kind(path)?;
     let mut header = Vec::new();
@@ -155,12 +155,12 @@ fn not_ours(path: &Path) -> StoreError {
     }
 }
 
-/// Looks into the database without writing to it, and refuses one that is damaged or too new.
+/// Checks the database without writing to it, and refuses one that is damaged or too new.
 pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
     inspect(&connect_read_only(path)?, path)
 }
 
-/// Takes the rights of others away from a database that has them.
+/// Removes the permissions of other users from a database.
 pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
     let mode = fs::metadata(path)
         .map_err(|source| io_error("look at", path, source))?
@@ -173,7 +173,7 @@ pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("restrict the permissions of", path, source))
 }
 
-/// The connection that writes.
+/// Opens the connection for writing.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connect = || {
@@ -187,7 +187,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connect().map_err(|fault| fault.at(path))
 }
 
-/// A connection that only reads.
+/// Opens a connection for reading.
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     configured(path, flags).map_err(|error| Fault::from(error).at(path))

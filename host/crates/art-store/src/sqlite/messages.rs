@@ -1,4 +1,4 @@
-//! Conversations.
+//! Messages of conversations.
 
 use art_core::Timestamp;
 use art_core::conversation::ConversationMessage;

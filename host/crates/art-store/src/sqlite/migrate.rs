@@ -1,4 +1,4 @@
-//! The format of the database and the way to it.
+//! The format of the database, and the migrations to it.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::fault::Fault;
 use crate::error::StoreError;
 
-/// `ARTS`: tells our files from those of other programs.
+/// `ARTS`: marks the files of this host.
 pub(super) const APPLICATION_ID: i32 = 0x4152_5453;
 
-/// What takes a database from each format to the next. Only ever grows: a script that was released is never changed.
+/// Migration scripts, each from one format to the next. A released script is never changed.
 pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// Brings the database to the newest format, one transaction for each step.
@@ -34,7 +34,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&s
     }
 }
 
-/// Refuses a database that this host would misread or make worse. Changes nothing.
+/// Refuses a database that this host would misread or damage. Changes nothing.
 pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let application = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
     if application.map_err(|error| Fault::from(error).at(path))? != APPLICATION_ID {

@@ -50,18 +50,18 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database at `path`, and creates it and its directory if there is nothing of that name.
+    /// Opens the database at `path`, and creates it and its directory if they do not exist.
     ///
     /// # Errors
-    /// When another process has it, when it is not ours, newer or damaged, or when the system refuses.
+    /// Fails if another process has it open, if it is foreign, newer or damaged, or if the system refuses.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Arc::new(SystemClock))
     }
 
-    /// [`Self::open`] with another clock.
+    /// Opens the database as [`Self::open`] does, with another clock.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Fails as [`Self::open`] does.
     pub fn open_with_clock(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::create_directory(path)?;
@@ -77,11 +77,11 @@ impl SqliteStore {
         Self::start(path, clock, Some((connection, lock)))
     }
 
-    /// Opens a database that is there for reading only, also beside the process that has it. Every write gives
-    /// [`StoreError::ReadOnly`]. Not for a process that has the database open already: it reads through what it has.
+    /// Opens an existing database for reading, also while another process has it open. Every write fails with
+    /// [`StoreError::ReadOnly`]. A process that has the database open already reads through its own store instead.
     ///
     /// # Errors
-    /// When it is not there, not ours, newer or damaged, or when the system refuses.
+    /// Fails if it is not there, not ours, newer or damaged, or when the system refuses.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::check_kind(path)?;
@@ -89,13 +89,13 @@ impl SqliteStore {
         Self::start(path, Arc::new(SystemClock), None)
     }
 
-    /// The database.
+    /// Returns the database.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How much was written since the store was opened.
+    /// Returns how much was written since the store was opened.
     #[must_use]
     pub fn stats(&self) -> WriteStats {
         self.counters.stats()

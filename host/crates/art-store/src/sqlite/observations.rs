@@ -44,7 +44,7 @@ pub(super) fn record(
     Ok(observation)
 }
 
-/// The key of a thread and the sequence of its next observation.
+/// Returns the key of a thread and the sequence of its next observation.
 fn next(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
     one(
         connection,

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use crate::error::StoreError;
 
-/// The sending end, and the threads behind it.
+/// The sender of a queue, and its threads.
 pub(super) struct Queue<T> {
     /// Absent once the queue is closed.
     sender: Option<mpsc::Sender<T>>,
@@ -25,7 +25,7 @@ impl<T> fmt::Debug for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue in which so many wait before senders have to.
+    /// Creates a queue for `length` entries; further senders wait.
     pub(super) fn new(length: usize) -> (Self, mpsc::Receiver<T>) {
         let (sender, receiver) = mpsc::channel(length);
         let queue = Self {
@@ -52,7 +52,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for room. `None` when nobody works any more.
+    /// Waits for room. Returns `None` if no thread works on the queue any more.
     pub(super) async fn send(&self, work: T) -> Option<()> {
         self.sender.as_ref()?.send(work).await.ok()
     }

@@ -1,4 +1,4 @@
-//! The threads that read. The log lets them read while the writer writes.
+//! The threads that read. The write-ahead log lets them read during writes.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use tokio::sync::mpsc;
 /// More than one, so that a long listing does not hold up everybody; few, because each has its own page cache.
 pub(super) const READERS: usize = 2;
 
-/// Reads that wait at most before callers have to.
+/// Maximum number of queued reads; further callers wait.
 pub(super) const QUEUE: usize = 64;
 
-/// A read that waits for its turn and answers its caller itself.
+/// A queued read, which answers its caller itself.
 pub(super) type Read = Box<dyn FnOnce(&Connection) + Send>;
 
 /// Works until the store is dropped.

@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::fault::Fault;
 use crate::error::StoreError;
 
-/// An integer for SQLite, which knows no unsigned ones. Limits keep all stored values far below the maximum; what is cut
-/// here is only the bound of a filter.
+/// Converts an integer for SQLite, which has no unsigned ones. Limits keep all stored values far below the maximum;
+/// only the bounds of filters are cut here.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// An integer from SQLite.
+/// Returns an integer from SQLite.
 pub(super) fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(index)
         .map(|number| u64::try_from(number).unwrap_or(0))
@@ -25,12 +25,12 @@ pub(super) fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The bounds of a time filter, both exclusive.
+/// Returns the bounds of a time filter, both exclusive.
 pub(super) fn window(before: Option<Timestamp>, after: Option<Timestamp>) -> (i64, i64) {
     (before.map_or(i64::MAX, integer), after.map_or(-1, integer))
 }
 
-/// The wire name of an enumeration.
+/// Returns the wire name of an enumeration.
 pub(super) fn wire<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
@@ -38,7 +38,7 @@ pub(super) fn wire<T: Serialize>(value: T) -> String {
     }
 }
 
-/// The value of a wire name.
+/// Returns the value of a wire name.
 pub(super) fn from_wire<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
     serde_json::from_value(Value::String(name)).map_err(|source| StoreError::Decode {
         what,
@@ -47,7 +47,7 @@ pub(super) fn from_wire<T: DeserializeOwned>(what: &'static str, id: &str, name:
     })
 }
 
-/// Names in a form in which `instr` finds whole ones only: `,A,B,`; empty when there is none.
+/// Returns names in a form in which `instr` finds whole ones only: `,A,B,`; empty if there are none.
 pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     names.fold(String::new(), |list, name| {
         let start = if list.is_empty() { "," } else { "" };
@@ -55,7 +55,7 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// `WHERE` with the conditions whose value is set, and these values in their order.
+/// Returns `WHERE` with the conditions whose value is set, and these values in order.
 pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
     let set = filters
         .iter()
@@ -67,12 +67,12 @@ pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (Stri
     }
 }
 
-/// A filter that may be set.
+/// Returns a filter that may be set.
 pub(super) fn given<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
     value.map(|value| value as &dyn ToSql)
 }
 
-/// All rows of a query.
+/// Returns all rows of a query.
 pub(super) fn all<T>(
     connection: &Connection,
     sql: &str,
@@ -88,7 +88,7 @@ pub(super) fn all<T>(
     Ok(found)
 }
 
-/// The only row of a query.
+/// Returns the only row of a query.
 pub(super) fn one<T>(
     connection: &Connection,
     sql: &str,

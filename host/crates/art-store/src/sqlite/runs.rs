@@ -142,7 +142,7 @@ pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Ve
     )
 }
 
-/// The key of a run that has not ended for good.
+/// Returns the key of a run that has not ended for good.
 pub(super) fn open(connection: &Connection, trace_id: &str) -> Result<i64, Fault> {
     let stored = known(connection, trace_id)?;
     check::not_ended(&stored.run)?;

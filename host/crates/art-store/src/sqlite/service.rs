@@ -1,4 +1,5 @@
-//! The store's contract on top of the queues: check and encode first, so that the queue holds only what can be written.
+//! Implements the store on top of the queues. Values are checked and encoded first, so that every queued write can be
+//! made.
 
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;

@@ -100,7 +100,7 @@ pub(super) fn set_config(
     .ok_or_else(|| check::unknown_thread(thread_id).into())
 }
 
-/// Everything that belongs to the thread goes with it, by foreign keys.
+/// Deletes a thread; its data goes with it by foreign keys.
 pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, Fault> {
     change(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
 }

@@ -1,8 +1,8 @@
 //! The one thread that writes, with group commit.
 //!
-//! A commit costs a sync of the disk, whatever its size. So the thread takes all writes that wait, runs each in a savepoint
-//! of one transaction, commits once and only then answers each. While it syncs, the next writes queue up: the more load,
-//! the larger the groups.
+//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a
+//! savepoint of one transaction, commits once and then answers them all. Further writes queue up during the sync: the
+//! higher the load, the larger the groups.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use tokio::sync::{mpsc, oneshot};
 use super::fault::{Fault, classify, is_fatal};
 use crate::error::StoreError;
 
-/// Writes that wait at most before callers have to, and writes of one commit at most.
+/// Maximum number of queued writes, and of writes in one commit; further callers wait.
 pub(super) const QUEUE: usize = 256;
 
-/// A write that waits for its turn.
+/// A queued write.
 pub(super) trait Job: Send {
-    /// Does the work. Only a failure of SQLite is returned; the answer to the caller is kept.
+    /// Does the work and keeps the answer to the caller. Returns a failure of SQLite.
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>>;
 
     /// Answers the caller: what `run` kept, or that the commit failed.
@@ -60,12 +60,12 @@ pub(super) struct Writer {
     pub(super) connection: Connection,
     pub(super) path: Arc<Path>,
     pub(super) counters: Arc<Counters>,
-    /// The failure after which nothing more is written.
+    /// The failure after which no more writes are made.
     pub(super) poison: Option<Arc<rusqlite::Error>>,
 }
 
 impl Writer {
-    /// Works until the store is dropped and everything that waited is done.
+    /// Works until the store is dropped and the queue is empty.
     pub(super) fn work(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut group = Vec::with_capacity(QUEUE);
         while jobs.blocking_recv_many(&mut group, QUEUE) > 0 {
@@ -100,7 +100,7 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for job in group {
-            // Some failures, such as a full disk, end the whole transaction: what ran before is gone as well.
+            // Some failures, such as a full disk, end the whole transaction, and with it the writes that ran before.
             if let Err(error) = job.run(&transaction)
                 && (is_fatal(&error) || transaction.is_autocommit())
             {
@@ -122,7 +122,7 @@ impl Writer {
     }
 }
 
-/// A write with the caller that waits for it.
+/// A write with its waiting caller.
 pub(super) struct Write<T, F> {
     work: Option<F>,
     path: Arc<Path>,
@@ -178,7 +178,7 @@ where
     }
 }
 
-/// Runs `work` so that its failure leaves nothing behind, whatever else is in the transaction.
+/// Runs `work` so that its failure leaves no change, whatever else is in the transaction.
 fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
     let run = |sql| connection.prepare_cached(sql)?.execute([]);
     run("SAVEPOINT job")?;

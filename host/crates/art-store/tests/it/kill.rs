@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the process was killed (threats T5, I1 and I4).
+//! What was acknowledged is there after the process was killed.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;

@@ -75,7 +75,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What a caller sees of an answer.
+/// Returns what a caller sees of an answer.
 fn seen<T: Debug>(answer: Result<T, StoreError>) -> String {
     match answer {
         Ok(value) => format!("{value:?}"),

@@ -44,7 +44,7 @@ impl World {
     }
 }
 
-/// A directory and the path of a database in it that is not there yet.
+/// Returns a directory and the path of a database in it that is not there yet.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("home").join("art.db");

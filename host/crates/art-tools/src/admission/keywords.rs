@@ -1,4 +1,4 @@
-//! Where a schema holds other schemas, which keywords say something of a value, and which no schema may use.
+//! Keywords of JSON Schema: which hold other schemas, which assert something, and which are refused.
 
 /// How a keyword holds its schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,20 +8,20 @@ pub(super) enum Holder {
     Map,
 }
 
-/// What the held schemas are applied to.
+/// What nested schemas are applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
     /// The value itself.
     Here,
     /// A part of the value, or the name of one.
     Part,
-    /// What is left of the parts by the schemas in place, which are tried again to find that out.
+    /// The parts that the other schemas did not evaluate, which are tried again to find them.
     Left,
-    /// Nothing, until a reference names it.
+    /// Not used until a reference names it.
     Nowhere,
 }
 
-/// The keywords of 2020-12 that hold schemas, with the older names that validators and authors still know.
+/// Returns the keywords of 2020-12 that hold schemas, with the older names that validators and authors still know.
 pub(super) fn holder(keyword: &str) -> Option<(Holder, Applies)> {
     Some(match keyword {
         "not" | "if" | "then" | "else" => (Holder::One, Applies::Here),
@@ -37,7 +37,8 @@ pub(super) fn holder(keyword: &str) -> Option<(Holder, Applies)> {
     })
 }
 
-/// Whether a keyword can make a value invalid. All others describe: titles, defaults, what nobody knows.
+/// Returns whether a keyword can make a value invalid. All others are annotations, such as titles, defaults and unknown
+/// keywords.
 pub(super) fn asserts(keyword: &str) -> bool {
     let holds = holder(keyword).is_some_and(|(_, applies)| applies != Applies::Nowhere);
     holds || is_assertion(keyword)
@@ -69,7 +70,7 @@ fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Keywords whose schemas are tried twice where a value breaks them: to see that it does, and to say why.
+/// Returns whether the schemas of a keyword are tried twice on an invalid value: to find out, and to explain.
 pub(super) fn chooses(keyword: &str) -> bool {
     matches!(
         keyword,

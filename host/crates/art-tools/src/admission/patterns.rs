@@ -21,8 +21,9 @@ pub(super) struct Patterns<'s> {
 }
 
 impl<'s> Patterns<'s> {
-    /// The weight of one more pattern of the schema: the size of its compiled program in units. A byte of text costs a linear
-    /// engine up to one step for each instruction of the program, so this is what text has to be multiplied with.
+    /// Returns the weight of one more pattern of the schema: the size of its compiled program in units. A byte of text
+    /// costs a linear engine up to one step for each instruction of the program, so this is what text must be
+    /// multiplied with.
     pub(super) fn weigh(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
         self.count += 1;
         if self.count > MAX_PATTERNS {
@@ -42,7 +43,7 @@ impl<'s> Patterns<'s> {
     }
 }
 
-/// Bytes that the compiled program of a pattern fits into: one unit, two, four, and so on.
+/// Returns bytes that the compiled program of a pattern fits into: one unit, two, four, and so on.
 fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
     let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
     if pattern.len() > MAX_PATTERN_BYTES {
@@ -58,7 +59,7 @@ fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
         .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
 }
 
-/// Whether the validator's own translation of the pattern compiles to a program of at most `size` bytes.
+/// Returns whether the validator's own translation of the pattern compiles to a program of at most `size` bytes.
 fn compiles(pattern: &str, size: usize) -> bool {
     regex::RegexBuilder::new(pattern).size_limit(size).build().is_ok()
         || jsonschema::draft202012::options()
@@ -68,7 +69,7 @@ fn compiles(pattern: &str, size: usize) -> bool {
             .is_ok()
 }
 
-/// The linear engine with a bounded program and a bounded cache.
+/// Returns the linear engine with a bounded program and a bounded cache.
 pub(super) fn options(size: usize) -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex().size_limit(size).dfa_size_limit(size)
 }

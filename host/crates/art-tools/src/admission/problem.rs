@@ -8,28 +8,28 @@ use super::{
 /// Why a schema is refused. `at` is a JSON pointer into it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaProblem {
-    /// D06.
+    /// The schema has too much text (D02).
     #[error("its text has {0} bytes, more than {MAX_TEXT_BYTES}")]
     TextTooLong(usize),
-    /// D01.
+    /// The schemas are nested too deeply (D01).
     #[error("its schemas are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
-    /// D01, D06.
+    /// The schema has too many values.
     #[error("it has more than {MAX_NODES} values")]
     TooManyNodes,
-    /// D07.
+    /// The root is not an object (D07).
     #[error("its root must have `\"type\": \"object\"`")]
     RootNotObject,
-    /// D07.
+    /// The dialect is not JSON Schema 2020-12.
     #[error("`$schema` names the dialect `{0}`; only `{dialect}` is supported", dialect = super::DIALECT)]
     Dialect(String),
-    /// D07.
+    /// A schema is neither an object nor a boolean.
     #[error("there is no schema at `{at}`: a schema is an object or a boolean")]
     NotASchema {
         /// Where.
         at: String,
     },
-    /// A keyword that changes what a reference means.
+    /// A keyword that changes the meaning of a reference.
     #[error("`{keyword}` at `{at}` is not supported")]
     RefusedKeyword {
         /// Where.
@@ -37,7 +37,7 @@ pub enum SchemaProblem {
         /// The keyword.
         keyword: String,
     },
-    /// D03.
+    /// A reference leaves the schema (D03).
     #[error(
         "the `$ref` `{reference}` at `{at}` does not start with `#/`, has a `%` in it, or has more than \
          {MAX_REFERENCE_BYTES} bytes: write what it names under `$defs`"
@@ -45,7 +45,7 @@ pub enum SchemaProblem {
     ForeignReference {
         /// Where.
         at: String,
-        /// What it says.
+        /// The reference.
         reference: String,
     },
     /// The reference names no schema.
@@ -53,10 +53,10 @@ pub enum SchemaProblem {
     DanglingReference {
         /// Where.
         at: String,
-        /// What it says.
+        /// The reference.
         reference: String,
     },
-    /// D04.
+    /// A reference leads back to itself (D04).
     #[error(
         "the `$ref` `{reference}` at `{at}` leads back to itself, and a recursive schema has no end: write as many levels as \
          are needed and `true` below them, or take a list whose items name their parent"
@@ -64,25 +64,25 @@ pub enum SchemaProblem {
     Recursive {
         /// Where, in the schema without references.
         at: String,
-        /// What it says.
+        /// The reference.
         reference: String,
     },
-    /// D02.
+    /// A chain of references is too long.
     #[error("more than {MAX_REFERENCES} references lead to one another: refer to the last of them at once")]
     TooManyReferences,
-    /// D01. Has what to say of the references that were being replaced.
+    /// The schema has too many parts once its references are replaced; names those references.
     #[error(
         "it has more than {MAX_SCHEMAS} schemas when each `$ref` is replaced by what it names{0}: write `true` or \
          `{{\"type\": \"object\"}}` for a definition that is used often, or split the tool"
     )]
     TooManySchemas(String),
-    /// D01, D06. As above.
+    /// The schema has too much text once its references are replaced; names those references.
     #[error(
         "its text has more than {MAX_TEXT_BYTES} bytes when each `$ref` is replaced by what it names{0}: shorten the \
          definitions that are used often"
     )]
     TreeTooLong(String),
-    /// Validators look at what lies below once for each of them.
+    /// Validators evaluate what is below once for each of them.
     #[error("the `unevaluated*` at `{at}` lies in place below another one: keep the outer one")]
     NestedUnevaluated {
         /// Where.
@@ -93,7 +93,7 @@ pub enum SchemaProblem {
         "`unevaluated*` has its schemas tried more than {MAX_TRIES} times: write `additionalProperties` or `items`"
     )]
     TooManyTries,
-    /// D05.
+    /// A pattern is too long.
     #[error("the pattern at `{at}` has {bytes} bytes, more than {MAX_PATTERN_BYTES}")]
     PatternTooLong {
         /// Where.
@@ -101,27 +101,27 @@ pub enum SchemaProblem {
         /// How long it is.
         bytes: usize,
     },
-    /// D05.
+    /// A pattern is not linear, or compiles to too much.
     #[error("the pattern at `{at}` is not supported: it must be linear (no lookaround, no backreference) and small")]
     PatternRefused {
         /// Where.
         at: String,
     },
-    /// D05.
+    /// There are too many patterns.
     #[error("it has more than {MAX_PATTERNS} patterns when each `$ref` is replaced by what it names")]
     TooManyPatterns,
-    /// D05.
+    /// The patterns compile to too much together.
     #[error(
         "its patterns compile to more than {MAX_PATTERN_PROGRAMS} bytes: write `[a-z]` for `\\w` and `[0-9]` for `\\d`, and \
          smaller counts"
     )]
     PatternsTooLarge,
-    /// D07: not a schema of 2020-12.
+    /// The schema is not valid in its dialect.
     #[error("`{at}` is not valid in JSON Schema 2020-12: {message}")]
     Invalid {
         /// Where.
         at: String,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
 }

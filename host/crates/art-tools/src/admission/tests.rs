@@ -558,6 +558,17 @@ fn unique_items_take_a_time_that_is_linear_in_them() {
 }
 
 #[test]
+fn multiples_of_numbers_that_are_far_apart_are_told_and_counted() {
+    let units = |n: usize| json!({"items": {"allOf": vec![json!({"multipleOf": 1.1e-300}); n]}});
+    let numbers: Vec<_> = (0..40_000).map(|i| json!(1.7e300 + f64::from(i) * 1e290)).collect();
+    assert!(check(&units(1), &json!([2.2e-300, 1.1e300])).is_ok());
+    let told = check(&units(1), &json!(numbers)).unwrap_err();
+    assert!(told.contains("does not match its schema"), "{told}");
+    let told = check(&units(20), &json!(numbers)).unwrap_err();
+    assert!(told.contains("too large"), "{told}");
+}
+
+#[test]
 fn hostile_text_against_hostile_patterns_is_refused() {
     let mut state = 1_u32;
     let text: String = std::iter::repeat_with(|| {

@@ -5,6 +5,7 @@ use art_core::text::truncate;
 use serde_json::Value;
 
 use super::keywords::{Applies, Holder, asserts, chooses, holder, is_refused};
+use super::multiple;
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
 use super::weight::Weight;
@@ -198,7 +199,8 @@ impl<'s> Grower<'s> {
         }
         if asserts(keyword) {
             let nodes = Shape::measure(value, usize::MAX, usize::MAX)?.nodes;
-            grown.weight.compare_with(nodes);
+            let more = if keyword == "multipleOf" { multiple::TRIES } else { 0 };
+            grown.weight.compare_with(nodes + more);
         }
         Ok(value.clone())
     }

@@ -1,7 +1,7 @@
-//! `uniqueItems` in a time that is linear in the array, whatever lies in it.
+//! `uniqueItems` in time linear in the array, whatever its items are.
 //!
-//! The hashes of the library collide for values that somebody chose, and every collision is compared. These are keyed with a
-//! secret, and keep apart what is apart.
+//! The hashes of the library collide for chosen values, and every collision is compared. These hashes are keyed with a
+//! secret, so that collisions cannot be chosen.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -42,7 +42,7 @@ impl<'i> Keyword<'i> for UniqueItems {
     }
 }
 
-/// A value that is equal to others as JSON Schema has it: numbers by what they are worth, objects in any order.
+/// A value that equals others by the rules of JSON Schema: numbers by value, objects in any order.
 struct Item<'v>(&'v Value);
 
 impl PartialEq for Item<'_> {
@@ -85,9 +85,10 @@ impl Hash for Item<'_> {
     }
 }
 
-/// What a number is worth: an integer, or the bits of another float. No integer has bits, so the two are never the same.
+/// Returns the value of a number: an integer, or the bits of another float. Integers have no bits, so the two never
+/// collide.
 fn worth(number: &Number) -> (i128, u64) {
-    /// From here on every float is an integer that nothing else can hold.
+    /// From here on every float is an integer that no other type can hold.
     const BEYOND: f64 = 1e30;
     let float = number.as_f64().unwrap_or_default();
     match (number.as_i64(), number.as_u64()) {

@@ -1,4 +1,4 @@
-//! What applying a schema to one value costs, from its tree alone.
+//! Cost of applying a schema to one value, from its tree alone.
 
 use super::keywords::Applies;
 
@@ -9,16 +9,16 @@ pub(super) struct Weight {
     pub(super) tries: u64,
     /// Units of patterns that are matched.
     pub(super) patterns: u64,
-    /// Choices within choices: each of them tries its schemas once more to say what is wrong.
+    /// Nested choices: each tries its schemas once more to explain a violation.
     pub(super) choices: u64,
     chooses: bool,
-    /// What is tried and matched once more to find out what the schemas in place looked at.
+    /// Work that is repeated to find out what the schemas in place evaluated.
     tries_again: u64,
     patterns_again: u64,
 }
 
 impl Weight {
-    /// A schema that holds nothing.
+    /// Creates the weight of an empty schema.
     pub(super) fn of_one() -> Self {
         Self {
             tries: 1,
@@ -61,7 +61,7 @@ impl Weight {
         }
     }
 
-    /// Ends a schema that has so many `unevaluated*`.
+    /// Ends a schema with `looks_back` keywords `unevaluated*`.
     pub(super) fn close(&mut self, looks_back: usize) {
         for _ in 0..looks_back {
             add(&mut self.tries, self.tries_again);

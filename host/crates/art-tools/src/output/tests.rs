@@ -112,7 +112,7 @@ fn the_status_never_comes_from_the_payload() {
     assert_eq!(answer.result.call_id, "call_tool");
 }
 
-/// A success with `error` in its metadata.
+/// Returns a success with `error` in its metadata.
 fn with_error(error: &Value) -> Answer {
     let success = Success {
         metadata: object(json!({"error": error, "rows": 3})),

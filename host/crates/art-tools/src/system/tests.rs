@@ -83,7 +83,7 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     assert_eq!((reports[0].ending, reports[0].usage.fuel), (CallEnding::Success, 7));
 }
 
-// A87, T10
+// A87
 #[tokio::test(start_paused = true)]
 async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -218,7 +218,7 @@ async fn only_a_call_that_was_refused_says_that_its_tool_did_not_run() {
     assert_eq!(bench.stored()[0].content["metadata"], json!({"notRun": true}));
 }
 
-/// A tool with a schema that can be broken in many ways.
+/// Returns a tool with a schema that can be broken in many ways.
 fn strict() -> Arc<Scripted> {
     let mut schema = schema("strict");
     schema.input_schema = json!({
@@ -554,7 +554,7 @@ async fn a_direct_tool_ends_in_every_way_that_a_plugin_can() {
     );
 }
 
-/// A tool whose output takes long to check, and its answer.
+/// Returns a tool whose output takes long to check, and its answer.
 fn heavy(timeout_ms: u64) -> Arc<Scripted> {
     let mut schema = schema("heavy");
     schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}));
@@ -632,7 +632,7 @@ async fn arguments_are_checked_within_the_time_of_their_call() {
     }
 }
 
-/// A tool with `n` defaults behind a chain of references.
+/// Returns a tool with `n` defaults after a chain of references.
 fn with_defaults(n: usize) -> Arc<Scripted> {
     let mut schema = schema("filled");
     let properties = (0..n).map(|i| (format!("p{i}"), json!({"default": {}})));

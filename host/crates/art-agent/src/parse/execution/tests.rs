@@ -1,6 +1,6 @@
 use super::*;
 use crate::parse::{MARKER_END, MARKER_START};
-use art_core::prompt::{FunctionCall, FunctionKind};
+use art_core::tool::{FunctionCall, FunctionKind};
 use serde_json::json;
 
 fn read(text: &str) -> ExecutionReply {

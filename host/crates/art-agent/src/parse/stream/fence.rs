@@ -1,11 +1,11 @@
-//! Whether a JSON fence may yet turn out to be the end of a reply, told character by character.
+//! Decides, character by character, whether a JSON fence may still be the end of a reply.
 
 use serde::de::IgnoredAny;
 
-/// What was read of the text behind the opening of a fence.
+/// The text after an opening fence, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fence {
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     read: usize,
     state: State,
 }
@@ -15,23 +15,24 @@ enum State {
     /// Before the object.
     #[default]
     Before,
-    /// In the object, that many brackets deep.
+    /// In the object, at this depth of brackets.
     Value { depth: usize },
-    /// In a text of the object.
+    /// In a string of the object.
     Text { depth: usize, escaped: bool },
-    /// Behind the object, and behind so many backticks.
+    /// After the object and this many backticks.
     Behind { ticks: usize },
-    /// It is no object with the end of the fence and nothing else behind it.
+    /// It is not an object that is followed only by the end of the fence.
     Other,
 }
 
 impl Fence {
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     pub(super) const fn read(&self) -> usize {
         self.read
     }
 
-    /// Reads on in `inside`, all that is there behind the opening; false when it is no metadata at the end of a reply.
+    /// Continues to read `inside`, the whole text after the opening fence. Returns false once the fence cannot be
+    /// metadata at the end of a reply.
     pub(super) fn may_be_last(&mut self, inside: &str) -> bool {
         for c in inside.get(self.read..).unwrap_or_default().chars() {
             if self.state == State::Other {
@@ -39,7 +40,7 @@ impl Fence {
             }
             self.read += c.len_utf8();
             self.state = self.state.after(c);
-            // It is parsed once, when its brackets are closed.
+            // The object is parsed once, when its brackets are closed.
             if self.state == (State::Value { depth: 0 }) {
                 let value = inside.get(..self.read).unwrap_or_default().trim_start();
                 let sound = serde_json::from_str::<IgnoredAny>(value).is_ok();
@@ -65,7 +66,7 @@ impl State {
             (Self::Value { .. }, ':' | ',' | '+' | '-' | '.' | '0'..='9' | 'a'..='z' | 'E') => self,
             (Self::Value { .. }, ' ' | '\n' | '\r' | '\t') => self,
             (Self::Text { depth, escaped: false }, '"') => Self::Value { depth },
-            // JSON has no line ends in a text.
+            // JSON strings contain no control characters.
             (Self::Text { .. }, '\0'..='\x1f') => Self::Other,
             (Self::Text { depth, escaped }, _) => Self::Text {
                 depth,

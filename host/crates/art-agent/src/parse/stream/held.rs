@@ -1,13 +1,13 @@
-//! Text that was read and not given away yet. It is read once: what was looked at is not looked at again, and what is taken
-//! off its front is moved once a piece, so that a piece full of tags costs no more than any other.
+//! Buffers text of a reply that was received and not shown yet. Every byte is searched once, and taken text is removed
+//! once per piece, so the cost is linear even for a piece full of tags.
 
-/// The end of a reply up to now.
+/// The buffered end of a reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
     text: String,
-    /// Where the part begins that was not taken.
+    /// Where the part begins that was not taken yet.
     at: usize,
-    /// Before this no tag begins; never before `at`.
+    /// Where the search for tags continues; never before `at`.
     looked: usize,
 }
 
@@ -19,17 +19,17 @@ impl Held {
         self.text.push_str(piece);
     }
 
-    /// Bytes of [`Self::rest`] before which no tag begins.
+    /// Returns how many bytes of [`Self::rest`] were searched.
     pub(super) const fn looked(&self) -> usize {
         self.looked - self.at
     }
 
-    /// What was not taken.
+    /// Returns the text that was not taken yet.
     pub(super) fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Takes the first `length` bytes.
+    /// Takes the first `length` bytes and returns them.
     pub(super) fn take(&mut self, length: usize) -> &str {
         let end = self.text.floor_char_boundary(self.at.saturating_add(length));
         let from = std::mem::replace(&mut self.at, end);
@@ -37,8 +37,8 @@ impl Held {
         self.text.get(from..end).unwrap_or_default()
     }
 
-    /// The first of `tags` and where it begins; without one, where the end begins that may be the beginning of one. Looks
-    /// only at what was not looked at before, so whoever asks for other tags begins with [`Self::look_again`].
+    /// Searches for the first of `tags`. Returns its position and the tag, or else the position at which an incomplete
+    /// tag may begin. Continues where the last search ended; call [`Self::look_again`] before searching for other tags.
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
         let text = self.text.get(self.looked..).unwrap_or_default();
         let found = first_tag(text, tags);
@@ -47,18 +47,18 @@ impl Held {
         found.map(|(_, tag)| (at, tag)).ok_or(at)
     }
 
-    /// The tag that was found is none.
+    /// Skips the tag that was found, which is text here.
     pub(super) fn pass(&mut self, tag: &str) {
         self.looked = (self.looked + tag.len()).min(self.text.len());
     }
 
-    /// Whatever is not taken is to be looked at.
+    /// Restarts the search at the first byte that was not taken.
     pub(super) const fn look_again(&mut self) {
         self.looked = self.at;
     }
 }
 
-/// The first of `tags` in `text`, each of which begins with `<` or a backtick; looks no further than that.
+/// Returns the first of `tags` in `text`. Each tag begins with `<` or a backtick.
 pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'static str)> {
     text.match_indices(['<', '`']).find_map(|(at, _)| {
         let tail = text.get(at..)?;
@@ -67,7 +67,7 @@ pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'s
     })
 }
 
-/// Where the end of `text` begins that may be the beginning of one of `tags`; its length when it is none.
+/// Returns the position at which an incomplete tag may begin at the end of `text`, or its length.
 fn possible_tag(text: &str, tags: &[&str]) -> usize {
     let longest = tags.iter().map(|tag| tag.len()).max().unwrap_or_default();
     let from = text.floor_char_boundary(text.len().saturating_sub(longest));

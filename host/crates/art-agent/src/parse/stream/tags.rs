@@ -1,4 +1,4 @@
-//! Finds what is to be shown of a reply without thoughts, by the rules of [`crate::parse::answer`].
+//! Finds the answer in a streamed reply without thoughts, by the rules of [`crate::parse::answer`].
 
 use super::fence::Fence;
 use super::held::{Held, first_tag};
@@ -9,16 +9,16 @@ const MAIN_END: &str = "</mainContent>";
 const METADATA: &str = "<uiMetadata>";
 const FENCE: &str = "```json";
 
-/// Characters, white space apart, after which a reply without a tag is taken to be the answer itself.
+/// Characters, not counting white space, after which a reply without a tag counts as the answer itself.
 const DECIDED_AFTER: usize = 16;
 
-/// Where in a reply its end stands.
+/// The section of a reply that its current end belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// Before the first tag, in the first characters.
     #[default]
     Start,
-    /// In text that has no tag around it.
+    /// In text without a tag.
     Plain,
     /// Behind `<mainContent>`.
     Main,
@@ -28,21 +28,21 @@ enum Place {
     End,
 }
 
-/// A reply up to now.
+/// A reply so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tags {
     place: Place,
     held: Held,
-    /// Characters, white space apart, before the place was known.
+    /// Characters, not counting white space, while the place was still [`Place::Start`].
     words: usize,
-    /// The fence that the held text begins with.
+    /// The fence at the beginning of the held text.
     fence: Fence,
-    /// Words were shown.
+    /// Something other than white space was shown.
     shown: bool,
 }
 
 impl Tags {
-    /// What is to be shown now.
+    /// Adds a piece and returns the text to show now.
     pub(super) fn push(&mut self, text: &str) -> String {
         self.held.push(text);
         let mut shown = String::new();
@@ -57,7 +57,7 @@ impl Tags {
         }
     }
 
-    /// What of the text that was held back is part of the answer, now that the reply has ended.
+    /// Ends the reply and returns the held text that is part of the answer.
     pub(super) fn finish(self) -> String {
         let held = self.held.rest();
         match self.place {
@@ -113,7 +113,7 @@ impl Tags {
         }
     }
 
-    /// Whether the fence that the held text begins with may yet turn out to be the JSON at the end of the reply.
+    /// Whether the fence at the beginning of the held text may still turn out to be the JSON at the end of the reply.
     fn may_be_metadata(&mut self) -> bool {
         let inside = self.held.rest().get(FENCE.len()..).unwrap_or_default();
         let new = inside.floor_char_boundary(self.fence.read().saturating_sub(MAIN.len()));
@@ -125,7 +125,7 @@ impl Tags {
     fn main(&mut self, shown: &mut String) {
         loop {
             let found = self.held.find(&[MAIN_END, METADATA]);
-            // It ends the answer unless the closing tag comes after all.
+            // Metadata ends the answer unless the closing tag follows.
             let waits = self.held.rest().starts_with(METADATA);
             match found {
                 Ok((at, MAIN_END)) => {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::parse::answer;
 
-/// What is shown of `text` when it comes in pieces that end at `cuts`.
+/// Returns what is shown of `text` when it comes in pieces that end at `cuts`.
 fn shown(text: &str, cuts: &[usize]) -> String {
     let mut stream = AnswerStream::new();
     let mut all = String::new();
@@ -118,7 +118,7 @@ fn an_answer_that_begins_late_is_the_end_of_what_was_shown() {
     assert_eq!(shown(text, &[]), "Sure, here is the answer: 42");
 }
 
-/// A mebibyte of `piece`.
+/// Returns a mebibyte of `piece`.
 fn much(piece: &str) -> String {
     piece.repeat((1 << 20) / piece.len())
 }

@@ -1,6 +1,7 @@
-use art_core::prompt::{ArtStandardPrompt, FunctionCall, FunctionKind, ToolCallRequest};
+use art_core::prompt::ArtStandardPrompt;
 use art_core::provider::ModelRequest;
 use art_core::stream::Phase;
+use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use proptest::prelude::*;
 use serde_json::json;
 

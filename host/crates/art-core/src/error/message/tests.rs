@@ -17,7 +17,7 @@ fn code<T: DeserializeOwned>(name: &str) -> T {
     serde_json::from_value(json!(name)).unwrap()
 }
 
-/// Every code with its sentence.
+/// Returns every code with its sentence.
 fn sentences(context: &ErrorContext) -> String {
     let model = MODEL
         .split(' ')

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The faults of a prompt in JSON, as they are written.
+/// Returns the faults of a prompt in JSON, as they are written.
 fn faults(prompt: &Value) -> Vec<String> {
     let faults = ArtStandardPrompt::parse(prompt).err().unwrap_or_default();
     faults.iter().map(ToString::to_string).collect()

@@ -328,8 +328,9 @@ async fn an_unknown_provider_ends_the_stream_with_an_error() {
 
 #[tokio::test]
 async fn after_a_shutdown_no_call_is_made() {
-    let (engine, _) = scripted(Vec::new());
+    let (engine, model) = scripted(Vec::new());
     engine.shutdown().await;
+    assert_eq!(model.shutdowns.load(Ordering::SeqCst), 1);
     insta::assert_snapshot!(ask(&engine).await.unwrap_err(), @"the host is shutting down; no model is called any more");
 }
 

@@ -1,4 +1,4 @@
-//! How a message is read.
+//! Reads messages.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
@@ -12,11 +12,11 @@ use crate::wire::reply::{self, MAX_STATE, Reply, items, text};
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     places: Places,
-    /// The block of thought that is open: its text and its signature.
+    /// The open thinking block: its text and its signature.
     thought: Option<(String, String)>,
-    /// Blocks that began, for events that do not number theirs.
+    /// Number of blocks that began, for events without an index.
     blocks: u64,
-    /// A message that came as one body was read.
+    /// A complete message was read.
     whole: bool,
 }
 
@@ -82,7 +82,7 @@ impl Reading {
         }
     }
 
-    /// The provider takes back only thoughts that it signed.
+    /// Ends a thinking block. The provider accepts back only thoughts with a signature.
     fn close_thought(&mut self) {
         if let Some((thinking, signature)) = self.thought.take().filter(|(_, signature)| !signature.is_empty()) {
             self.places
@@ -90,7 +90,7 @@ impl Reading {
         }
     }
 
-    /// A message that came as one body.
+    /// Reads a message that came as one body.
     fn message(&mut self, message: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
         for (index, block) in (0..).zip(items(message, "/content")) {
             self.start(index, block, reply)?;

@@ -1,4 +1,4 @@
-//! How a message is asked for.
+//! Writes requests for messages.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub(super) fn body(call: &WireCall<'_>) -> Result<Value, ModelError> {
     Ok(body.into())
 }
 
-/// The dialect has no `seed`. A model that thinks takes neither a temperature nor a share of the likely tokens.
+/// Sets the parameters. There is no `seed`. A thinking model accepts neither `temperature` nor `top_p`.
 fn params(call: &WireCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let params = Params::new(call);
     let thinks = thinking::set(call.model_id, params.effort(), params.max_tokens(), turns, body);
@@ -69,7 +69,7 @@ fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Marks the end of what the next request is likely to begin with.
+/// Sets a cache breakpoint after the blocks with which the next request is likely to begin.
 fn cache(blocks: &mut [Value]) {
     let last = blocks.last_mut().and_then(Value::as_object_mut);
     let thought = |block: &&mut JsonObject| block.get("signature").is_some() || block.get("data").is_some();
@@ -78,7 +78,7 @@ fn cache(blocks: &mut [Value]) {
     }
 }
 
-/// The conversation. Turns of one role are one message, and the first is the user's.
+/// Returns the conversation. Adjacent turns of one role are one message, and the first is the user's.
 fn messages(turns: &[Turn<'_>]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in turns {
@@ -103,7 +103,7 @@ fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
             Some(("user", words.chain(media.iter().filter_map(file)).collect()))
         }
         Turn::Assistant { text, calls, state } => {
-            // Thoughts are wanted back only with calls.
+            // The provider wants thoughts back only with calls.
             let state = state.filter(|_| !calls.is_empty());
             let calls = calls.iter().map(tool_use).collect();
             Some(("assistant", arrange(state, text_block(text), calls)))
@@ -112,7 +112,7 @@ fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
     }
 }
 
-/// The provider refuses blank text, and blanks at the end of a last turn.
+/// Returns a text block. The provider refuses blank text, and trailing white space in the last turn.
 fn text_block(text: &str) -> Option<Value> {
     let text = text.trim_end();
     (!text.is_empty()).then(|| json!({"type": "text", "text": text}))
@@ -126,7 +126,7 @@ fn tool_result(answer: &Answer<'_>) -> Value {
     json!({"type": "tool_result", "tool_use_id": plain(&answer.id), "content": answer.text})
 }
 
-/// An identifier of letters, digits, `_` and `-`, which is all that the provider takes.
+/// Returns an identifier of letters, digits, `_` and `-`; the provider accepts no others.
 fn plain(id: &str) -> Cow<'_, str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if id.chars().all(allowed) {

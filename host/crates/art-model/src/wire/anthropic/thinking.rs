@@ -1,16 +1,16 @@
-//! How much a model is to think: by effort since 4.6, with a budget of tokens before that.
+//! Sets how much a model thinks: by effort since 4.6, by a token budget before.
 
 use art_core::JsonObject;
 use serde_json::json;
 
 use super::super::turns::Turn;
 
-/// The least budget that the provider takes.
+/// Smallest budget that the provider accepts.
 const LEAST: u64 = 1024;
-/// Tokens of a reply when neither the request nor the host says.
+/// Most tokens of a reply when nothing sets them.
 const DEFAULT_MAX_TOKENS: u64 = 8192;
 
-/// Sets `max_tokens`, which the provider always wants, and what `effort` means for `model`. Gives whether the model thinks.
+/// Sets `max_tokens`, which is required, and the parameters for `effort`. Returns whether the model thinks.
 pub(super) fn set(
     model: &str,
     effort: Option<&str>,
@@ -22,7 +22,7 @@ pub(super) fn set(
     let budget = effort.filter(|_| !adapts(model)).and_then(|effort| budget(effort, max));
     let thinks_on = turns_allow_budget(turns);
     let budget = budget.filter(|_| thinks_on);
-    // The budget is a part of the tokens that a reply may have.
+    // The budget is part of `max_tokens`.
     let max = max.unwrap_or(DEFAULT_MAX_TOKENS + budget.unwrap_or(0));
     body.insert("max_tokens".to_owned(), max.into());
     if let Some(effort) = effort.filter(|_| adapts(model)) {
@@ -43,7 +43,7 @@ pub(super) fn set(
     budget.is_some()
 }
 
-/// Tokens to think with; none when the reply is too short for any.
+/// Returns the thinking budget in tokens; none if the reply is too short for one.
 fn budget(effort: &str, max: Option<u64>) -> Option<u64> {
     let wished = match effort {
         "minimal" => LEAST,
@@ -55,13 +55,13 @@ fn budget(effort: &str, max: Option<u64>) -> Option<u64> {
     Some(wished.min(room)).filter(|budget| *budget >= LEAST)
 }
 
-/// Whether the model decides itself how much it thinks. A name without a version is one of today's.
+/// Whether the model thinks adaptively. A name without a version counts as a current model.
 fn adapts(model: &str) -> bool {
     let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("claude-")) else {
         return false;
     };
     let numbers = name.split(['-', '@', '.']).filter_map(|part| part.parse::<u32>().ok());
-    // A date, such as 20250929, is no version.
+    // A date, such as 20250929, is not a version.
     let mut version = numbers.filter(|number| *number < 1000);
     match (version.next(), version.next()) {
         (Some(major), minor) => (major, minor.unwrap_or(0)) >= (4, 6),
@@ -69,8 +69,8 @@ fn adapts(model: &str) -> bool {
     }
 }
 
-/// With a budget, the provider wants the thoughts of the turn whose calls it is to go on with. A turn that another model
-/// made has none.
+/// Whether the turns allow a thinking budget. With one, the provider requires the thoughts of the last turn with calls,
+/// which a turn of another model does not have.
 fn turns_allow_budget(turns: &[Turn<'_>]) -> bool {
     let last = turns.iter().rev().find_map(|turn| match turn {
         Turn::Assistant { calls, state, .. } => Some(calls.is_empty() || state.is_some()),

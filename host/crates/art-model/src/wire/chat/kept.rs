@@ -1,4 +1,4 @@
-//! What a provider wants back with a turn.
+//! Collects the thoughts that a provider wants back with a turn.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{NAME, Profile};
 use crate::wire::reply::MAX_STATE;
 
-/// Thoughts in the provider's own form, within a bound; past it nothing is kept, because a part is of no use.
+/// Thoughts in the provider's own form. Over the limit all are dropped, because a part is useless.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     details: Vec<Value>,
@@ -15,7 +15,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// A piece of `reasoning_details`. Text and summaries come in pieces that belong together.
+    /// Adds a piece of `reasoning_details`. Pieces of one text or summary are joined.
     pub(super) fn detail(&mut self, piece: &Value) {
         if !self.fits(piece.to_string().len()) {
             return;
@@ -26,14 +26,14 @@ impl Kept {
         }
     }
 
-    /// A piece of `reasoning_content`.
+    /// Adds a piece of `reasoning_content`.
     pub(super) fn thought(&mut self, piece: &str) {
         if self.fits(piece.len()) {
             self.thoughts.push_str(piece);
         }
     }
 
-    /// What goes back with the turn. DeepSeek wants thoughts only with `calls`, and refuses them elsewhere.
+    /// Returns the state of the turn. DeepSeek wants thoughts only with `calls`, and refuses them elsewhere.
     pub(super) fn take(&mut self, profile: Profile, calls: bool) -> Option<ProviderState> {
         let kept = std::mem::take(self);
         if kept.bytes > MAX_STATE {
@@ -58,7 +58,7 @@ impl Kept {
     }
 }
 
-/// Whether `piece` is more of the text or summary that `last` began.
+/// Whether `piece` continues the text or summary of `last`.
 fn goes_on(last: &Value, piece: &Value) -> bool {
     let same = |name: &str| last.get(name) == piece.get(name);
     let kind = piece.get("type").and_then(Value::as_str);

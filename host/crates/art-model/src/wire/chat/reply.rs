@@ -1,23 +1,23 @@
-//! How a chat reply is read.
+//! Reads chat replies.
 
 use art_core::stream::ProviderState;
+use art_core::think::{ThinkPart, ThinkTags};
 use serde_json::Value;
 
 use super::Profile;
 use super::kept::Kept;
 use crate::wire::calls::TooMuch;
 use crate::wire::reply::{self, Reply, items, text};
-use crate::wire::think::{Said, Think};
 
 /// A chat reply that is being read.
 #[derive(Debug)]
 pub(super) struct Reading {
     profile: Profile,
-    think: Think,
+    think: ThinkTags,
     kept: Kept,
-    /// A whole message came.
+    /// A complete message was read.
     whole: bool,
-    /// Pieces came, so a whole message would say the same again.
+    /// Pieces were read, so a complete message would repeat them.
     pieces: bool,
 }
 
@@ -25,7 +25,7 @@ impl Reading {
     pub(super) fn new(profile: Profile) -> Self {
         Self {
             profile,
-            think: Think::default(),
+            think: ThinkTags::default(),
             kept: Kept::default(),
             whole: false,
             pieces: false,
@@ -52,7 +52,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The same thoughts may come under several names: only one is read.
+    /// Reads the thoughts. The same ones may come under several names, of which one is read.
     fn thoughts(&mut self, message: &Value, reply: &mut Reply<'_>) {
         let content = text(message, "/reasoning_content");
         let details = items(message, "/reasoning_details");
@@ -68,7 +68,7 @@ impl Reading {
         }
     }
 
-    /// A part of a content that is a list, as Mistral gives it.
+    /// Reads a part of a content that is a list, as Mistral sends it.
     fn part(&mut self, part: &Value, reply: &mut Reply<'_>) {
         if let Some(words) = part.as_str() {
             return self.say(words, reply);
@@ -84,7 +84,7 @@ impl Reading {
 
     fn say(&mut self, text: &str, reply: &mut Reply<'_>) {
         if self.profile.thinks_in_text() {
-            self.think.push(text, &mut |said| tell(said, reply));
+            self.think.push(text, &mut |part| tell(part, reply));
         } else {
             reply.text(text);
         }
@@ -121,18 +121,23 @@ impl reply::Reading for Reading {
     }
 
     fn flush(&mut self, reply: &mut Reply<'_>) {
-        self.think.finish(&mut |said| tell(said, reply));
+        std::mem::take(&mut self.think).finish(&mut |part| tell(part, reply));
     }
 }
 
-fn tell(said: Said<'_>, reply: &mut Reply<'_>) {
-    match said {
-        Said::Text(text) => reply.text(text),
-        Said::Thought(thought) => reply.thinking(thought),
+/// Reports a part of the text. Text after the last closing tag of an unclosed block is reported again, as text.
+fn tell(part: ThinkPart<'_>, reply: &mut Reply<'_>) {
+    match part {
+        ThinkPart::Text(text) => reply.text(text),
+        ThinkPart::Thought(thought) => reply.thinking(thought),
+        ThinkPart::Unclosed { content, is_whole } if !is_whole => reply.text(content),
+        // The text before was reported already. The parser of the whole reply recognises it as thoughts by the tag.
+        ThinkPart::Restart => reply.text("</think>"),
+        ThinkPart::BlockEnd | ThinkPart::Unclosed { .. } => {}
     }
 }
 
-/// A piece of a call. Some providers give arguments as JSON instead of text.
+/// Reads a piece of a call. Some providers send arguments as JSON instead of text.
 fn call(index: Option<u64>, id: &str, function: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
     let arguments = match function.get("arguments") {
         Some(Value::String(text)) => text.clone(),

@@ -1,4 +1,4 @@
-//! How a chat request is written.
+//! Writes chat requests.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -14,9 +14,9 @@ use crate::wire::params::Params;
 use crate::wire::turns::{self, Call, Turn};
 use crate::wire::{WireCall, WireRequest, data_url, is_image, schema_of};
 
-/// Characters of the identifier of a call at Mistral.
+/// Length of a call identifier at Mistral.
 const MISTRAL_ID: usize = 9;
-/// What the model is taken to have said of results on which another turn follows: Mistral refuses any but its own there.
+/// The model's turn that is put between results and a user turn, because Mistral refuses a user turn there.
 const BEHIND_RESULTS: &str = "I have the results.";
 
 pub(super) fn request(profile: Profile, call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
@@ -80,7 +80,7 @@ fn params(profile: Profile, call: &WireCall<'_>, body: &mut JsonObject) {
     }
 }
 
-/// How much the model is to think.
+/// Sets how much the model thinks.
 fn think(profile: Profile, effort: &str, body: &mut JsonObject) {
     if profile == Profile::OpenRouter {
         body.insert("reasoning".to_owned(), json!({"effort": effort}));
@@ -110,8 +110,8 @@ fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Groq checks the form when the model has written, and then gives an error instead of a reply that could be mended; with
-/// tools it refuses the request. Some servers of one's own refuse a form that they do not know.
+/// Asks for JSON where that is safe. Groq validates the finished reply and returns an error instead of a reply that
+/// could be repaired, and refuses JSON together with tools. Some other servers refuse the field.
 fn format(profile: Profile, call: &WireCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let asked = call.request.reply_format == ReplyFormat::Json && turns::asks_for_json(turns, true);
     if asked && !matches!(profile, Profile::Groq | Profile::Compatible) {
@@ -140,8 +140,8 @@ fn messages(profile: Profile, turns: &[Turn<'_>]) -> Vec<Value> {
     messages
 }
 
-/// The identifier of a call as the provider takes it: Mistral wants 9 letters and digits. Equal ones stay equal, so a result
-/// still finds its call.
+/// Returns the identifier of a call as the provider accepts it: Mistral wants 9 letters and digits. Equal identifiers
+/// stay equal, so that results still match their calls.
 fn call_id(profile: Profile, id: &str) -> Cow<'_, str> {
     let fits = id.len() == MISTRAL_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if profile != Profile::Mistral || fits {
@@ -156,7 +156,7 @@ fn call_id(profile: Profile, id: &str) -> Cow<'_, str> {
     Cow::Owned(digits.collect())
 }
 
-/// Text, or a list of parts when there are files that the provider takes.
+/// Returns text, or a list of parts if there are files that the provider accepts.
 fn content(profile: Profile, text: &str, media: &[Media]) -> Value {
     let files: Vec<Value> = media.iter().filter_map(|file| part(profile, file)).collect();
     if files.is_empty() {
@@ -190,7 +190,7 @@ fn assistant(profile: Profile, text: &str, calls: &[Call<'_>], state: Option<&Va
     if let Some((name, value)) = wanted.and_then(|name| Some((name, state?.get(name)?))) {
         message.insert(name.to_owned(), value.clone());
     } else if profile == Profile::DeepSeek && !calls.is_empty() {
-        // It thinks unless it is told not to, and then refuses calls without thoughts, whoever made them.
+        // DeepSeek thinks by default, and then refuses calls without thoughts, even of another model.
         message.insert("reasoning_content".to_owned(), " ".into());
     }
     if !calls.is_empty() {
@@ -203,14 +203,15 @@ fn assistant(profile: Profile, text: &str, calls: &[Call<'_>], state: Option<&Va
     message.into()
 }
 
-/// Whether a model is one of the R1 family, such as `deepseek-r1:7b`: their templates take no two turns of one role.
+/// Whether a model is of the R1 family, such as `deepseek-r1:7b`, whose templates do not allow two adjacent turns of
+/// one role.
 fn is_r1(model: &str) -> bool {
     model
         .split(|c: char| !c.is_ascii_alphanumeric())
         .any(|part| part.eq_ignore_ascii_case("r1"))
 }
 
-/// The prompt with turns of one role that follow each other in one, their calls among them (A74). Results stay apart.
+/// Merges adjacent turns of one role, with their calls (A74). Results stay separate.
 fn merge_roles(prompt: &ArtStandardPrompt) -> ArtStandardPrompt {
     let mut merged: Vec<Message> = Vec::with_capacity(prompt.0.len());
     for message in &prompt.0 {

@@ -1,4 +1,4 @@
-//! How content is read. Each event is a whole body of its own, so calls come whole.
+//! Reads generated content. Each event is a complete body, so calls arrive complete.
 
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A signature, if there is one and what is kept stays within its bound.
+    /// Returns the signature, if there is one and it fits the limit of the state.
     fn fitting<'a>(&mut self, signature: &'a str) -> Option<&'a str> {
         self.bytes = self.bytes.saturating_add(signature.len());
         (!signature.is_empty() && self.bytes <= MAX_STATE).then_some(signature)

@@ -1,4 +1,4 @@
-//! How content is asked for.
+//! Writes requests for generated content.
 
 use std::fmt::Write as _;
 
@@ -12,20 +12,20 @@ use crate::wire::params::Params;
 use crate::wire::turns::{self, Answer, Call, Turn, object};
 use crate::wire::{OPENING, WireCall, is_image, schema_of};
 
-/// What the provider takes for the signature of a call that another model made.
+/// The placeholder that the provider accepts as signature of a call of another model.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The pictures that the provider takes.
+/// Media types of pictures that the provider accepts.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
-/// The path has the model in it, so what could end its segment is escaped.
+/// Returns the path. The model is part of it, so characters that could end its segment are escaped.
 pub(super) fn path(model: &str, stream: bool) -> String {
     let name = model.strip_prefix("models/").unwrap_or(model);
     let mut escaped = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => escaped.push(char::from(byte)),
-            // A `String` takes whatever is written to it.
+            // Writing to a `String` does not fail.
             other => drop(write!(escaped, "%{other:02X}")),
         }
     }
@@ -71,7 +71,7 @@ fn config(call: &WireCall<'_>) -> JsonObject {
     if let Some(effort) = params.effort() {
         config.insert("thinkingConfig".to_owned(), thinking::config(call.model_id, effort));
     }
-    // The provider refuses a form for the reply together with tools.
+    // The provider refuses a response format together with tools.
     if call.request.reply_format == ReplyFormat::Json && call.request.tools.is_empty() {
         config.insert("responseMimeType".to_owned(), "application/json".into());
     }
@@ -94,7 +94,7 @@ fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// The conversation. Turns of one role are one content, and the first is the user's.
+/// Returns the conversation. Adjacent turns of one role are one content, and the first is the user's.
 fn contents(turns: &[Turn<'_>], model: &str) -> Vec<Value> {
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in turns {
@@ -125,7 +125,7 @@ fn parts(turn: &Turn<'_>, model: &str) -> Option<(&'static str, Vec<Value>)> {
     }
 }
 
-/// A turn of the model: its text and its calls, each with the signature that it came with.
+/// Returns a turn of the model: its text and its calls, each with its signature.
 fn said(text: &str, calls: &[Call<'_>], state: Option<&Value>, model: &str) -> Vec<Value> {
     let signature = |path: &str| {
         state
@@ -157,8 +157,8 @@ fn function_response(answer: &Answer<'_>) -> Value {
     json!({"functionResponse": {"id": answer.id, "name": answer.name, "response": response}})
 }
 
-/// A file as a part. One picture of a kind that the provider does not take would make it refuse the whole request, so words
-/// stand for that.
+/// Returns a file as a part. A picture of an unsupported type becomes a note, because the provider would refuse the
+/// whole request.
 fn file(file: &Media) -> Option<Value> {
     if is_image(file) && !PICTURES.contains(&file.media_type.as_str()) {
         let words = format!(

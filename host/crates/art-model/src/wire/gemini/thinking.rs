@@ -1,12 +1,12 @@
-//! How much a model is to think: a level since Gemini 3, a budget of tokens before that.
+//! Sets how much a model thinks: by level since Gemini 3, by a token budget before.
 
 use serde_json::{Value, json};
 
-/// The `thinkingConfig` that stands for `effort`.
+/// Returns the `thinkingConfig` for `effort`.
 pub(super) fn config(model: &str, effort: &str) -> Value {
     let shows = effort != "none";
     if has_levels(model) {
-        // The lowest level that all of them have.
+        // The lowest level that all models have.
         let level = match effort {
             "none" | "minimal" | "low" => "low",
             "medium" => "medium",
@@ -16,7 +16,7 @@ pub(super) fn config(model: &str, effort: &str) -> Value {
     }
     let budget = match effort {
         "none" if model.contains("flash") => 0,
-        // Pro models cannot be told not to think.
+        // Thinking cannot be turned off for Pro models.
         "none" => 128,
         "minimal" => 512,
         "low" => 2048,
@@ -26,7 +26,7 @@ pub(super) fn config(model: &str, effort: &str) -> Value {
     json!({"thinkingBudget": budget, "includeThoughts": shows})
 }
 
-/// Whether the model is of Gemini 3 or later. A name without a version is one of today's.
+/// Whether the model is of Gemini 3 or later. A name without a version counts as a current model.
 pub(super) fn has_levels(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let Some(version) = name.strip_prefix("gemini-") else {

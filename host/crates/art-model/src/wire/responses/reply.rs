@@ -1,4 +1,4 @@
-//! How a response is read.
+//! Reads responses.
 
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
@@ -12,11 +12,11 @@ use crate::wire::reply::{self, Reply, items, text};
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     places: Places,
-    /// Text came in pieces, so the whole of it would be said again.
+    /// Text came in pieces, so the complete text is ignored.
     said: bool,
-    /// Name of the events that thoughts come in: a provider may give them both whole and as a summary.
+    /// The kind of events that thoughts are read from. A provider may send them in full and as a summary.
     thoughts: Option<Thoughts>,
-    /// Items that began, for events that do not number theirs.
+    /// Number of items that began, for events without an index.
     items: u64,
 }
 
@@ -27,7 +27,7 @@ enum Thoughts {
 }
 
 impl Reading {
-    /// The number of the item that an event is about.
+    /// Returns the index of the item that an event is about.
     fn index(&self, event: &Value) -> u64 {
         let given = event.get("output_index").and_then(Value::as_u64);
         given.unwrap_or(self.items.saturating_sub(1))
@@ -44,7 +44,7 @@ impl Reading {
         reply.text(text);
     }
 
-    /// An item began: the name of a call comes only here.
+    /// Reads the beginning of an item, the only event with the name of a call.
     fn added(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
         self.items = self.items.saturating_add(1);
         match event.get("item") {
@@ -53,7 +53,7 @@ impl Reading {
         }
     }
 
-    /// An item is whole.
+    /// Reads a complete item.
     fn done(&mut self, index: u64, item: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
         match text(item, "/type") {
             "function_call" => {
@@ -73,7 +73,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The response ended. Its items are read when they did not come one by one.
+    /// Reads the end of the response. Its items are read if they did not come one by one.
     fn response(&mut self, response: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
         reply.usage(response);
         let output = items(response, "/output");
@@ -87,7 +87,7 @@ impl Reading {
         let word = text(response, "/incomplete_details/reason");
         reply.known.stop = Some(match text(response, "/status") {
             "completed" | "" => StopReason::Stop,
-            // Not every service says why; what is not whole is not carried out.
+            // Not every service gives a reason. An incomplete response counts as cut off, so its calls are not made.
             "incomplete" if word.is_empty() => StopReason::Length,
             status => reply::reason(if word.is_empty() { status } else { word }),
         });
@@ -95,7 +95,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The text and the thoughts of a whole item, unless they came in pieces.
+    /// Reads the text and the thoughts of a complete item, unless they came in pieces.
     fn speak(&mut self, item: &Value, reply: &mut Reply<'_>) {
         let said = self.said;
         for part in items(item, "/content")

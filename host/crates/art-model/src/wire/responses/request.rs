@@ -1,4 +1,4 @@
-//! How a request for a response is written.
+//! Writes requests for responses.
 
 use art_core::JsonObject;
 use art_core::error::ModelError;
@@ -33,7 +33,7 @@ pub(super) fn request(call: &WireCall<'_>) -> Result<WireRequest, ModelError> {
     })
 }
 
-/// The dialect has neither `seed` nor `stop`.
+/// Sets the parameters. There is neither `seed` nor `stop`.
 fn params(call: &WireCall<'_>, body: &mut JsonObject) {
     let params = Params::new(call);
     params.copy("temperature", body, "temperature");
@@ -44,14 +44,14 @@ fn params(call: &WireCall<'_>, body: &mut JsonObject) {
     if let Some(effort) = params.effort() {
         body.insert("reasoning".to_owned(), json!({"effort": effort, "summary": "auto"}));
     }
-    // Nothing is stored at the provider, so its thoughts come with the reply, and go back with the turn. A model that does
-    // not think refuses the request for them.
+    // Nothing is stored at the provider, so encrypted thoughts are requested and sent back with the turn. A model that
+    // does not think refuses the field.
     if params.effort().is_some() || thinks(call.model_id) {
         body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     }
 }
 
-/// Whether the model is known to think: the `o` series, and GPT from 5 on but for its variants made for chat.
+/// Whether the model thinks: the `o` series, and GPT from 5 on, without its chat variants.
 fn thinks(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let number = |prefix: &str| {
@@ -65,7 +65,7 @@ fn tools(call: &WireCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
         let parameters = schema_of(tool)?;
         let (name, description) = (&tool.name, &tool.description);
-        // Strict schemas are a subset that ours need not be in.
+        // Strict mode supports a subset of JSON Schema that tools need not keep to.
         Ok(json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": false}))
     });
     let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
@@ -95,13 +95,13 @@ fn function_call(call: &Call<'_>) -> Value {
     json!({"type": "function_call", "call_id": call_id(&call.id), "name": call.name, "arguments": call.json()})
 }
 
-/// The provider takes identifiers of at most 64 characters; ours are shorter, those of another provider may not be.
+/// Returns an identifier of at most 64 characters, the limit of the provider. Those of another provider may be longer.
 fn call_id(id: &str) -> String {
     let long = id.chars().count().saturating_sub(64);
     id.chars().skip(long).collect()
 }
 
-/// Text, or a list of parts when there are files that the provider takes.
+/// Returns text, or a list of parts if there are files that the provider accepts.
 fn content(text: &str, media: &[Media]) -> Value {
     let files: Vec<Value> = media.iter().filter_map(part).collect();
     if files.is_empty() {

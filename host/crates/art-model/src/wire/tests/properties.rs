@@ -178,7 +178,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Events of a sample, in any order and number, with random ones among them.
+/// Returns events of a sample, in any order and number, with random ones among them.
 fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let text = String::from_utf8_lossy(sample).replace("\r\n", "\n");
     let events: Vec<String> = text.split_inclusive("\n\n").map(str::to_owned).collect();

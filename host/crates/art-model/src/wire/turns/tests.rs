@@ -1,7 +1,8 @@
 use super::*;
-use art_core::prompt::{ArtStandardPrompt, FunctionCall, FunctionKind, ToolCallRequest};
+use art_core::prompt::ArtStandardPrompt;
 use art_core::provider::ModelRequest;
 use art_core::stream::{Phase, ProviderState};
+use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use serde_json::json;
 
 fn request(id: &str) -> ToolCallRequest {

@@ -48,15 +48,15 @@ pub fn bench(input: Input) -> Result<Output> {
     Ok(Output { value: compute(&input) })
 }
 
-/// One native call with what the contract gives and takes: an input and a context of its own, an outcome.
+/// Returns one native call with what the contract gives and takes: an input and a context of its own, an outcome.
 #[cfg(not(target_family = "wasm"))]
 pub fn call(input: &str) -> Outcome<String> {
     let input = input.to_owned();
     BENCH.run(&input, &Context::for_test())
 }
 
-/// The same work without the tool around it. The kernels are functions of their own on both sides, as they would be in tools
-/// of their own.
+/// Returns the same work without the tool around it. The kernels are functions of their own on both sides, as they
+/// would be in tools of their own.
 #[must_use]
 pub fn compute(input: &Input) -> u64 {
     match input.op {

@@ -138,7 +138,7 @@ async fn fill(world: &World, thread_id: &str, trace_id: &str) {
     store.append_journal(trace_id, 1, "k", json!(1)).await.unwrap();
 }
 
-/// How many messages, observations, states, runs and journal entries there are.
+/// Returns how many messages, observations, states, runs and journal entries there are.
 async fn counted(world: &World, thread_id: &str, trace_id: &str) -> [usize; 5] {
     let store = &world.store;
     let runs = RunFilter {

@@ -11,12 +11,12 @@ fn chat(events: &[Value]) -> String {
     read(Api::OpenaiChat, "groq", events)
 }
 
-/// A chunk with that delta.
+/// Returns a chunk with that delta.
 fn delta(delta: &Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta}]})
 }
 
-/// A chunk with that reason to stop.
+/// Returns a chunk with that reason to stop.
 fn stop(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }

@@ -1,4 +1,4 @@
-//! What is asked.
+//! The request.
 
 use art_core::prompt::Message;
 use art_core::provider::ReplyFormat;
@@ -127,7 +127,7 @@ fn turns_of_one_role_are_merged_for_r1_on_ollama_and_for_no_other_model() {
     assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 2);
 }
 
-/// Roles and identifiers of calls in a conversation that goes on behind results, as a provider gets it.
+/// Roles and identifiers of calls in a conversation that continues after results, as a provider gets it.
 fn behind_results(provider: &str) -> (Vec<String>, Vec<String>) {
     let calls = vec![
         tool_call("call_1", "calculator", "{}"),

@@ -1,0 +1,98 @@
+//! The examples of a tool that a model is shown.
+
+use art_core::rank::Ranker;
+use art_core::tool::{ToolExample, ToolSchema};
+use serde_json::{Value, json};
+
+/// Examples of one tool that a prompt has at most: a tool may have dozens, and each of them costs tokens.
+const MAX_SHOWN: usize = 3;
+
+/// Bytes of one example as JSON. Longer ones are not shown.
+const MAX_BYTES: usize = 600;
+
+/// Returns a few examples of `tool`, those first whose questions are the nearest to `asked`. No two have the same input.
+pub(super) fn nearest<'a>(tool: &'a ToolSchema, asked: &str) -> Vec<&'a ToolExample> {
+    let mut shown: Vec<&ToolExample> = Vec::new();
+    for example in by_nearness(tool, asked) {
+        let is_new = shown.iter().all(|other| other.input != example.input);
+        if shown.len() < MAX_SHOWN && is_new && json!(example).to_string().len() <= MAX_BYTES {
+            shown.push(example);
+        }
+    }
+    shown
+}
+
+/// [`nearest`] without outputs, for a model that is only to see what to ask a tool for.
+pub(super) fn nearest_calls(tool: &ToolSchema, asked: &str) -> Vec<Value> {
+    let call = |example: &ToolExample| match &example.description {
+        Some(description) => json!({"input": example.input, "description": description}),
+        None => json!({"input": example.input}),
+    };
+    nearest(tool, asked).into_iter().map(call).collect()
+}
+
+/// Returns all examples: those with a word of `asked`, the best first, and then the others as their author put them.
+fn by_nearness<'a>(tool: &'a ToolSchema, asked: &str) -> impl Iterator<Item = &'a ToolExample> {
+    let questions = tool
+        .examples
+        .iter()
+        .map(|example| example.description.as_deref().unwrap_or_default());
+    let ranked = Ranker::new(questions).rank(asked, tool.examples.len());
+    let mut order: Vec<usize> = ranked.into_iter().map(|(place, _)| place).collect();
+    let others: Vec<usize> = (0..tool.examples.len())
+        .filter(|place| !order.contains(place))
+        .collect();
+    order.extend(others);
+    order.into_iter().filter_map(|place| tool.examples.get(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(examples: &Value) -> ToolSchema {
+        let schema = json!({"name": "t", "description": "d", "inputSchema": {"type": "object"}, "examples": examples});
+        serde_json::from_value(schema).unwrap()
+    }
+
+    fn shown(examples: &Value, asked: &str) -> Vec<Value> {
+        nearest(&tool(examples), asked)
+            .into_iter()
+            .map(|example| example.input.clone())
+            .collect()
+    }
+
+    #[test]
+    fn the_nearest_examples_come_first_and_few_of_them() {
+        let examples = json!([
+            {"input": {"n": 1}, "description": "add two numbers"},
+            {"input": {"n": 2}, "description": "the root of a number"},
+            {"input": {"n": 3}},
+            {"input": {"n": 4}, "description": "the mean of a list"},
+        ]);
+        assert_eq!(
+            shown(&examples, "the mean of 3 and 4"),
+            [json!({"n": 4}), json!({"n": 2}), json!({"n": 1})]
+        );
+        assert_eq!(
+            shown(&examples, "?"),
+            [json!({"n": 1}), json!({"n": 2}), json!({"n": 3})]
+        );
+    }
+
+    #[test]
+    fn wordings_of_one_input_are_shown_once() {
+        let examples = json!([
+            {"input": {"n": 1}, "description": "one"},
+            {"input": {"n": 1}, "description": "one, please"},
+            {"input": {"n": 2}, "description": "two"},
+        ]);
+        assert_eq!(shown(&examples, "one please"), [json!({"n": 1}), json!({"n": 2})]);
+    }
+
+    #[test]
+    fn a_long_example_is_left_out() {
+        let examples = json!([{"input": {"text": "x".repeat(MAX_BYTES)}}, {"input": {"text": "y"}}]);
+        assert_eq!(shown(&examples, "x"), [json!({"text": "y"})]);
+    }
+}

@@ -1,0 +1,116 @@
+//! The data that a request's prompt was made from, for models that read no prose.
+
+use std::sync::Arc;
+
+use art_core::agent::QueryAttachment;
+use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::task::{AnswerTask, PlanTask, StepOutcome, StepTask, Task, TaskFile, TaskStep};
+use art_core::text::byte_prefix;
+use art_core::tool::ToolResult;
+use serde_json::Value;
+
+use super::{OpenStep, Run};
+use crate::file::RunFile;
+use crate::plan::unfinished_reason;
+use crate::report::{collect_sources, readable};
+
+/// Bytes of a file that a model sees.
+const FILE_BYTES: usize = 64 << 10;
+
+impl Run {
+    /// What `step` asks of a model, as data; a step for tools has none.
+    pub(super) fn task(&self, step: &OpenStep) -> Option<Arc<Task>> {
+        let task = match step {
+            OpenStep::Plan => Task::Plan(self.plan_task()),
+            OpenStep::Item(id) => Task::Step(self.step_task(id)?),
+            OpenStep::Answer => Task::Answer(self.answer_task()),
+            OpenStep::Tools { .. } => return None,
+        };
+        Some(Arc::new(task))
+    }
+
+    fn plan_task(&self) -> PlanTask {
+        PlanTask {
+            query: self.start.props.query.clone(),
+            files: self.task_files(),
+            tools: self.start.tools.clone(),
+            earlier: self.task_steps(&self.state.todo_list),
+        }
+    }
+
+    fn step_task(&self, id: &str) -> Option<StepTask> {
+        let (item, live) = (self.item(id)?, self.live.get(id)?);
+        let earlier = self.state.todo_list.iter();
+        let mut files = self.task_files();
+        files.truncate(self.start.props.attachments.len().saturating_add(live.files));
+        Some(StepTask {
+            description: item.description.clone(),
+            tools: self.tools_of(item),
+            files,
+            earlier: self.task_steps(earlier.filter(|other| live.reads.contains(&other.id))),
+            results: live.results.iter().map(as_read).collect(),
+        })
+    }
+
+    fn answer_task(&self) -> AnswerTask {
+        let items = self.state.todo_list.iter();
+        AnswerTask {
+            query: self.start.props.query.clone(),
+            plan: self.state.plan.clone(),
+            steps: self.task_steps(items.filter(|item| !self.earlier.contains(&item.id))),
+        }
+    }
+
+    fn task_steps<'a>(&self, items: impl IntoIterator<Item = &'a TodoItem>) -> Vec<TaskStep> {
+        let step = |item: &TodoItem| TaskStep {
+            id: item.id.clone(),
+            description: item.description.clone(),
+            outcome: outcome(&self.state.todo_list, item),
+        };
+        items.into_iter().map(step).collect()
+    }
+
+    fn task_files(&self) -> Vec<TaskFile> {
+        let attached = self.start.props.attachments.iter().map(attached);
+        attached.chain(self.files.all().iter().map(left)).collect()
+    }
+}
+
+fn outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
+    match item.status {
+        TodoItemStatus::Completed => StepOutcome::Completed {
+            result: item.result.clone().unwrap_or(Value::Null),
+            sources: collect_sources(std::slice::from_ref(item)),
+        },
+        TodoItemStatus::Failed => {
+            let error = item.error.as_deref().unwrap_or("no reason was given");
+            StepOutcome::Failed(error.to_owned())
+        }
+        _ => StepOutcome::Unfinished(unfinished_reason(items, item)),
+    }
+}
+
+/// The result without what was drawn for a person alone.
+fn as_read(result: &ToolResult) -> ToolResult {
+    ToolResult {
+        output: readable(result).map(std::borrow::Cow::into_owned),
+        ..result.clone()
+    }
+}
+
+fn attached(attachment: &QueryAttachment) -> TaskFile {
+    TaskFile {
+        name: attachment.name.clone(),
+        media_type: attachment.media_type.clone(),
+        beginning: byte_prefix(&attachment.text, FILE_BYTES).to_owned(),
+    }
+}
+
+/// A file of a tool. Nothing of what is in it is known here: its bytes are in the store.
+fn left(file: &RunFile) -> TaskFile {
+    TaskFile {
+        name: file.name.clone(),
+        media_type: file.media_type.clone(),
+        beginning: String::new(),
+    }
+}

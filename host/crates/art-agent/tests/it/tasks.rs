@@ -1,0 +1,67 @@
+use art_core::provider::ModelRequest;
+use art_core::task::{PlanTask, StepOutcome, Task};
+use serde_json::json;
+
+use crate::harness::*;
+
+fn asked() -> Driver {
+    let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+        .script("a", [calculate("6 * 7"), done("")])
+        .script("b", [calculate("42 / 2"), gives_up("it is odd")])
+        .script("answer", [says("42")]);
+    driver.drive();
+    driver
+}
+
+fn task<'a>(driver: &'a Driver, name: &str, n: usize) -> &'a Task {
+    let mut requests = driver.asked.iter().filter(|(asked, _)| asked == name);
+    requests.nth(n).unwrap().1.task.as_deref().unwrap()
+}
+
+#[test]
+fn a_request_for_a_plan_carries_the_question_and_the_tools() {
+    let driver = asked();
+    let expected = PlanTask {
+        query: driver.run.started_with().props.query.clone(),
+        tools: driver.run.started_with().tools.clone(),
+        ..PlanTask::default()
+    };
+    assert_eq!(task(&driver, "plan", 0), &Task::Plan(expected));
+}
+
+#[test]
+fn a_request_for_a_step_carries_its_own_results_and_those_of_the_steps_before_it() {
+    let driver = asked();
+    let Task::Step(first) = task(&driver, "b", 0) else {
+        panic!("no step")
+    };
+    assert_eq!(first.tools, [tool("calculator")]);
+    assert_eq!(first.earlier[0].id, "a");
+    assert!(first.earlier[0].result().is_some());
+    assert_eq!(first.results, []);
+    let Task::Step(second) = task(&driver, "b", 1) else {
+        panic!("no step")
+    };
+    assert_eq!(second.results.len(), 1);
+}
+
+#[test]
+fn a_request_for_the_answer_carries_how_each_step_ended() {
+    let driver = asked();
+    let Task::Answer(answer) = task(&driver, "answer", 0) else {
+        panic!("no answer")
+    };
+    assert!(matches!(answer.steps[0].outcome, StepOutcome::Completed { .. }));
+    assert_eq!(answer.steps[1].outcome, StepOutcome::Failed("it is odd".to_owned()));
+    assert_eq!(answer.plan, "The plan.");
+}
+
+#[test]
+fn what_a_prompt_was_made_from_is_on_no_wire() {
+    let driver = asked();
+    let (_, request) = &driver.asked[0];
+    let text = serde_json::to_value(request).unwrap();
+    assert_eq!(text.get("task"), None);
+    let read: ModelRequest = serde_json::from_value(text).unwrap();
+    assert_eq!(read.task, None);
+}

@@ -1,0 +1,144 @@
+//! The embedded model: it learns from the tools' own examples and needs no network.
+//!
+//! Each example of a tool has a question in words beside its input. The values of the input that stand in the question
+//! become slots, the rest of the input is constant, and the question is a *pattern*. A part of a question is aligned with all
+//! patterns word by word, and the nearest one is taken when it accounts for everything that the part says. So a tool's author
+//! teaches the model, in any language, by writing examples as people ask; where nothing fits, the model says what it did not
+//! understand and shows the nearest examples.
+//!
+//! The model reads [`Task`]s, never a prompt: every reply is a pure function of the task.
+
+mod align;
+mod answer;
+mod class;
+mod data;
+mod earlier;
+mod expression;
+mod find;
+mod known;
+mod part;
+mod pattern;
+mod plan;
+mod step;
+mod token;
+mod words;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{LlmMetadata, StopReason, StreamEvent};
+use art_core::task::Task;
+use art_core::tool::ToolSchema;
+use art_model::Model;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+
+use crate::known::Known;
+
+/// Sets of tools whose patterns are kept: a run asks for one with all tools, and for one with the tools of each step.
+const KEPT: usize = 16;
+
+/// Finds the tool call whose examples are like a question.
+#[derive(Debug)]
+pub struct LexicalModel {
+    config: RuntimeProviderConfig,
+    /// The sets of tools that were learnt last, the newest first.
+    learnt: Mutex<Vec<(Vec<ToolSchema>, Arc<Known>)>>,
+}
+
+impl LexicalModel {
+    /// Name of the provider.
+    pub const PROVIDER: &'static str = "embedded";
+    /// Name of the model.
+    pub const MODEL: &'static str = "lexical";
+
+    /// The model, before it has seen a tool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            config: RuntimeProviderConfig::new(Self::PROVIDER, Self::MODEL),
+            learnt: Mutex::default(),
+        }
+    }
+
+    /// What the examples of `tools` teach. It is worked out once for each set of tools.
+    fn known(&self, tools: &[ToolSchema]) -> Arc<Known> {
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = learnt.iter().position(|(of, _)| of == tools) {
+            let entry = learnt.remove(place);
+            learnt.insert(0, entry);
+        } else {
+            learnt.insert(0, (tools.to_vec(), Arc::new(Known::learn(tools))));
+            learnt.truncate(KEPT);
+        }
+        learnt
+            .first()
+            .map_or_else(|| Arc::new(Known::learn(&[])), |(_, known)| Arc::clone(known))
+    }
+
+    /// The reply to `request`, and the parts of the question that it says nothing to.
+    fn reply(&self, request: &ModelRequest) -> (String, Vec<String>) {
+        match request.task.as_deref() {
+            Some(Task::Plan(task)) => (plan::reply(task, &self.known(&task.tools)), Vec::new()),
+            Some(Task::Step(task)) => (step::reply(task, &self.known(&task.tools)), Vec::new()),
+            Some(Task::Answer(task)) => answer::reply(task),
+            None => (
+                "The embedded model routes questions to tools; it cannot reply to a prompt.".to_owned(),
+                Vec::new(),
+            ),
+        }
+    }
+}
+
+impl Default for LexicalModel {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model for LexicalModel {
+    fn config(&self) -> &RuntimeProviderConfig {
+        &self.config
+    }
+
+    fn notice(&self) -> Option<String> {
+        Some("embedded model: finds the tool whose examples are like your question; it cannot chat, reason or write prose".to_owned())
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        // Planning and steps ask for reasoning; it takes these calls, in its own way.
+        &[
+            ModelCapability::Text,
+            ModelCapability::Streaming,
+            ModelCapability::Reasoning,
+        ]
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
+        let (text, unanswered) = self.reply(&request);
+        let metadata = StreamEvent::Metadata(metadata(&request, &text));
+        let lines = text
+            .split_inclusive('\n')
+            .map(|line| StreamEvent::Token(line.to_owned()));
+        let unanswered = (!unanswered.is_empty()).then_some(StreamEvent::Unanswered(unanswered));
+        let end = unanswered.into_iter().chain([metadata, StreamEvent::End]);
+        stream::iter(lines.chain(end).collect::<Vec<_>>()).boxed()
+    }
+}
+
+/// What a call cost. The model has no tokens of its own, so words stand for them.
+fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
+    let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
+    let read = request
+        .prompt
+        .0
+        .iter()
+        .map(|message| words(message.content_text()))
+        .sum();
+    LlmMetadata {
+        input_tokens: Some(read),
+        output_tokens: Some(words(text)),
+        stop_reason: Some(StopReason::Stop),
+        ..LlmMetadata::default()
+    }
+}

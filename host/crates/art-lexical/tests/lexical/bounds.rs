@@ -1,0 +1,45 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn a_long_expression_costs_no_more_than_other_questions() {
+    for query in [
+        "1+".repeat(4_000),
+        "( ".repeat(4_000),
+        "how many ".repeat(880),
+        "[".repeat(8_000),
+        "\"".repeat(8_000),
+    ] {
+        planned(&query, &tools(), &[]);
+    }
+}
+
+#[test]
+fn a_tool_without_examples_is_never_called() {
+    let mut silent = calculate();
+    silent.examples.clear();
+    assert_eq!(calls_with("What is 2+2?", &[silent], &[]).len(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_gets_a_plan(query in any::<String>()) {
+        planned(&query, &tools(), &[]);
+    }
+
+    #[test]
+    fn words_of_the_examples_in_any_order_get_a_plan(
+        query in "(How many|What is|[0-9]{1,6}|,|\\.|pounds|\"|'|:|\\n|\\(|and then|that|average of|text|€|Fuß| ){0,30}"
+    ) {
+        planned(&query, &tools(), &[file("a.csv", "text/csv", &query)]);
+    }
+
+    #[test]
+    fn any_example_is_learnt_from(ask in any::<String>(), value in any::<String>()) {
+        let odd = tool("odd", &json!({"expression": {"type": "string"}}), &[(&ask, json!({"expression": value}))]);
+        calls_with(&ask, &[odd], &[]);
+    }
+}

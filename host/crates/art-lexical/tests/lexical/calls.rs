@@ -1,0 +1,159 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn a_question_like_an_example_is_answered_with_its_own_values() {
+    let expected = json!({"value": 150, "from": "pounds", "to": "kilograms"});
+    assert_eq!(calls("How many kilograms are 150 pounds?"), [expected]);
+}
+
+#[test]
+fn an_example_teaches_in_the_language_that_it_is_written_in() {
+    let expected = json!({"value": 7.5, "from": "Meilen", "to": "Meter"});
+    assert_eq!(calls("Wie viele Meter sind 7.5 Meilen?"), [expected]);
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    assert_eq!(calls("Convert 1,500 miles to kilometres")[0]["value"], 1500);
+    assert_eq!(calls("Convert -40 miles to kilometres")[0]["value"], -40);
+}
+
+#[test]
+fn words_that_carry_nothing_are_left_aside() {
+    assert_eq!(calls("Could you please convert 3 miles into kilometres?").len(), 1);
+}
+
+#[test]
+fn arithmetic_is_read_in_signs_and_in_the_words_of_the_examples() {
+    assert_eq!(calls("What is (3 + 4) * 12?"), [json!({"expression": "(3 + 4) * 12"})]);
+    assert_eq!(
+        calls("How much is 12 times 3 divided by 4?"),
+        [json!({"expression": "12 * 3 / 4"})]
+    );
+}
+
+#[test]
+fn a_number_inside_of_a_longer_value_is_a_slot() {
+    assert_eq!(
+        calls("What is the square root of 81?"),
+        [json!({"expression": "sqrt(81)"})]
+    );
+}
+
+#[test]
+fn a_list_may_be_of_another_length_than_that_of_the_example() {
+    assert_eq!(
+        calls("What is the average of 1, 2, 3, and 4.5?"),
+        [json!({"expression": "mean(1, 2, 3, 4.5)"})]
+    );
+}
+
+#[test]
+fn a_text_is_passed_along_in_quotes_behind_a_colon_or_on_its_own_lines() {
+    let expected = json!({"text": "one two, three"});
+    for query in [
+        "How many words are in \"one two, three\"?",
+        "How many words are in this text: one two, three",
+        "How many words are in this text?\none two, three",
+    ] {
+        assert_eq!(calls(query), std::slice::from_ref(&expected), "{query}");
+    }
+}
+
+#[test]
+fn an_attachment_fills_the_parameter_that_takes_its_kind() {
+    let text = file("a.txt", "text/plain", "one two");
+    assert_eq!(
+        calls_with("How many words are in this text?", &tools(), &[text]),
+        [json!({"text": "attachment:a.txt"})]
+    );
+    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
+    let expected = json!({"csv": "attachment:p.csv", "aggregate": "mean", "column": "price"});
+    assert_eq!(calls_with("What is the average price?", &tools(), &[csv]), [expected]);
+}
+
+#[test]
+fn one_of_several_attachments_is_meant_by_its_name() {
+    let files = [file("a.txt", "text/plain", "one"), file("b.txt", "text/plain", "two")];
+    let named = calls_with("How many words are in b.txt?", &tools(), &files[..]);
+    assert_eq!(named, [json!({"text": "attachment:b.txt"})]);
+    assert_eq!(
+        calls_with("How many words are in this text?", &tools(), &files),
+        [] as [Value; 0]
+    );
+}
+
+#[test]
+fn a_value_of_a_choice_may_be_another_one_than_that_of_the_example() {
+    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
+    assert_eq!(
+        calls_with("What is the max of price in this table?", &tools(), &[csv])[0]["aggregate"],
+        "max"
+    );
+}
+
+#[test]
+fn parts_are_chained_by_what_refers_to_the_result_before() {
+    let expected = [json!({"expression": "12 * 9"}), json!({"expression": "7 / 3"})];
+    assert_eq!(
+        calls("How much is 12 times 9, and what is that divided by 3?"),
+        expected
+    );
+    assert_eq!(
+        calls("How much is 12 times 9? What is the result divided by 3?"),
+        expected
+    );
+    let plan = planned(
+        "How much is 12 times 9 and then what is that divided by 3?",
+        &tools(),
+        &[],
+    );
+    assert_eq!(plan["todoList"][1]["dependencies"], json!(["step_1"]));
+}
+
+#[test]
+fn two_texts_are_passed_along_in_the_order_of_the_question() {
+    let text = json!({"type": "string"});
+    let example = (
+        "What changed from \"the quick fox\" to \"the slow fox\"?",
+        json!({"before": "the quick fox", "after": "the slow fox"}),
+    );
+    let compare = tool("compare", &json!({"before": text, "after": text}), &[example]);
+    let expected = json!({"before": "one two", "after": "one"});
+    assert_eq!(
+        calls_with("What changed from \"one two\" to \"one\"?", &[compare], &[]),
+        [expected]
+    );
+}
+
+#[test]
+fn a_text_of_an_example_is_never_passed_along_itself() {
+    let text = json!({"type": "string"});
+    let input = |text: &str| json!({"text": text, "pattern": "#\\w+"});
+    let examples = [
+        ("Find the tags in \"I like #art\"", input("I like #art")),
+        (
+            "Find the tags",
+            input("See https://example.org on 2026-11-21, call +49 228 1234. #news"),
+        ),
+    ];
+    let find = tool("find", &json!({"text": text, "pattern": text}), &examples);
+    assert_eq!(
+        calls_with("Find the tags", std::slice::from_ref(&find), &[]),
+        [] as [Value; 0]
+    );
+    let file = file("a.txt", "text/plain", "x #y");
+    assert_eq!(
+        calls_with("Find the tags", &[find], &[file])[0]["text"],
+        "attachment:a.txt"
+    );
+}
+
+#[test]
+fn a_unit_of_one_parameter_is_known_to_the_other() {
+    let expected = json!({"value": 2, "from": "kilograms", "to": "stones"});
+    assert_eq!(calls("2 kilograms convert to stones"), [] as [Value; 0]);
+    assert_eq!(calls("Convert 2 kilograms to stones"), [expected]);
+}

@@ -1,0 +1,158 @@
+//! The embedded model from the outside: tasks in, whole replies out.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may stop at the first surprise"
+)]
+
+mod bounds;
+mod calls;
+mod refusals;
+mod replies;
+
+use std::sync::Arc;
+
+use art_core::prompt::ArtStandardPrompt;
+use art_core::provider::ModelRequest;
+use art_core::stream::{ModelReply, Phase};
+use art_core::task::{PlanTask, StepOutcome, StepTask, Task, TaskFile, TaskStep};
+use art_core::tool::ToolSchema;
+use art_lexical::LexicalModel;
+use futures_util::FutureExt;
+use serde_json::{Value, json};
+
+fn tool(name: &str, properties: &Value, examples: &[(&str, Value)]) -> ToolSchema {
+    let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
+    let examples: Vec<Value> = examples
+        .iter()
+        .map(|(ask, input)| json!({"description": ask, "input": input}))
+        .collect();
+    let schema =
+        json!({"type": "object", "properties": properties, "additionalProperties": false, "required": required});
+    serde_json::from_value(json!({
+        "name": name, "description": format!("Does {name}."), "inputSchema": schema, "examples": examples,
+    }))
+    .unwrap()
+}
+
+fn convert() -> ToolSchema {
+    let text = json!({"type": "string"});
+    let input = |value: f64, from: &str, to: &str| json!({"value": value, "from": from, "to": to});
+    let properties = json!({"value": {"type": "number"}, "from": text, "to": text});
+    let examples = [
+        ("How many kilograms are 5 pounds?", input(5.0, "pounds", "kilograms")),
+        ("Convert 26 miles to kilometres", input(26.0, "miles", "kilometres")),
+        ("Wie viele Meter sind 3 Fuß?", input(3.0, "Fuß", "Meter")),
+    ];
+    tool("convert", &properties, &examples)
+}
+
+fn calculate() -> ToolSchema {
+    let input = |text: &str| json!({"expression": text});
+    let examples = [
+        ("What is 2+2?", input("2+2")),
+        ("How much is 12 times 9?", input("12 * 9")),
+        ("What is 96 divided by 8?", input("96 / 8")),
+        ("What is the square root of 144?", input("sqrt(144)")),
+        ("What is the average of 4, 8 and 15?", input("mean(4, 8, 15)")),
+    ];
+    tool("calculate", &json!({"expression": {"type": "string"}}), &examples)
+}
+
+fn count() -> ToolSchema {
+    let input = |text: &str| json!({"text": text});
+    let examples = [
+        (
+            "How many words are in \"to be or not to be\"?",
+            input("to be or not to be"),
+        ),
+        (
+            "How many words are in this text?",
+            input("The sea was calm. The ship was not."),
+        ),
+    ];
+    tool("count", &json!({"text": {"type": "string"}}), &examples)
+}
+
+fn table() -> ToolSchema {
+    let properties = json!({
+        "csv": {"type": "string"},
+        "aggregate": {"type": "string", "enum": ["sum", "mean", "max"]},
+        "column": {"type": "string"},
+    });
+    let input = |aggregate: &str, column: &str| json!({"csv": "name,age\nAda,36\nBob,17\n", "aggregate": aggregate, "column": column});
+    let examples = [
+        ("What is the average age?", input("mean", "age")),
+        ("What is the sum of age in this table?", input("sum", "age")),
+    ];
+    tool("table", &properties, &examples)
+}
+
+fn tools() -> Vec<ToolSchema> {
+    vec![convert(), calculate(), count(), table()]
+}
+
+fn reply(task: Task, phase: Phase) -> ModelReply {
+    let mut request = ModelRequest::new(ArtStandardPrompt::default(), phase);
+    request.task = Some(Arc::new(task));
+    art_model::reply(&LexicalModel::new(), request)
+        .now_or_never()
+        .unwrap()
+        .unwrap()
+}
+
+/// The plan for `task`.
+fn plan(task: PlanTask) -> Value {
+    let text = reply(Task::Plan(task), Phase::Planning).text;
+    let json = text
+        .trim_start_matches("---JSON_OUTPUT_START---")
+        .trim_end_matches("---JSON_OUTPUT_END---");
+    serde_json::from_str(json).unwrap()
+}
+
+fn planned(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
+    plan(PlanTask {
+        query: query.to_owned(),
+        files: files.to_vec(),
+        tools: tools.to_vec(),
+        earlier: Vec::new(),
+    })
+}
+
+/// What the steps of a plan call, each after one that gave 7.
+fn calls_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
+    let plan = planned(query, tools, files);
+    let earlier = vec![TaskStep {
+        id: "before".to_owned(),
+        description: "before".to_owned(),
+        outcome: StepOutcome::Completed {
+            result: json!({"result": 7}),
+            sources: Vec::new(),
+        },
+    }];
+    let call = |step: &Value| {
+        let name = step["requiredTools"][0].as_str().unwrap();
+        let task = StepTask {
+            description: step["description"].as_str().unwrap().to_owned(),
+            tools: tools.iter().filter(|tool| tool.name == name).cloned().collect(),
+            files: files.to_vec(),
+            earlier: earlier.clone(),
+            results: Vec::new(),
+        };
+        let reply: Value = serde_json::from_str(&reply(Task::Step(task), Phase::Execution).text).unwrap();
+        reply["toolCalls"][0]["arguments"].clone()
+    };
+    plan["todoList"].as_array().unwrap().iter().map(call).collect()
+}
+
+fn calls(query: &str) -> Vec<Value> {
+    calls_with(query, &tools(), &[])
+}
+
+fn file(name: &str, media_type: &str, text: &str) -> TaskFile {
+    TaskFile {
+        name: name.to_owned(),
+        media_type: media_type.to_owned(),
+        beginning: text.to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+use super::*;
+
+fn reason(query: &str) -> String {
+    let plan = planned(query, &tools(), &[]);
+    assert_eq!(plan["todoList"], json!([]), "{query}");
+    plan["plan"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_word_with_content_that_nothing_accounts_for_is_named() {
+    let reason = reason("How many kilograms are 150 pounds of feathers?");
+    assert!(
+        reason.starts_with("No tool fits") && reason.contains("`feathers`"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_number_that_went_into_no_argument_is_named() {
+    assert!(reason("Convert 5 miles to kilometres in 2024").contains("`2024`"));
+}
+
+#[test]
+fn a_question_word_that_no_example_has_asks_for_something_else() {
+    reason("Who is 5 pounds in kilograms?");
+    reason("Who is the president of France?");
+    reason("How many people live in 3 cities?");
+}
+
+#[test]
+fn a_refusal_shows_the_nearest_example() {
+    let reason = reason("What is the square root of the moon?");
+    assert!(
+        reason.contains("Ask for example: \"What is the square root of 144?\""),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_text_that_is_not_there_is_asked_for() {
+    assert!(reason("How many words are in this text?").contains("put one in quotes, or attach a file"));
+}
+
+#[test]
+fn a_column_that_the_table_does_not_have_is_not_guessed() {
+    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
+    assert_eq!(
+        calls_with("What is the average weight?", &tools(), &[csv]),
+        [] as [Value; 0]
+    );
+}
+
+#[test]
+fn that_refers_to_nothing_where_nothing_was_before() {
+    reason("What is that divided by 3?");
+}
+
+#[test]
+fn what_two_tools_can_answer_alike_is_left_to_neither() {
+    let mut other = calculate();
+    other.name = "other".to_owned();
+    let reason = planned("What is 3+3?", &[calculate(), other], &[])["plan"].to_string();
+    assert!(reason.contains("it can be read in two ways"), "{reason}");
+}
+
+#[test]
+fn what_no_tool_can_do_stands_beside_what_one_can() {
+    let plan = planned("What is 2+2? Who is the president of France?", &tools(), &[]);
+    assert_eq!(plan["todoList"].as_array().unwrap().len(), 1);
+    assert!(
+        plan["plan"]
+            .as_str()
+            .unwrap()
+            .contains("No tool fits \"Who is the president of France?\"")
+    );
+}
+
+#[test]
+fn a_call_that_the_schema_does_not_allow_is_not_made() {
+    let mut strict = convert();
+    strict.input_schema["properties"]["value"]["maximum"] = json!(10);
+    assert_eq!(
+        calls_with("Convert 5 miles to kilometres", &[strict.clone()], &[]).len(),
+        1
+    );
+    assert_eq!(calls_with("Convert 50 miles to kilometres", &[strict], &[]).len(), 0);
+}

@@ -1,0 +1,158 @@
+use super::*;
+use crate::testing::Scripted;
+use futures_util::FutureExt;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A queue of providers that are named by letters: `l` and `k` run on this machine.
+struct Fixture {
+    queue: CallQueue,
+    providers: BTreeMap<String, Provider>,
+}
+
+fn fixture(max_parallel: usize) -> Fixture {
+    let provider = |name: &str| Provider {
+        name: name.to_owned(),
+        max_parallel,
+        local: matches!(name, "l" | "k"),
+        ..Provider::fixed(Arc::new(Scripted::new(Vec::new())))
+    };
+    let names = ["a", "b", "l", "k"];
+    let providers = BTreeMap::from(names.map(|name| (name.to_owned(), provider(name))));
+    Fixture {
+        queue: CallQueue::new(&providers, &EngineLimits::default()),
+        providers,
+    }
+}
+
+impl Fixture {
+    async fn enter(&self, name: &str) -> Result<Place, ModelError> {
+        let (provider, model) = name.split_once(':').unwrap_or((name, "m"));
+        let config = RuntimeProviderConfig::new(provider, model);
+        Ok(self.queue.enter(&self.providers[provider], &config).await?)
+    }
+
+    fn now(&self, name: &str) -> Option<Result<Place, ModelError>> {
+        self.enter(name).now_or_never()
+    }
+}
+
+#[tokio::test]
+async fn what_finds_no_place_waits_until_one_is_given_back() {
+    let fixture = fixture(1);
+    let first = fixture.enter("a").await.unwrap();
+    let mut second = Box::pin(fixture.enter("a"));
+    assert!(second.as_mut().now_or_never().is_none());
+    assert!(fixture.now("b").is_some(), "another provider has its own places");
+    drop(first);
+    assert!(second.await.is_ok());
+}
+
+#[tokio::test]
+async fn who_waits_longest_is_served_first() {
+    let fixture = fixture(1);
+    let first = fixture.enter("a").await.unwrap();
+    let mut second = Box::pin(fixture.enter("a:2"));
+    let mut third = Box::pin(fixture.enter("a:3"));
+    assert!(second.as_mut().now_or_never().is_none());
+    assert!(third.as_mut().now_or_never().is_none());
+    drop(first);
+    assert!(third.as_mut().now_or_never().is_none());
+    drop(second.await.unwrap());
+    assert!(third.await.is_ok());
+}
+
+#[tokio::test]
+async fn who_stops_waiting_takes_no_place() {
+    let fixture = fixture(1);
+    let first = fixture.enter("a").await.unwrap();
+    let mut second = Box::pin(fixture.enter("a"));
+    assert!(second.as_mut().now_or_never().is_none());
+    drop(first);
+    drop(second);
+    assert!(fixture.now("a").unwrap().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_too_long_is_told_so() {
+    let fixture = fixture(1);
+    let _first = fixture.enter("a").await.unwrap();
+    let error = fixture.enter("a").await.unwrap_err();
+    assert_eq!(error.code, ModelErrorCode::RateLimited);
+    insta::assert_snapshot!(error, @"no place at provider `a` within 30 s; ask for less at a time, or raise its `max_parallel`");
+}
+
+#[tokio::test]
+async fn a_queue_has_an_end() {
+    let fixture = fixture(1);
+    let _first = fixture.enter("a").await.unwrap();
+    let mut queue: Vec<_> = (0..100).map(|_| Box::pin(fixture.enter("a"))).collect();
+    for waiting in &mut queue {
+        assert!(waiting.as_mut().now_or_never().is_none());
+    }
+    let error = fixture.now("a").unwrap().unwrap_err();
+    insta::assert_snapshot!(error, @"100 calls wait for provider `a` already; try again later");
+    queue.pop();
+    assert!(fixture.now("a").is_none(), "there is room again");
+}
+
+#[tokio::test]
+async fn another_local_model_conflicts_with_the_one_in_use() {
+    let fixture = fixture(5);
+    let _active = fixture.enter("l").await.unwrap();
+    let error = fixture.enter("k").await.unwrap_err();
+    insta::assert_snapshot!(error, @"local model `l:m` is in use, so `k:m` cannot be; wait until it has answered");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_the_local_model_in_use_waits_in_turn() {
+    let fixture = fixture(1);
+    let active = fixture.enter("l").await.unwrap();
+    let mut second = Box::pin(fixture.enter("l"));
+    assert!(second.as_mut().now_or_never().is_none());
+    tokio::time::advance(5 * MINUTE).await;
+    assert!(second.as_mut().now_or_never().is_none(), "a local model may be slow");
+    drop(active);
+    assert!(second.await.is_ok());
+}
+
+#[tokio::test]
+async fn as_many_calls_of_a_local_model_are_made_as_its_provider_takes() {
+    let fixture = fixture(2);
+    let calls = [fixture.enter("l").await.unwrap(), fixture.enter("l").await.unwrap()];
+    assert!(fixture.now("l").is_none());
+    assert!(fixture.now("k").unwrap().is_err());
+    drop(calls);
+    assert!(fixture.now("k").unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn another_local_model_does_not_come_in_between() {
+    let fixture = fixture(1);
+    let active = fixture.enter("l").await.unwrap();
+    let mut second = Box::pin(fixture.enter("l"));
+    assert!(second.as_mut().now_or_never().is_none());
+    drop(active);
+    assert!(fixture.now("k").unwrap().is_err(), "the second call is the next");
+    drop(second);
+    assert!(fixture.now("k").unwrap().is_ok(), "it stopped waiting");
+}
+
+#[tokio::test]
+async fn another_local_model_may_be_used_once_nobody_uses_the_first() {
+    let fixture = fixture(5);
+    drop(fixture.enter("l").await.unwrap());
+    assert!(fixture.enter("l:other").await.is_ok());
+    assert!(fixture.enter("k").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_closed_queue_wakes_calls_that_wait_and_lets_none_in() {
+    let fixture = fixture(1);
+    let _active = fixture.enter("a").await.unwrap();
+    let mut waiting = Box::pin(fixture.enter("a"));
+    assert!(waiting.as_mut().now_or_never().is_none());
+    fixture.queue.close();
+    insta::assert_snapshot!(waiting.await.unwrap_err(), @"the host is shutting down; no model is called any more");
+    assert!(fixture.enter("b").await.is_err());
+}

@@ -1,0 +1,193 @@
+//! The file `art.toml`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use art_core::JsonObject;
+use art_core::agent::ExecutionOverrides;
+use art_core::prompt::{AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec};
+use art_files::{open_regular, read_text};
+use art_model::{EngineLimits, PriceTable, ProviderSettings};
+use serde::Deserialize;
+
+use super::{ConfigError, ToolSettings};
+
+/// `art.toml`. An unknown key is an error.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    pub(super) plugins: Option<PathBuf>,
+    pub(super) model: Option<String>,
+    pub(super) system_prompt: Option<SystemPrompt>,
+    pub(super) system_prompts: Option<BTreeMap<String, Template>>,
+    pub(super) persona: Option<Persona>,
+    pub(super) prompts: Option<BTreeMap<String, String>>,
+    pub(super) providers: BTreeMap<String, ProviderSettings>,
+    pub(super) prices: PriceTable,
+    pub(super) models: EngineLimits,
+    pub(super) params: Option<JsonObject>,
+    pub(super) sandbox: Sandbox,
+    pub(super) tools: Option<ToolSettings>,
+    pub(super) execution: Option<ExecutionOverrides>,
+}
+
+/// `[sandbox]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Sandbox {
+    pub(super) workers: Option<usize>,
+    pub(super) pooling: Option<bool>,
+}
+
+/// `system_prompt`: a text, or a table that says where it goes.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum SystemPrompt {
+    Text(String),
+    Table(SystemPromptTable),
+}
+
+/// `[system_prompt]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SystemPromptTable {
+    content: Option<String>,
+    tag: Option<String>,
+    #[serde(default)]
+    variables: JsonObject,
+    strategy: Option<MergeStrategy>,
+}
+
+/// `[system_prompts.TAG]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Template {
+    /// In use where no system prompt names another template.
+    #[serde(default)]
+    pub(super) default: bool,
+    template: String,
+    #[serde(default)]
+    variables: JsonObject,
+    strategy: Option<MergeStrategy>,
+}
+
+/// `[persona]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Persona {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    prompts: Stages,
+}
+
+/// `[persona.prompts]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Stages {
+    planning: Option<String>,
+    execution: Option<String>,
+    synthesis: Option<String>,
+}
+
+impl From<SystemPrompt> for SystemPromptOverride {
+    fn from(prompt: SystemPrompt) -> Self {
+        match prompt {
+            SystemPrompt::Text(text) => Self::Text(text),
+            SystemPrompt::Table(table) => Self::Detailed {
+                tag: table.tag,
+                variables: table.variables,
+                content: table.content,
+                strategy: table.strategy,
+            },
+        }
+    }
+}
+
+impl From<Template> for SystemPromptSpec {
+    fn from(template: Template) -> Self {
+        Self {
+            id: None,
+            template: template.template,
+            default_variables: template.variables,
+            merge_strategy: template.strategy,
+        }
+    }
+}
+
+impl From<Persona> for AgentPersona {
+    fn from(persona: Persona) -> Self {
+        let Stages {
+            planning,
+            execution,
+            synthesis,
+        } = persona.prompts;
+        Self {
+            name: persona.name,
+            prompts: StagePrompts {
+                planning,
+                execution,
+                synthesis,
+            },
+        }
+    }
+}
+
+/// Bytes of the file.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The file; none when there is none.
+pub(super) fn read_file(path: &Path) -> Result<Option<File>, ConfigError> {
+    let text = match open_regular(path).and_then(|file| read_text(file, MAX_BYTES)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            return Err(ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            });
+        }
+    };
+    let parse = |error| ConfigError::Parse {
+        path: path.to_owned(),
+        source: Mistake::of(&text, &error),
+    };
+    toml::from_str(&text).map(Some).map_err(parse)
+}
+
+/// What is wrong with the file, and where. It has no value of the file: a person may have typed a key into it, and the
+/// text of [`toml::de::Error`] quotes the whole line.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}{what}")]
+pub struct Mistake {
+    /// `line 3, column 1: `, or nothing where that is not known.
+    place: String,
+    what: String,
+}
+
+impl Mistake {
+    fn of(text: &str, error: &toml::de::Error) -> Self {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let place = before.map(|before| {
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            format!("line {line}, column {column}: ")
+        });
+        Self {
+            place: place.unwrap_or_default(),
+            what: without_value(error.message()),
+        }
+    }
+}
+
+/// The message, up to the value that it is about and from what was expected in place of that on.
+fn without_value(message: &str) -> String {
+    let values = ["invalid type: string ", "invalid value: string ", "unknown variant "];
+    let Some(about) = values.into_iter().find(|about| message.starts_with(about)) else {
+        return message.to_owned();
+    };
+    // The value may have these words itself.
+    let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
+    let expected = expected.map_or_else(String::new, |expected| format!(", expected {expected}"));
+    format!("{}{expected}", about.trim_end())
+}

@@ -1,0 +1,242 @@
+//! The one loop: asks the run what to do, does it, journals what came of it, and gives that back.
+
+mod answer;
+mod clock;
+pub(crate) mod journal;
+pub(crate) mod prepare;
+mod question;
+mod watched;
+mod watcher;
+mod work;
+
+use art_agent::{Effect, Run, RunEvent, RunReport, RunStart};
+use art_core::agent::RunStatus;
+use art_core::error::{ArtError, ErrorCode};
+use art_store::NewRun;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{RuntimeError, in_one_line};
+use crate::runtime::Runtime;
+use clock::now;
+use watched::Watched;
+use work::Work;
+use work::progress::Progress;
+
+pub use answer::{Answer, CallCost};
+pub use question::{CallSettings, Question};
+pub use watcher::{Streamed, Unwatched, Watcher};
+
+impl Runtime {
+    /// Asks a question, as a text or as a [`Question`], and waits for its answer.
+    ///
+    /// # Errors
+    /// When the question is longer than [`Question::MAX_CHARS`], its thread does not exist, or the store fails.
+    /// Everything else that goes wrong becomes part of the answer: see [`Answer::status`].
+    pub async fn ask(&self, question: impl Into<Question>) -> Result<Answer, RuntimeError> {
+        self.ask_watched(question.into(), CancellationToken::new(), &mut Unwatched)
+            .await
+    }
+
+    /// Asks a question and tells `watcher` what happens on the way. The run stops early when `cancel` is cancelled.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub async fn ask_watched(
+        &self,
+        question: Question,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, RuntimeError> {
+        Question::check(&question.query)?;
+        let strict = question.settings.strict_watcher;
+        let (start, version) = prepare::prepare(self, question).await?;
+        let started = RunEvent::Started {
+            at: now(),
+            start: Box::new(start),
+        };
+        let (mut driver, effects) = Driver::begin(self, &started, cancel, watcher).await?;
+        driver.state_version = version;
+        driver.watched.be_strict(strict);
+        match driver.drive(&started, effects).await {
+            Ok(report) => Ok(driver.answer(report)),
+            Err(error) => {
+                driver.give_up(&error).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+struct Driver<'a> {
+    host: &'a Runtime,
+    watched: Watched<'a>,
+    cancel: CancellationToken,
+    run: Run,
+    thread_id: String,
+    trace_id: String,
+    work: Work<'a>,
+    journal_length: u64,
+    state_version: Option<u64>,
+    calls: Vec<CallCost>,
+}
+
+impl<'a> Driver<'a> {
+    /// Begins the run; gives what is to be published once `started` is in the journal.
+    async fn begin(
+        host: &'a Runtime,
+        started: &RunEvent,
+        cancel: CancellationToken,
+        watcher: &'a mut dyn Watcher,
+    ) -> Result<(Self, Vec<Effect>), RuntimeError> {
+        let (run, effects) = Run::start(started).map_err(RuntimeError::internal)?;
+        let new = new_run(run.started_with());
+        let (thread_id, trace_id) = (new.thread_id.clone(), new.trace_id.clone());
+        host.store.begin_run(new).await?;
+        let driver = Self {
+            host,
+            watched: Watched::new(watcher, run.started_with(), &trace_id),
+            work: Work::new(host, run.started_with(), &trace_id, &cancel),
+            cancel,
+            run,
+            thread_id,
+            trace_id,
+            journal_length: 0,
+            state_version: None,
+            calls: Vec::new(),
+        };
+        Ok((driver, effects))
+    }
+
+    async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, RuntimeError> {
+        self.watched.run_started();
+        // A question that the store refuses is no part of the conversation.
+        self.journal(started).await?;
+        self.publish(effects).await?;
+        while self.run.finished().is_none() {
+            self.work.begin(&self.run, &mut self.watched);
+            self.watched.update(&self.run.view(), &self.calls);
+            match self.next_event().await? {
+                Some((event, costs)) => {
+                    self.calls.extend(costs);
+                    self.take_in(&event).await?;
+                }
+                None => self.stop().await?,
+            }
+        }
+        self.finish().await
+    }
+
+    /// The next thing that happens, or none when the run is to stop; pieces of replies are shown on the way.
+    async fn next_event(&mut self) -> Result<Option<(RunEvent, Vec<CallCost>)>, RuntimeError> {
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Ok(None),
+                next = self.work.next() => next,
+            };
+            match next {
+                Some(Progress::Ended(event, costs)) => {
+                    self.watched.model_ended(&event);
+                    return Ok(Some((*event, costs)));
+                }
+                Some(Progress::Piece { call, event }) => self.watched.stream(&call, &event),
+                Some(Progress::Call(progress)) => self.watched.tool(&progress),
+                None => return Err(RuntimeError::internal("the run is stuck")),
+            }
+        }
+    }
+
+    /// The person gave up. What the tools did until they ended is part of the run, so it is taken in first; it may even be
+    /// what ends the run.
+    async fn stop(&mut self) -> Result<(), RuntimeError> {
+        for (event, costs) in self.work.drain(&mut self.watched).await {
+            self.calls.extend(costs);
+            if self.run.finished().is_none() {
+                self.take_in(&event).await?;
+            }
+        }
+        if self.run.finished().is_none() {
+            self.take_in(&RunEvent::CancelRequested { at: now() }).await?;
+        }
+        Ok(())
+    }
+
+    /// Journals the event, and only then acts on it.
+    async fn take_in(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
+        self.journal(event).await?;
+        let effects = self.run.apply(event).map_err(RuntimeError::internal)?;
+        self.publish(effects).await
+    }
+
+    async fn journal(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
+        self.journal_length += 1;
+        journal::append(self.host.store.as_ref(), &self.trace_id, self.journal_length, event).await
+    }
+
+    async fn publish(&mut self, effects: Vec<Effect>) -> Result<(), RuntimeError> {
+        let store = self.host.store.as_ref();
+        journal::publish(store, &self.thread_id, &mut self.state_version, effects).await
+    }
+
+    async fn finish(&mut self) -> Result<RunReport, RuntimeError> {
+        let drained = self.work.drain(&mut self.watched).await;
+        self.calls.extend(drained.into_iter().flat_map(|(_, costs)| costs));
+        self.watched.update(&self.run.view(), &self.calls);
+        let report = self.run.finished().cloned();
+        let report = report.ok_or_else(|| RuntimeError::internal("the run has no answer"))?;
+        journal::end(self.host.store.as_ref(), &self.trace_id, &report).await?;
+        let response = &report.response;
+        let failed = response.metadata.status == RunStatus::Error;
+        let error = response.metadata.error.as_ref().filter(|_| failed);
+        self.watched.run_ended(error, &response.response.content);
+        Ok(report)
+    }
+
+    /// The run cannot go on. It is ended as far as the store still takes anything.
+    async fn give_up(&mut self, error: &RuntimeError) {
+        drop(self.work.drain(&mut self.watched).await);
+        let message = in_one_line(error);
+        let (status, summary) = (RunStatus::Error, json!({"error": message}));
+        self.watched
+            .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
+        if let Err(error) = self.host.store.end_run(&self.trace_id, status, summary).await {
+            tracing::warn!(run = self.trace_id, %error, "a run that failed could not be ended");
+        }
+    }
+
+    fn answer(self, report: RunReport) -> Answer {
+        Answer {
+            thread_id: self.thread_id,
+            trace_id: self.trace_id,
+            report,
+            calls: self.calls,
+            watcher_panics: self.watched.panics(),
+        }
+    }
+}
+
+fn new_run(start: &RunStart) -> NewRun {
+    NewRun {
+        trace_id: start.props.trace_id.clone().unwrap_or_default(),
+        thread_id: start.props.thread_id.clone(),
+        query: start.props.query.clone(),
+        model: Some(format!("{}:{}", start.model.provider_name, start.model.model_id)),
+    }
+}
+
+/// Why a run could not go on, in the form in which a run tells its own failures.
+fn run_error(error: &RuntimeError, message: &str) -> ArtError {
+    let code = match error {
+        RuntimeError::Store(_) => ErrorCode::StorageError,
+        _ => ErrorCode::AgentProcessingError,
+    };
+    ArtError {
+        code,
+        message: message.to_owned(),
+        phase: "finalization".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! What the store keeps of a run.
+
+use art_agent::{Effect, RunEvent, RunReport};
+use art_core::conversation::ConversationMessage;
+use art_store::{Store, StoreError};
+use serde_json::json;
+
+use crate::error::RuntimeError;
+
+/// Adds an event to the journal as entry number `sequence`.
+pub(super) async fn append(
+    store: &dyn Store,
+    trace_id: &str,
+    sequence: u64,
+    event: &RunEvent,
+) -> Result<(), RuntimeError> {
+    let payload = serde_json::to_value(event).map_err(RuntimeError::internal)?;
+    let kind = payload.get("type").and_then(|kind| kind.as_str()).unwrap_or_default();
+    let kind = kind.to_owned();
+    store.append_journal(trace_id, sequence, &kind, payload).await?;
+    Ok(())
+}
+
+/// The events of a run, oldest first.
+pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunEvent>, RuntimeError> {
+    let entries = store.read_journal(trace_id).await?;
+    let events = entries.into_iter().map(|entry| serde_json::from_value(entry.payload));
+    let events: Result<_, _> = events.collect();
+    events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
+}
+
+/// Stores what an event in the journal leads to. Done twice it does no harm: at most an observation is there twice.
+pub(crate) async fn publish(
+    store: &dyn Store,
+    thread_id: &str,
+    version: &mut Option<u64>,
+    effects: Vec<Effect>,
+) -> Result<(), RuntimeError> {
+    for effect in effects {
+        match effect {
+            Effect::SaveState(state) => {
+                let data = serde_json::to_value(state).map_err(RuntimeError::internal)?;
+                *version = Some(store.save_state(thread_id, data, *version).await?);
+            }
+            Effect::Observe(observation) => drop(store.record(observation).await?),
+            Effect::Say(message) => say(store, thread_id, message).await?,
+        }
+    }
+    Ok(())
+}
+
+/// The identifiers of a run's messages are fixed, so one that is there was said before a crash.
+async fn say(store: &dyn Store, thread_id: &str, message: ConversationMessage) -> Result<(), RuntimeError> {
+    match store.append_messages(thread_id, vec![message]).await {
+        Ok(()) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Ends a run as its report says.
+pub(crate) async fn end(store: &dyn Store, trace_id: &str, report: &RunReport) -> Result<(), RuntimeError> {
+    let metadata = &report.response.metadata;
+    let summary = json!({"metadata": metadata, "answer": report.response.response.content});
+    store.end_run(trace_id, metadata.status, summary).await?;
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! What a run begins with.
+
+use art_agent::RunStart;
+use art_core::agent::{AgentProps, ThreadConfig};
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::id;
+use art_core::pes::PesAgentStateData;
+use art_core::provider::ModelCapability;
+use art_model::ModelInfo;
+use art_store::{MessageOptions, NewThread, Thread};
+
+use super::question::{CallSettings, Question};
+use crate::config::Config;
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// Messages of a conversation that a model is shown when its settings say nothing.
+const HISTORY: usize = 20;
+/// Bytes of JSON that these messages may have together: they are in the first entry of the journal, beside the attachments
+/// of the question and what earlier runs left.
+const HISTORY_BYTES: usize = 512 << 10;
+
+/// Finds or makes the thread and gathers what the run begins with, and the version of the state that it goes on from.
+pub(super) async fn prepare(host: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
+    let thread = open_thread(host, question.thread_id).await?;
+    let history = history(host, &thread).await?;
+    let (prior, version) = prior(host, &thread.id).await?;
+    let props = AgentProps {
+        query: question.query,
+        thread_id: thread.id,
+        attachments: question.attachments,
+        trace_id: Some(id::ordered()),
+        ..AgentProps::default()
+    };
+    let start = RunStart {
+        tools: host.tools.registry().available(|name| thread.config.enables(name)),
+        history,
+        prior,
+        ..of_model(&host.model_info()?, props)
+    };
+    Ok((joined(&host.config, thread.config, question.settings, start), version))
+}
+
+/// A start with what is known of the model.
+pub(crate) fn of_model(model: &ModelInfo, props: AgentProps) -> RunStart {
+    RunStart {
+        context: model.context,
+        vision: model.capabilities.contains(&ModelCapability::Vision),
+        native_tools: model.capabilities.contains(&ModelCapability::ToolUse),
+        ..RunStart::new(props, model.config.clone())
+    }
+}
+
+/// `start` with what is set for the instance, the thread and the call: the higher level wins field by field, and the
+/// system prompts of all levels are joined, that of the instance first.
+pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
+    let execution = thread.execution_config.unwrap_or_default();
+    let persona = call.persona.over(thread.persona.unwrap_or_default());
+    let system_prompts = [
+        instance.system_prompt.value.clone(),
+        thread.system_prompt,
+        call.system_prompt,
+    ];
+    RunStart {
+        config: call.execution.apply(execution.apply(instance.execution.value)),
+        params: instance.params.value.clone(),
+        persona: persona.over(instance.persona.value.clone()),
+        fragments: instance.prompts.value.clone(),
+        system_prompts_registry: instance.system_prompts.value.clone(),
+        system_prompts: system_prompts.into_iter().flatten().collect(),
+        ..start
+    }
+}
+
+/// The thread of that identifier, which must exist, or a new one that may use every tool. Its model is that of the host now;
+/// the rest of its settings stays.
+async fn open_thread(host: &Runtime, thread_id: Option<String>) -> Result<Thread, RuntimeError> {
+    let Some(id) = thread_id else {
+        let id = id::ordered();
+        let config = ThreadConfig {
+            provider_config: Some(host.model.clone()),
+            enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
+            ..ThreadConfig::default()
+        };
+        let new = NewThread {
+            id,
+            user_id: None,
+            config,
+        };
+        return Ok(host.store.create_thread(new).await?);
+    };
+    let thread = host.store.get_thread(&id).await?;
+    let thread = thread.ok_or_else(|| RuntimeError::NoThread { id: id.clone() })?;
+    if thread.config.provider_config.as_ref() == Some(&host.model) {
+        return Ok(thread);
+    }
+    let config = ThreadConfig {
+        provider_config: Some(host.model.clone()),
+        ..thread.config
+    };
+    Ok(host.store.set_thread_config(&id, config).await?)
+}
+
+async fn history(host: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {
+    let limit = match thread.config.history_limit {
+        0 => HISTORY,
+        limit => usize::try_from(limit).unwrap_or(usize::MAX),
+    };
+    let options = MessageOptions {
+        limit: Some(limit),
+        roles: vec![MessageRole::User, MessageRole::Ai],
+        ..MessageOptions::default()
+    };
+    Ok(recent(host.store.list_messages(&thread.id, options).await?))
+}
+
+/// The last messages, as many as fit.
+fn recent(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
+    let mut left = Some(HISTORY_BYTES);
+    let fit = messages.iter().rev().take_while(|message| {
+        let bytes = serde_json::to_vec(message).map_or(usize::MAX, |json| json.len());
+        left = left.and_then(|left| left.checked_sub(bytes));
+        left.is_some()
+    });
+    let older = messages.len() - fit.count();
+    messages.split_off(older)
+}
+
+async fn prior(host: &Runtime, thread_id: &str) -> Result<(Option<PesAgentStateData>, Option<u64>), RuntimeError> {
+    let Some(state) = host.store.load_state(thread_id).await? else {
+        return Ok((None, None));
+    };
+    let damaged = |error| RuntimeError::Damaged(format!("the state of the thread is damaged: {error}"));
+    let data = serde_json::from_value(state.data).map_err(damaged)?;
+    Ok((Some(data), Some(state.version)))
+}

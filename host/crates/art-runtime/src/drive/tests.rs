@@ -1,0 +1,540 @@
+mod callbacks;
+mod failing;
+mod left;
+mod scripted;
+mod streaming;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use art_core::JsonObject;
+use art_core::agent::{AgentProps, ExecutionOverrides, QueryAttachment, ThreadConfig};
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::error::ModelError;
+use art_core::observation::ObservationType;
+use art_core::outcome::Ending;
+use art_core::prompt::{AgentPersona, SystemPromptOverride};
+use art_core::tool::{ExecutionMode, ToolExample, ToolSchema};
+use art_store::{MemoryStore, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store};
+use art_tools::DirectTool;
+use art_tools::direct::success;
+use futures_util::FutureExt;
+use serde_json::Value;
+
+use super::*;
+use crate::config::{Config, Overrides, ToolBounds};
+use crate::recover::end_leftovers;
+
+/// A host with one tool, the function `run`, which counts the people of a city.
+fn host_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
+where
+    F: Future<Output = Ending> + Send + 'static,
+{
+    let home = tempfile::tempdir().unwrap();
+    let overrides = Overrides {
+        home: Some(home.path().to_owned()),
+        plugins: Some(home.path().join("plugins")),
+        ..Overrides::default()
+    };
+    let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
+    let model = Arc::new(art_lexical::LexicalModel::new());
+    let builder = Runtime::builder()
+        .config(config)
+        .store(Arc::new(MemoryStore::new()))
+        .own_model(model);
+    let host = builder.build().now_or_never().unwrap().unwrap();
+    let schema = ToolSchema {
+        name: "city_population".to_owned(),
+        description: "Returns the population of a city: how many people live there.".to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {"city": {"type": "string", "enum": ["Paris"], "description": "The city."}},
+            "required": ["city"],
+        }),
+        output_schema: None,
+        examples: vec![ToolExample {
+            input: json!({"city": "Paris"}),
+            output: None,
+            description: Some("What is the population of Paris?".to_owned()),
+        }],
+        execution_mode: ExecutionMode::Functional,
+        blocking_config: None,
+        display_config: None,
+    };
+    let tool = DirectTool::new(schema, move |_call| run());
+    host.tools.registry().register(Arc::new(tool)).unwrap();
+    (home, host)
+}
+
+fn counted() -> (tempfile::TempDir, Runtime) {
+    host_with(|| async { success(&json!({"population": 2_048_000})) })
+}
+
+fn question() -> Question {
+    Question {
+        query: "What is the population of Paris?".to_owned(),
+        ..Question::default()
+    }
+}
+
+async fn ask(host: &Runtime, question: Question, cancel: CancellationToken) -> Result<Answer, RuntimeError> {
+    host.ask_watched(question, cancel, &mut Unwatched).await
+}
+
+#[tokio::test]
+async fn a_question_may_be_asked_on_any_thread() {
+    let (_home, host) = counted();
+    let asked = tokio::spawn(async move { host.ask("What is the population of Paris?").await });
+    let answer = asked.await.unwrap().unwrap();
+    assert_eq!((answer.status(), answer.steps().count()), (RunStatus::Success, 1));
+    assert!(answer.to_string().contains("2048000"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
+    let cancel = CancellationToken::new();
+    let begun = cancel.clone();
+    let (_home, host) = host_with(move || {
+        begun.cancel();
+        std::future::pending()
+    });
+    let answered = ask(&host, question(), cancel).await.unwrap();
+    assert_eq!(answered.report.response.metadata.status, RunStatus::Cancelled);
+    assert_eq!(answered.calls.first().unwrap().ending, "cancelled");
+    let filter = ObservationFilter {
+        types: vec![ObservationType::ToolExecution],
+        ..ObservationFilter::default()
+    };
+    let observed = host.store.list_observations(&answered.thread_id, filter).await.unwrap();
+    assert_eq!(observed.len(), 1);
+}
+
+/// What the journal has of a run, oldest first.
+async fn journal(host: &Runtime, trace_id: &str) -> Vec<Value> {
+    let entries = host.store.read_journal(trace_id).await.unwrap();
+    entries.into_iter().map(|entry| entry.payload).collect()
+}
+
+#[tokio::test]
+async fn what_tools_gave_before_their_run_was_cancelled_is_taken_in_before_its_end() {
+    let plan = [scripted::one_step(), scripted::calls(&["one", "gives_up"])];
+    let (_home, host) = scripted::scripted(plan);
+    let cancel = CancellationToken::new();
+    let person = cancel.clone();
+    let gives_up = scripted::tool("gives_up", move || {
+        person.cancel();
+        std::future::pending()
+    });
+    host.tools.registry().register(gives_up).unwrap();
+    let answered = ask(&host, question(), cancel).await.unwrap();
+    let metadata = answered.report.response.metadata;
+    assert_eq!((metadata.status, metadata.tool_calls), (RunStatus::Cancelled, 2));
+    let journal = journal(&host, &answered.trace_id).await;
+    let [.., returned, cancelled] = &journal[..] else {
+        panic!("{journal:?}")
+    };
+    assert_eq!(cancelled["type"], "cancel_requested");
+    assert_eq!(returned["results"][0]["output"], 1, "{returned}");
+    assert_eq!(returned["results"][1]["code"], "CANCELLED", "{returned}");
+}
+
+#[tokio::test]
+async fn results_that_are_too_large_together_do_not_end_the_run() {
+    let calls: Vec<_> = (0..20)
+        .map(|n| json!({"toolName": "huge", "arguments": {"n": n}}))
+        .collect();
+    let (_home, host) = scripted::scripted([
+        scripted::one_step(),
+        Ok(json!({ "toolCalls": calls }).to_string()),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    let huge = scripted::tool("huge", || std::future::ready(success(&json!("x".repeat(1_000_000)))));
+    host.tools.registry().register(huge).unwrap();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending).collect();
+    assert_eq!(endings, [["success"; 12].as_slice(), &["not_recorded"; 8]].concat());
+    let results = &answered.report.items[0].tool_results;
+    assert!(results[12].error.as_ref().unwrap().contains("was left out"));
+}
+
+#[tokio::test]
+async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
+    let (_home, mut host) = scripted::scripted([
+        scripted::one_step(),
+        scripted::calls(&["gives_way", "two"]),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    host.toolbox.bounds = ToolBounds {
+        max_parallel: 1,
+        max_queue: 0,
+    };
+    host.tools = Arc::new(host.toolbox.system(Arc::clone(&host.store)));
+    let gives_way = scripted::tool("gives_way", || async {
+        tokio::task::yield_now().await;
+        success(&json!(1))
+    });
+    host.tools.registry().register(gives_way).unwrap();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending).collect();
+    assert_eq!(endings, ["success", "busy"]);
+}
+
+/// A question with a file that no journal takes.
+fn too_large() -> Question {
+    let attachment = QueryAttachment {
+        name: "large.txt".to_owned(),
+        media_type: "text/plain".to_owned(),
+        text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
+        base64: None,
+    };
+    Question {
+        attachments: vec![attachment],
+        ..question()
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_the_store_refuses_is_no_part_of_the_conversation() {
+    let (_home, host) = counted();
+    assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
+    let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
+    let said = host.store.list_messages(&runs[0].thread_id, MessageOptions::default());
+    assert_eq!(said.await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn of_a_long_conversation_a_run_begins_with_the_end() {
+    let (_home, host) = counted();
+    let new = NewThread {
+        id: "t".to_owned(),
+        ..NewThread::default()
+    };
+    host.store.create_thread(new).await.unwrap();
+    // Twice as long in JSON, so that two of them are too much.
+    for begins in ["a", "b", "c"] {
+        let text = format!("{begins}{}", "\"".repeat(150_000));
+        let message = ConversationMessage {
+            message_id: begins.to_owned(),
+            thread_id: "t".to_owned(),
+            role: MessageRole::User,
+            content: text,
+            timestamp: 1,
+            metadata: JsonObject::new(),
+        };
+        host.store.append_messages("t", vec![message]).await.unwrap();
+    }
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        ..question()
+    };
+    let (start, _) = prepare::prepare(&host, question).await.unwrap();
+    let begin: Vec<_> = start.history.iter().map(|message| &message.content[..1]).collect();
+    assert_eq!(begin, ["c"]);
+}
+
+#[tokio::test]
+async fn a_question_has_a_highest_length_and_one_that_is_longer_leaves_nothing_behind() {
+    let (_home, host) = counted();
+    let asked = |chars: usize| {
+        let question = Question {
+            query: format!("{}é", "x".repeat(chars - 1)),
+            ..Question::default()
+        };
+        ask(&host, question, CancellationToken::new())
+    };
+    let error = asked(Question::MAX_CHARS + 1).await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("the question has 8001 characters, and 8000 are the most"),
+        "{text}"
+    );
+    assert!(text.contains("attach the text as a file"), "{text}");
+    let threads = host
+        .store
+        .list_threads(art_store::ThreadFilter::default())
+        .await
+        .unwrap();
+    assert_eq!(threads, []);
+    assert!(asked(Question::MAX_CHARS).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_run_that_the_store_refuses_is_ended() {
+    let (_home, host) = counted();
+    assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
+    let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
+    assert_eq!(runs[0].status, RunState::Error);
+    assert!(runs[0].summary["error"].as_str().unwrap().contains("a journal entry"));
+}
+
+#[tokio::test]
+async fn a_thread_that_goes_on_keeps_its_settings() {
+    let (_home, host) = counted();
+    let config = ThreadConfig {
+        enabled_tools: vec!["city_population".to_owned(), "gone".to_owned()],
+        history_limit: 3,
+        execution_config: Some(ExecutionOverrides {
+            max_items: Some(7),
+            ..ExecutionOverrides::default()
+        }),
+        ..ThreadConfig::default()
+    };
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: None,
+        config: config.clone(),
+    };
+    host.store.create_thread(new).await.unwrap();
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        ..question()
+    };
+    ask(&host, question, CancellationToken::new()).await.unwrap();
+    let kept = host.store.get_thread("t").await.unwrap().unwrap().config;
+    let expected = ThreadConfig {
+        provider_config: Some(host.model.clone()),
+        ..config
+    };
+    assert_eq!(kept, expected);
+}
+
+/// Asks in a new thread that may use the tools of these names.
+async fn ask_with(host: &Runtime, tools: &[&str]) -> Answer {
+    let config = ThreadConfig {
+        enabled_tools: tools.iter().map(|name| (*name).to_owned()).collect(),
+        ..ThreadConfig::default()
+    };
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: None,
+        config,
+    };
+    host.store.create_thread(new).await.unwrap();
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        ..question()
+    };
+    ask(host, question, CancellationToken::new()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_new_thread_says_in_so_many_words_that_it_may_use_every_tool() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let thread = host.store.get_thread(&answered.thread_id).await.unwrap().unwrap();
+    assert_eq!(thread.config.enabled_tools, ["*"]);
+}
+
+fn status(report: &RunReport) -> RunStatus {
+    report.response.metadata.status
+}
+
+/// Whether the plan had something to do for this question.
+fn has_items(report: &RunReport) -> bool {
+    report.own_items().next().is_some()
+}
+
+// X4, T4
+#[tokio::test]
+async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
+    for (tools, has_tool) in [
+        (&["city_population"][..], true),
+        (&["*"], true),
+        (&["other"], false),
+        (&[], false),
+    ] {
+        let (_home, host) = counted();
+        let answered = ask_with(&host, tools).await;
+        assert_eq!(has_items(&answered.report), has_tool, "{tools:?}");
+        assert_eq!(answered.calls.len(), usize::from(has_tool), "{tools:?}");
+        let kept = host.store.get_thread("t").await.unwrap().unwrap().config.enabled_tools;
+        assert_eq!(kept, tools);
+    }
+}
+
+/// How the calls of a run ended whose first one sets the tools of its thread to `left`.
+async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
+    let (_home, host) = scripted::scripted([
+        scripted::one_step(),
+        scripted::calls(&["sets_tools"]),
+        scripted::calls(&["one"]),
+        scripted::done(),
+        scripted::says("3"),
+    ]);
+    let store = Arc::clone(&host.store);
+    let sets_tools = scripted::tool("sets_tools", move || {
+        let store = Arc::clone(&store);
+        async move {
+            let mut config = store.get_thread("t").await.unwrap().unwrap().config;
+            config.enabled_tools = left.iter().map(|name| (*name).to_owned()).collect();
+            store.set_thread_config("t", config).await.unwrap();
+            success(&json!(1))
+        }
+    });
+    host.tools.registry().register(sets_tools).unwrap();
+    let answered = ask_with(&host, &["one", "sets_tools"]).await;
+    answered.calls.iter().map(|call| call.ending).collect()
+}
+
+// S004
+#[tokio::test]
+async fn a_tool_that_is_taken_away_while_a_run_goes_is_refused_at_its_next_call() {
+    assert_eq!(endings_with(&["one"]).await, ["success", "success"]);
+    assert_eq!(endings_with(&["sets_tools"]).await, ["success", "disabled"]);
+}
+
+#[tokio::test]
+async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
+    let (_home, host) = counted();
+    let report = ask(&host, question(), CancellationToken::new()).await.unwrap().report;
+    assert_eq!(status(&report), RunStatus::Success);
+    let question = Question {
+        query: "What is the population of Paris? Who won the world cup in 2018?".to_owned(),
+        ..Question::default()
+    };
+    let answered = ask(&host, question, CancellationToken::new()).await.unwrap();
+    assert_eq!(status(&answered.report), RunStatus::Partial);
+    assert_eq!(answered.report.unanswered.len(), 1, "{:?}", answered.report);
+    let run = host.store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Partial);
+    let store = stopped(&host, &answered).await;
+    end_leftovers(&store).await.unwrap();
+    let recovered = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!((recovered.status, recovered.summary), (run.status, run.summary));
+}
+
+#[tokio::test]
+async fn a_later_question_without_a_tool_is_told_from_one_with() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let question = Question {
+        query: "Who won?".to_owned(),
+        thread_id: Some(answered.thread_id),
+        ..Question::default()
+    };
+    let report = ask(&host, question, CancellationToken::new()).await.unwrap().report;
+    assert_eq!((status(&report), has_items(&report)), (RunStatus::Success, false));
+}
+
+#[tokio::test]
+async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
+    let (_home, mut host) = counted();
+    let text = |text: &str| Some(SystemPromptOverride::Text(text.to_owned()));
+    host.config.system_prompt.value = text("instance");
+    host.config.execution.value.max_items = 1;
+    host.config.execution.value.max_iterations = 2;
+    host.config.execution.value.max_tool_calls = 3;
+    host.config.persona.value.name = "Instance".to_owned();
+    host.config.persona.value.prompts.planning = Some("plan".to_owned());
+    host.config.params.value.insert("seed".to_owned(), 7.into());
+    let config = ThreadConfig {
+        system_prompt: text("thread"),
+        execution_config: Some(ExecutionOverrides {
+            max_iterations: Some(4),
+            max_tool_calls: Some(5),
+            ..ExecutionOverrides::default()
+        }),
+        ..ThreadConfig::default()
+    };
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: None,
+        config,
+    };
+    host.store.create_thread(new).await.unwrap();
+    let settings = CallSettings {
+        execution: ExecutionOverrides {
+            max_tool_calls: Some(6),
+            ..ExecutionOverrides::default()
+        },
+        persona: AgentPersona {
+            name: "Call".to_owned(),
+            ..AgentPersona::default()
+        },
+        system_prompt: text("call"),
+        ..CallSettings::default()
+    };
+    let question = Question {
+        thread_id: Some("t".to_owned()),
+        settings,
+        ..question()
+    };
+    let (start, _) = prepare::prepare(&host, question).await.unwrap();
+    let execution = start.config;
+    assert_eq!(
+        (execution.max_items, execution.max_iterations, execution.max_tool_calls),
+        (1, 4, 6)
+    );
+    assert_eq!(start.persona.name, "Call");
+    assert_eq!(start.persona.prompts.planning.as_deref(), Some("plan"));
+    assert_eq!(start.params["seed"], 7);
+    let prompts: Vec<_> = start.system_prompts.into_iter().map(Some).collect();
+    assert_eq!(prompts, [text("instance"), text("thread"), text("call")]);
+}
+
+#[test]
+fn a_run_knows_what_its_model_can_do() {
+    let engine = crate::compose::open_engine(&Config::default()).unwrap();
+    for (name, vision, native_tools) in [
+        ("embedded", false, false),
+        ("groq", false, true),
+        ("openai", true, true),
+    ] {
+        let model = engine.describe(&engine.resolve(name).unwrap()).unwrap();
+        let start = prepare::of_model(&model, AgentProps::default());
+        assert_eq!((start.vision, start.native_tools), (vision, native_tools), "{name}");
+    }
+}
+
+/// The thread and the journal of a run as they are when the host stops before it publishes anything.
+async fn stopped(host: &Runtime, answered: &Answer) -> MemoryStore {
+    let (thread_id, trace_id) = (answered.thread_id.clone(), answered.trace_id.clone());
+    let store = MemoryStore::new();
+    let thread = NewThread {
+        id: thread_id.clone(),
+        ..NewThread::default()
+    };
+    store.create_thread(thread).await.unwrap();
+    let run = NewRun {
+        trace_id,
+        thread_id,
+        ..NewRun::default()
+    };
+    store.begin_run(run).await.unwrap();
+    for entry in host.store.read_journal(&answered.trace_id).await.unwrap() {
+        let (sequence, payload) = (entry.sequence, entry.payload);
+        let appended = store.append_journal(&answered.trace_id, sequence, &entry.kind, payload);
+        appended.await.unwrap();
+    }
+    store
+}
+
+#[tokio::test]
+async fn an_answer_that_a_stopped_host_did_not_publish_is_published_by_the_next() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&host, &answered).await;
+    let answer = answered.report.response.response;
+    end_leftovers(&store).await.unwrap();
+    let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Success);
+    let messages = store
+        .list_messages(&answered.thread_id, MessageOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(messages, [answer]);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_published_is_not_published_twice() {
+    let (_home, host) = counted();
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&host, &answered).await;
+    let answer = answered.report.response.response;
+    store.append_messages(&answered.thread_id, vec![answer]).await.unwrap();
+    end_leftovers(&store).await.unwrap();
+    let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Success);
+}

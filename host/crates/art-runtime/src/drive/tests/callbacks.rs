@@ -1,0 +1,393 @@
+//! What a watcher hears, with a model that reads its replies from a script (A82, A84).
+//!
+//! Elsewhere: the limit of model calls of a step, results too large for the model and the failure of a required tool are
+//! in `art-agent/tests/it/items.rs`; calls that do not run are in `art-tools/src/system/tests/progress.rs`; the pieces of
+//! a stream are in `streaming.rs`.
+
+use art_core::provider::{ModelRequest, RuntimeProviderConfig};
+use art_core::span::SpanContext;
+use art_core::stream::{ModelReply, StreamEvent};
+use art_core::tool::ParsedToolCall;
+use art_tools::{ToolProgress, ToolReport};
+
+use super::scripted::{Reply, breaks, calls, done, one_step, plan, says, scripted, tool};
+use super::*;
+
+/// Notes all that it hears, with its span; of the pieces of replies only those that are text.
+#[derive(Default)]
+struct Heard {
+    lines: Vec<(SpanContext, String)>,
+    largest: usize,
+    /// What to panic at, by its number.
+    panics_at: Option<usize>,
+}
+
+impl Heard {
+    fn note(&mut self, span: &SpanContext, line: impl Into<String>) {
+        self.lines.push((span.clone(), line.into()));
+        assert_ne!(Some(self.lines.len()), self.panics_at, "told to");
+    }
+
+    /// The lines, each with the number of its span in the order of their beginnings; 0 is the run.
+    fn story(&self) -> String {
+        let mut spans: Vec<&str> = Vec::new();
+        let line = |(span, line): &'_ (SpanContext, String)| format!("{} {line}", span.span_id);
+        let mut story = self.lines.iter().map(line).collect::<Vec<_>>().join("\n");
+        for (span, _) in &self.lines {
+            if !spans.contains(&span.span_id.as_str()) {
+                story = story.replace(&span.span_id, &spans.len().to_string());
+                spans.push(&span.span_id);
+            }
+        }
+        story
+    }
+
+    fn of(&self, kind: &str) -> Vec<&str> {
+        let lines = self.lines.iter().map(|(_, line)| line.as_str());
+        lines.filter(|line| line.starts_with(kind)).collect()
+    }
+}
+
+impl Watcher for Heard {
+    fn run_started(&mut self, span: &SpanContext, query: &str) {
+        self.note(span, format!("run started: {query}"));
+    }
+
+    fn model_called(&mut self, span: &SpanContext, model: &RuntimeProviderConfig, request: &ModelRequest) {
+        let line = format!("model called: {} for {:?}", model.provider_name, request.phase);
+        self.note(span, line);
+    }
+
+    fn stream(&mut self, piece: &Streamed<'_>) {
+        if let StreamEvent::Token(_) = piece.event {
+            self.note(piece.span, "token");
+        }
+    }
+
+    fn model_replied(&mut self, span: &SpanContext, reply: &ModelReply) {
+        self.note(
+            span,
+            format!("model replied: {} tokens", reply.metadata.usage().total_tokens),
+        );
+    }
+
+    fn model_failed(&mut self, span: &SpanContext, error: &ModelError) {
+        self.note(span, format!("model failed: {error}"));
+    }
+
+    fn tool_called(&mut self, span: &SpanContext, call: &ParsedToolCall) {
+        self.note(span, format!("tool called: {}{}", call.tool_name, call.arguments));
+    }
+
+    fn tool_progressed(&mut self, span: &SpanContext, progress: &ToolProgress) {
+        let ToolProgress {
+            parent_id,
+            title,
+            percent,
+            ..
+        } = progress;
+        self.note(span, format!("tool progressed: {parent_id:?} {title} {percent:?}"));
+    }
+
+    fn tool_returned(&mut self, span: &SpanContext, report: &ToolReport) {
+        let output = report.result.output.as_ref().map(Value::to_string).unwrap_or_default();
+        self.largest = self.largest.max(output.len());
+        self.note(span, format!("tool returned: {}", report.ending.as_str()));
+    }
+
+    fn run_failed(&mut self, span: &SpanContext, error: &ArtError) {
+        self.note(span, format!("run failed: {:?}, {error}", error.code));
+    }
+
+    fn run_ended(&mut self, span: &SpanContext, answer: &str) {
+        let answer = answer.lines().next().unwrap_or_default();
+        self.note(span, format!("run ended: {answer}"));
+    }
+}
+
+async fn hear(replies: impl IntoIterator<Item = Reply>) -> (Answer, Heard) {
+    let (_home, host) = scripted(replies);
+    let mut heard = Heard::default();
+    let answered = host.ask_watched(question(), CancellationToken::new(), &mut heard).await;
+    (answered.unwrap(), heard)
+}
+
+#[tokio::test]
+async fn a_run_without_tools_is_told_from_its_question_to_its_answer() {
+    let (_, heard) = hear([plan(&json!([])), says("2 million")]).await;
+    insta::assert_snapshot!(heard.story(), @r"
+    0 run started: What is the population of Paris?
+    1 model called: embedded for Planning
+    1 token
+    1 model replied: 12 tokens
+    2 model called: embedded for Synthesis
+    2 token
+    2 model replied: 12 tokens
+    0 run ended: 2 million
+    ");
+}
+
+#[tokio::test]
+async fn tools_that_are_called_one_after_the_other_are_told_between_the_model_calls() {
+    let (_, heard) = hear([one_step(), calls(&["one"]), calls(&["two"]), done(), says("3")]).await;
+    insta::assert_snapshot!(heard.story(), @r"
+    0 run started: What is the population of Paris?
+    1 model called: embedded for Planning
+    1 token
+    1 model replied: 12 tokens
+    2 model called: embedded for Execution
+    2 token
+    2 model replied: 12 tokens
+    3 tool called: one{}
+    3 tool returned: success
+    4 model called: embedded for Execution
+    4 token
+    4 model replied: 12 tokens
+    5 tool called: two{}
+    5 tool returned: success
+    6 model called: embedded for Execution
+    6 token
+    6 model replied: 12 tokens
+    7 model called: embedded for Synthesis
+    7 token
+    7 model replied: 12 tokens
+    0 run ended: 3
+    ");
+}
+
+#[tokio::test]
+async fn tools_of_one_reply_are_told_in_its_order_and_before_the_next_model_call() {
+    let (_, heard) = hear([one_step(), calls(&["two", "one"]), done(), says("3")]).await;
+    insta::assert_snapshot!(heard.story(), @r"
+    0 run started: What is the population of Paris?
+    1 model called: embedded for Planning
+    1 token
+    1 model replied: 12 tokens
+    2 model called: embedded for Execution
+    2 token
+    2 model replied: 12 tokens
+    3 tool called: two{}
+    3 tool returned: success
+    4 tool called: one{}
+    4 tool returned: success
+    5 model called: embedded for Execution
+    5 token
+    5 model replied: 12 tokens
+    6 model called: embedded for Synthesis
+    6 token
+    6 model replied: 12 tokens
+    0 run ended: 3
+    ");
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
+    let (answered, heard) = hear([one_step(), calls(&["fails", "panics"]), done(), says("3")]).await;
+    assert_eq!(
+        heard.of("tool"),
+        [
+            "tool called: fails{}",
+            "tool returned: failure",
+            "tool called: panics{}",
+            "tool returned: host_error"
+        ]
+    );
+    assert_eq!(heard.of("run ended"), ["run ended: 3"]);
+    assert_eq!(answered.calls.len(), 2);
+}
+
+/// A run with a tool that says how far it is, to somebody or to nobody.
+async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
+    let (_home, host) = scripted([one_step(), calls(&["works"]), done(), says("3")]);
+    let schema = serde_json::from_value(json!({
+        "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
+    }));
+    let works = DirectTool::new(schema.unwrap(), |call| async move {
+        call.progress.say("halfway", r#"{"done": 1, "of": 2}"#);
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        success(&json!(1))
+    });
+    host.tools.registry().register(Arc::new(works)).unwrap();
+    let answered = host
+        .ask_watched(question(), CancellationToken::new(), watcher)
+        .await
+        .unwrap();
+    let journal = host.store.read_journal(&answered.trace_id).await.unwrap();
+    (answered, format!("{journal:?}"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_says_of_its_work_is_told_between_its_start_and_its_end() {
+    let mut heard = Heard::default();
+    with_progress(&mut heard).await;
+    let expected = [
+        "tool called: works{}",
+        "tool progressed: Some(\"a\") halfway Some(50)",
+        "tool returned: success",
+    ];
+    assert_eq!(heard.of("tool"), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_says_of_its_work_is_no_part_of_the_run() {
+    let (answered, journal) = with_progress(&mut Unwatched).await;
+    assert_eq!(answered.report.response.response.content, "3");
+    assert!(!journal.contains("halfway"), "{journal}");
+}
+
+#[tokio::test]
+async fn a_tool_that_does_not_exist_is_neither_called_nor_returned() {
+    let (answered, heard) = hear([one_step(), calls(&["nobody", "one"]), done(), says("3")]).await;
+    assert_eq!(heard.of("tool"), ["tool called: one{}", "tool returned: success"]);
+    assert_eq!(answered.report.response.response.content, "3");
+}
+
+#[tokio::test]
+async fn a_large_result_is_given_whole() {
+    let (_, heard) = hear([one_step(), calls(&["large"]), done(), says("3")]).await;
+    assert_eq!(heard.largest, 100_002);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_fails_the_run_before_its_end() {
+    let (answered, heard) = hear([breaks()]).await;
+    assert_eq!(answered.report.response.metadata.status, RunStatus::Error);
+    insta::assert_snapshot!(heard.story(), @r"
+    0 run started: What is the population of Paris?
+    1 model called: embedded for Planning
+    1 model failed: the key is wrong
+    0 run failed: PlanningFailed, planning failed: the model could not be asked: the key is wrong
+    0 run ended: The query could not be answered: planning failed: the model could not be asked: the key is wrong.
+    ");
+}
+
+#[tokio::test]
+async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
+    let (answered, heard) = hear([one_step(), calls(&["one"]), done(), breaks()]).await;
+    assert_eq!(answered.report.response.metadata.status, RunStatus::Partial);
+    assert_eq!(heard.of("model failed"), ["model failed: the key is wrong"]);
+    assert_eq!(heard.of("run").len(), 2);
+}
+
+#[tokio::test]
+async fn a_run_that_the_store_refuses_is_told_to_fail_and_to_end() {
+    let (_home, host) = scripted([]);
+    let attachment = QueryAttachment {
+        name: "large.txt".to_owned(),
+        text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
+        ..QueryAttachment::default()
+    };
+    let question = Question {
+        attachments: vec![attachment],
+        ..question()
+    };
+    let mut heard = Heard::default();
+    let answered = host.ask_watched(question, CancellationToken::new(), &mut heard).await;
+    assert!(answered.is_err());
+    let [_, failed, ended] = heard.of("run")[..] else {
+        panic!("{}", heard.story())
+    };
+    assert!(failed.starts_with("run failed: StorageError, "), "{failed}");
+    assert!(ended.starts_with("run ended: Error: "), "{ended}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
+    let cancel = CancellationToken::new();
+    let (_home, host) = scripted([one_step(), calls(&["waits"])]);
+    let stops = cancel.clone();
+    let waits = tool("waits", move || {
+        stops.cancel();
+        std::future::pending()
+    });
+    host.tools.registry().register(waits).unwrap();
+    let mut heard = Heard::default();
+    host.ask_watched(question(), cancel, &mut heard).await.unwrap();
+    let last: Vec<_> = heard
+        .lines
+        .iter()
+        .rev()
+        .take(3)
+        .map(|(_, line)| line.as_str())
+        .collect();
+    let expected = [
+        "run ended: The run was cancelled before it was finished.",
+        "tool returned: cancelled",
+        "tool called: waits{}",
+    ];
+    assert_eq!(last, expected);
+    assert!(heard.of("run failed").is_empty());
+}
+
+#[tokio::test]
+async fn a_watcher_that_panics_hears_nothing_more_and_the_run_goes_on() {
+    let replies = || [one_step(), calls(&["one", "fails"]), done(), says("3")];
+    let (_, undisturbed) = hear(replies()).await;
+    for n in 1..=undisturbed.lines.len() {
+        let (_home, host) = scripted(replies());
+        let mut heard = Heard {
+            panics_at: Some(n),
+            ..Heard::default()
+        };
+        let answered = host.ask_watched(question(), CancellationToken::new(), &mut heard).await;
+        let answered = answered.unwrap();
+        assert_eq!(answered.report.response.response.content, "3", "{n}");
+        assert_eq!((heard.lines.len(), answered.watcher_panics), (n, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_panic_is_not_counted() {
+    let (answered, _) = hear([plan(&json!([])), says("3")]).await;
+    assert_eq!(answered.watcher_panics, 0);
+}
+
+#[tokio::test]
+#[should_panic = "told to"]
+async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
+    let (_home, host) = scripted([plan(&json!([])), says("3")]);
+    let mut question = question();
+    question.settings.strict_watcher = true;
+    let mut heard = Heard {
+        panics_at: Some(3),
+        ..Heard::default()
+    };
+    drop(host.ask_watched(question, CancellationToken::new(), &mut heard).await);
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_nothing_changes_nothing() {
+    let (_home, host) = scripted([one_step(), calls(&["one"]), done(), says("3")]);
+    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    assert_eq!(answered.report.response.response.content, "3");
+}
+
+// A83
+#[tokio::test]
+async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
+    let (answered, heard) = hear([one_step(), calls(&["one"]), done(), says("3")]).await;
+    let trace = answered.trace_id.replace('-', "");
+    let root = &heard.lines[0].0;
+    assert!(heard.lines.iter().all(|(span, _)| span.trace_id == trace));
+    assert_eq!(root.parent_span_id, None);
+    for (span, line) in &heard.lines {
+        let of_run = line.starts_with("run");
+        assert_eq!(span == root, of_run, "{line}");
+        assert_eq!(span.parent_span_id.as_ref() == Some(&root.span_id), !of_run, "{line}");
+    }
+}
+
+// A83
+#[tokio::test]
+async fn two_runs_are_two_traces() {
+    let (_home, host) = scripted([plan(&json!([])), says("1"), plan(&json!([])), says("2")]);
+    let mut heard = Heard::default();
+    for _ in 0..2 {
+        let answered = host.ask_watched(question(), CancellationToken::new(), &mut heard).await;
+        answered.unwrap();
+    }
+    let mut traces: Vec<_> = heard.lines.iter().map(|(span, _)| &span.trace_id).collect();
+    traces.dedup();
+    assert_eq!(traces.len(), 2);
+    assert_ne!(traces[0], traces[1]);
+}

@@ -1,0 +1,118 @@
+//! A host whose model reads its replies from a script, and what such a script is made of.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use art_core::error::{ModelErrorCode, ToolErrorCode};
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{LlmMetadata, StreamEvent};
+use art_model::{Model, ReasoningEngine};
+use art_tools::direct::failure;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+
+use super::*;
+
+pub(super) type Reply = Result<String, ModelError>;
+
+/// Gives one reply after the other, and fails when there is none left.
+#[derive(Debug)]
+struct Scripted {
+    embedded: Arc<dyn Model>,
+    replies: Mutex<VecDeque<Reply>>,
+}
+
+impl Model for Scripted {
+    fn config(&self) -> &RuntimeProviderConfig {
+        self.embedded.config()
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        self.embedded.capabilities()
+    }
+
+    fn stream(&self, _request: ModelRequest) -> BoxStream<'static, StreamEvent> {
+        let reply = self.replies.lock().unwrap().pop_front().unwrap_or_else(breaks);
+        let metadata = LlmMetadata {
+            input_tokens: Some(10),
+            output_tokens: Some(2),
+            ..LlmMetadata::default()
+        };
+        let events = match reply {
+            Ok(text) => vec![
+                StreamEvent::Token(text),
+                StreamEvent::Metadata(metadata),
+                StreamEvent::End,
+            ],
+            Err(error) => vec![StreamEvent::Error(error)],
+        };
+        stream::iter(events).boxed()
+    }
+}
+
+pub(super) fn plan(items: &Value) -> Reply {
+    let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": items});
+    Ok(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
+}
+
+pub(super) fn one_step() -> Reply {
+    plan(&json!([{"id": "a", "description": "do a", "stepType": "tool", "dependencies": []}]))
+}
+
+pub(super) fn calls(tools: &[&str]) -> Reply {
+    let calls: Vec<_> = tools
+        .iter()
+        .map(|tool| json!({"toolName": tool, "arguments": {}}))
+        .collect();
+    Ok(json!({ "toolCalls": calls }).to_string())
+}
+
+pub(super) fn done() -> Reply {
+    Ok(json!({"content": "done", "nextStepDecision": "complete_item"}).to_string())
+}
+
+pub(super) fn says(text: &str) -> Reply {
+    Ok(text.to_owned())
+}
+
+pub(super) fn breaks() -> Reply {
+    Err(ModelError {
+        code: ModelErrorCode::AuthenticationError,
+        message: "the key is wrong".to_owned(),
+        retry_after_ms: None,
+    })
+}
+
+/// A tool that takes nothing.
+pub(super) fn tool<F>(name: &str, run: impl Fn() -> F + Send + Sync + 'static) -> Arc<DirectTool>
+where
+    F: Future<Output = Ending> + Send + 'static,
+{
+    let schema = serde_json::from_value(json!({
+        "name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"},
+    }));
+    Arc::new(DirectTool::new(schema.unwrap(), move |_call| run()))
+}
+
+/// A host with the tools `one`, `two`, `fails`, `panics` and `large`, whose model replies that.
+pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
+    let (home, mut host) = counted();
+    let tools = host.tools.registry();
+    let answers = |name, output: Value| tool(name, move || std::future::ready(success(&output)));
+    for tool in [
+        answers("one", json!(1)),
+        answers("two", json!(2)),
+        answers("large", json!("x".repeat(100_000))),
+        tool("fails", || async {
+            failure(ToolErrorCode::IoError, "the disk is full")
+        }),
+        tool("panics", || async { panic!("told to") }),
+    ] {
+        tools.register(tool).unwrap();
+    }
+    host.engine = ReasoningEngine::with_model(Arc::new(Scripted {
+        embedded: Arc::new(art_lexical::LexicalModel::new()),
+        replies: Mutex::new(replies.into_iter().collect()),
+    }));
+    (home, host)
+}

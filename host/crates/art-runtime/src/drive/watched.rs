@@ -1,0 +1,167 @@
+//! The watcher of a run, and the spans of what it was told of.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use art_agent::{RunEvent, RunStart, RunView, StepId};
+use art_core::error::ArtError;
+use art_core::provider::{ModelRequest, RuntimeProviderConfig};
+use art_core::span::SpanContext;
+use art_core::stream::StreamEvent;
+use art_tools::CallProgress;
+
+use super::answer::CallCost;
+use super::watcher::{Streamed, Watcher};
+use super::work::progress::ModelCall;
+
+/// Tells a watcher of a run. Only what has begun ends, and it ends once: the end takes its span.
+pub(super) struct Watched<'a> {
+    watcher: Guarded<'a>,
+    query: String,
+    thread_id: String,
+    trace_id: String,
+    model: RuntimeProviderConfig,
+    root: SpanContext,
+    models: BTreeMap<StepId, SpanContext>,
+    /// By the identifier of the call, which a run uses once.
+    tools: BTreeMap<String, SpanContext>,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(watcher: &'a mut dyn Watcher, start: &RunStart, trace_id: &str) -> Self {
+        Self {
+            watcher: Guarded {
+                watcher: Some(watcher),
+                strict: false,
+                panics: 0,
+            },
+            query: start.props.query.clone(),
+            thread_id: start.props.thread_id.clone(),
+            trace_id: trace_id.to_owned(),
+            model: start.model.clone(),
+            root: SpanContext::root_of(trace_id),
+            models: BTreeMap::new(),
+            tools: BTreeMap::new(),
+        }
+    }
+
+    /// From now on the panic of the watcher is the panic of the run, or not.
+    pub(super) fn be_strict(&mut self, strict: bool) {
+        self.watcher.strict = strict;
+    }
+
+    /// How often the watcher panicked.
+    pub(super) fn panics(&self) -> u32 {
+        self.watcher.panics
+    }
+
+    pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+        self.watcher.tell(|watcher| watcher.update(view, calls));
+    }
+
+    pub(super) fn run_started(&mut self) {
+        self.watcher
+            .tell(|watcher| watcher.run_started(&self.root, &self.query));
+    }
+
+    pub(super) fn model_called(&mut self, step: StepId, request: &ModelRequest) {
+        let span = self.root.child();
+        tracing::debug!(run = self.trace_id, span = span.span_id, "a model is asked");
+        self.watcher
+            .tell(|watcher| watcher.model_called(&span, &self.model, request));
+        self.models.insert(step, span);
+    }
+
+    pub(super) fn stream(&mut self, call: &ModelCall, event: &StreamEvent) {
+        let Some(span) = self.models.get(&call.id) else { return };
+        let piece = Streamed {
+            span,
+            thread_id: &self.thread_id,
+            trace_id: &self.trace_id,
+            provider: &self.model.provider_name,
+            call: call.id,
+            phase: call.phase,
+            step: call.step.as_ref(),
+            event,
+        };
+        self.watcher.tell(|watcher| watcher.stream(&piece));
+    }
+
+    /// The end of a model's call, if `event` is one.
+    pub(super) fn model_ended(&mut self, event: &RunEvent) {
+        let (step, reply) = match event {
+            RunEvent::ModelReplied { step, reply, .. } => (step, Ok(reply)),
+            RunEvent::ModelFailed { step, error, .. } => (step, Err(error)),
+            _ => return,
+        };
+        if let Some(span) = self.models.remove(step) {
+            let replied = reply.is_ok();
+            tracing::debug!(run = self.trace_id, span = span.span_id, replied, "a model ended");
+            self.watcher.tell(|watcher| match reply {
+                Ok(reply) => watcher.model_replied(&span, reply),
+                Err(error) => watcher.model_failed(&span, error),
+            });
+        }
+    }
+
+    pub(super) fn tool(&mut self, progress: &CallProgress) {
+        match progress {
+            CallProgress::Started(call) => {
+                let span = self.root.child();
+                tracing::debug!(
+                    run = self.trace_id,
+                    span = span.span_id,
+                    tool = call.tool_name,
+                    "a tool runs"
+                );
+                self.watcher.tell(|watcher| watcher.tool_called(&span, call));
+                self.tools.insert(call.call_id.clone(), span);
+            }
+            CallProgress::Said(progress) => {
+                if let Some(span) = self.tools.get(&progress.call_id) {
+                    self.watcher.tell(|watcher| watcher.tool_progressed(span, progress));
+                }
+            }
+            CallProgress::Ended(report) => {
+                if let Some(span) = self.tools.remove(&report.result.call_id) {
+                    let ending = report.ending.as_str();
+                    tracing::debug!(run = self.trace_id, span = span.span_id, ending, "a tool ended");
+                    self.watcher.tell(|watcher| watcher.tool_returned(&span, report));
+                }
+            }
+        }
+    }
+
+    /// The only end of a run: with an answer, or with an error and the text in place of the answer.
+    pub(super) fn run_ended(&mut self, error: Option<&ArtError>, answer: &str) {
+        if let Some(error) = error {
+            self.watcher.tell(|watcher| watcher.run_failed(&self.root, error));
+        }
+        self.watcher.tell(|watcher| watcher.run_ended(&self.root, answer));
+    }
+}
+
+/// A watcher until it panics. What it holds may be half changed then, so it is not called again.
+struct Guarded<'a> {
+    watcher: Option<&'a mut dyn Watcher>,
+    strict: bool,
+    panics: u32,
+}
+
+impl Guarded<'_> {
+    /// The only place that calls a watcher (X10).
+    fn tell(&mut self, what: impl FnOnce(&mut dyn Watcher)) {
+        let Some(watcher) = self.watcher.as_deref_mut() else {
+            return;
+        };
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(watcher))) else {
+            return;
+        };
+        if self.strict {
+            resume_unwind(panic);
+        }
+        tracing::error!("the watcher of a run panicked; the run goes on without it");
+        self.watcher = None;
+        self.panics += 1;
+    }
+}

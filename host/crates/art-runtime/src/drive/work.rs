@@ -1,0 +1,115 @@
+//! What is under way: the open steps of a run, and how they are done.
+
+mod ask;
+mod batch;
+mod enabled;
+mod kept;
+pub(super) mod progress;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use art_agent::{Run, RunEvent, RunStart, Step, StepId};
+use art_tools::{CallScope, EnabledTools};
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, SelectAll};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::CallCost;
+use super::watched::Watched;
+use crate::runtime::Runtime;
+use enabled::ToolsOfThread;
+use progress::Progress;
+
+/// How long calls that were cancelled may take until they have ended.
+const DRAIN: Duration = Duration::from_secs(3);
+
+/// The steps that were begun and have not ended. Calls of tools are apart, because they must not be dropped: what they did
+/// has to be recorded.
+pub(super) struct Work<'a> {
+    host: &'a Runtime,
+    scope: CallScope,
+    begun: BTreeSet<StepId>,
+    /// Polled when the driver is ready for the next piece, so nothing is buffered here.
+    models: SelectAll<BoxStream<'static, Progress>>,
+    tools: SelectAll<BoxStream<'a, Progress>>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(host: &'a Runtime, start: &RunStart, trace_id: &str, cancel: &CancellationToken) -> Self {
+        let scope = CallScope {
+            thread_id: start.props.thread_id.clone(),
+            trace_id: trace_id.to_owned(),
+            enabled_tools: EnabledTools::Asked(Arc::new(ToolsOfThread::new(host, start))),
+            cancel: cancel.child_token(),
+            ..CallScope::default()
+        };
+        Self {
+            host,
+            scope,
+            begun: BTreeSet::new(),
+            models: SelectAll::new(),
+            tools: SelectAll::new(),
+        }
+    }
+
+    /// Begins every open step that has not begun. A model's call has begun with this; a tool's is told of when it runs.
+    pub(super) fn begin(&mut self, run: &Run, watched: &mut Watched<'_>) {
+        for id in run.open_steps() {
+            if !self.begun.insert(id) {
+                continue;
+            }
+            match run.step(id) {
+                Some(Step::CallModel { id, request, .. }) => {
+                    watched.model_called(id, &request);
+                    self.models.push(ask::ask(self.host, id, *request));
+                }
+                Some(Step::CallTools {
+                    id,
+                    item_id,
+                    calls,
+                    files,
+                }) => {
+                    let scope = self.scope.clone();
+                    self.tools
+                        .push(batch::call(self.host, id, item_id, (calls, files), scope));
+                }
+                // The loop ends before it asks for the end.
+                Some(Step::Finish(_)) | None => {}
+            }
+        }
+    }
+
+    /// The next piece, or the next step that ends; none when nothing is under way.
+    pub(super) async fn next(&mut self) -> Option<Progress> {
+        tokio::select! {
+            Some(progress) = self.models.next(), if !self.models.is_empty() => Some(progress),
+            Some(progress) = self.tools.next(), if !self.tools.is_empty() => Some(progress),
+            else => None,
+        }
+    }
+
+    /// Cancels what is under way and waits until the tools have ended; gives what came of their steps, and what their calls
+    /// cost.
+    pub(super) async fn drain(&mut self, watched: &mut Watched<'_>) -> Vec<(RunEvent, Vec<CallCost>)> {
+        self.scope.cancel.cancel();
+        self.models.clear();
+        let mut steps = Vec::new();
+        let ended = async {
+            while let Some(progress) = self.tools.next().await {
+                match progress {
+                    Progress::Ended(event, costs) => steps.push((*event, costs)),
+                    Progress::Call(progress) => watched.tool(&progress),
+                    Progress::Piece { .. } => {}
+                }
+            }
+        };
+        if tokio::time::timeout(DRAIN, ended).await.is_err() {
+            tracing::warn!("tool calls did not end when they were cancelled, so they are not recorded");
+            // Nobody waits for them once more.
+            self.tools.clear();
+        }
+        steps
+    }
+}

@@ -1,0 +1,42 @@
+//! Which tools a thread may use while its run goes on.
+
+use std::sync::Arc;
+
+use art_agent::RunStart;
+use art_store::Store;
+use art_tools::AskEnabled;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::runtime::Runtime;
+
+/// Looks the settings of the thread up at each call, so that a tool which is taken away is refused from then on.
+#[derive(Debug)]
+pub(super) struct ToolsOfThread {
+    store: Arc<dyn Store>,
+    thread_id: String,
+}
+
+impl ToolsOfThread {
+    pub(super) fn new(host: &Runtime, start: &RunStart) -> Self {
+        Self {
+            store: Arc::clone(&host.store),
+            thread_id: start.props.thread_id.clone(),
+        }
+    }
+}
+
+impl AskEnabled for ToolsOfThread {
+    fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool> {
+        async move {
+            match self.store.get_thread(&self.thread_id).await {
+                Ok(thread) => thread.is_some_and(|thread| thread.config.enables(tool)),
+                Err(error) => {
+                    tracing::error!(thread = self.thread_id, tool, %error, "a call is refused: its thread cannot be read");
+                    false
+                }
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a host cannot be put together, or a question cannot be asked.
+
+use std::path::PathBuf;
+
+pub use art_core::error::in_one_line;
+
+use crate::config::ConfigError;
+
+/// Why a host cannot be put together, or a question cannot be asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The sandbox cannot start.
+    #[error(transparent)]
+    Sandbox(#[from] art_sandbox::SandboxError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] art_store::StoreError),
+    /// The model cannot be used.
+    #[error(transparent)]
+    Model(#[from] art_core::error::ModelError),
+    /// A tool of the program's own is refused.
+    #[error(transparent)]
+    Tool(#[from] art_tools::RegisterError),
+    /// The plugins folder exists and cannot be read.
+    #[error("failed to read the plugins folder `{path}`")]
+    Plugins {
+        /// The folder.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The question is too long for any model to plan in time.
+    #[error(
+        "the question has {chars} characters, and {most} are the most; attach the text as a file and ask about that"
+    )]
+    QuestionTooLong {
+        /// Its characters.
+        chars: usize,
+        /// Characters that a question may have.
+        most: usize,
+    },
+    /// There is no conversation of that identifier.
+    #[error("there is no thread `{id}`")]
+    NoThread {
+        /// The identifier.
+        id: String,
+    },
+    /// What the store has of a run or a conversation is not what was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// Reports a violated invariant.
+    #[error("the host made a mistake: {0}")]
+    Internal(String),
+}
+
+impl RuntimeError {
+    /// Reports a violated invariant.
+    pub(crate) fn internal(error: impl std::fmt::Display) -> Self {
+        Self::Internal(error.to_string())
+    }
+}

@@ -1,0 +1,153 @@
+//! Runs that a host left behind when it stopped: nobody works on them, so they are ended.
+
+use art_agent::{Effect, Run, RunEvent, RunReport};
+use art_core::agent::RunStatus;
+use art_store::{RunFilter, RunState, Store, StoreError};
+use serde_json::json;
+
+use crate::drive::journal;
+use crate::error::RuntimeError;
+
+/// Ends every run that is still called running. Only for the one process that may write to the store, before it begins a
+/// run of its own. A run whose journal has its end gets that end; any other is an error.
+///
+/// # Errors
+/// When the runs cannot be listed. A run that cannot be ended is left for the next time.
+pub(crate) async fn end_leftovers(store: &dyn Store) -> Result<(), RuntimeError> {
+    let filter = RunFilter {
+        status: Some(RunState::Running),
+        ..RunFilter::default()
+    };
+    for run in store.list_runs(filter).await? {
+        if let Err(error) = end_leftover(store, &run).await {
+            tracing::warn!(run = run.trace_id, %error, "a run of an earlier host could not be ended");
+        }
+    }
+    Ok(())
+}
+
+async fn end_leftover(store: &dyn Store, run: &art_store::Run) -> Result<(), RuntimeError> {
+    let finished = match replayed(store, run).await {
+        Ok(finished) => finished,
+        Err(error) => {
+            tracing::warn!(run = run.trace_id, %error, "the journal of a run cannot be replayed");
+            None
+        }
+    };
+    if let Some(report) = finished {
+        return journal::end(store, &run.trace_id, &report).await;
+    }
+    let summary = json!({"error": "the host stopped before the run was finished"});
+    store.end_run(&run.trace_id, RunStatus::Error, summary).await?;
+    Ok(())
+}
+
+/// The run's report if its journal has its end. What the last event leads to is published again: the host may have stopped
+/// between the two.
+async fn replayed(store: &dyn Store, run: &art_store::Run) -> Result<Option<RunReport>, RuntimeError> {
+    let events = journal::events(store, &run.trace_id).await?;
+    let Some((last, before)) = events.split_last() else {
+        return Ok(None);
+    };
+    let (replayed, mut effects) = apply_last(before, last).map_err(RuntimeError::Damaged)?;
+    if !is_latest(store, run).await? {
+        // The state of the thread is a later run's.
+        effects.retain(|effect| !matches!(effect, Effect::SaveState(_)));
+    }
+    let state = store.load_state(&run.thread_id).await?;
+    let mut version = state.map(|state| state.version);
+    journal::publish(store, &run.thread_id, &mut version, effects).await?;
+    Ok(replayed.finished().cloned())
+}
+
+fn apply_last(before: &[RunEvent], last: &RunEvent) -> Result<(Run, Vec<Effect>), String> {
+    if before.is_empty() {
+        return Run::start(last).map_err(|error| error.to_string());
+    }
+    let mut run = Run::replay(before).map_err(|error| error.to_string())?;
+    let effects = run.apply(last).map_err(|error| error.to_string())?;
+    Ok((run, effects))
+}
+
+async fn is_latest(store: &dyn Store, run: &art_store::Run) -> Result<bool, StoreError> {
+    let filter = RunFilter {
+        thread_id: Some(run.thread_id.clone()),
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    let runs = store.list_runs(filter).await?;
+    Ok(runs.first().is_some_and(|latest| latest.trace_id == run.trace_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_agent::RunStart;
+    use art_core::agent::AgentProps;
+    use art_core::provider::RuntimeProviderConfig;
+    use art_store::{MemoryStore, MessageOptions, NewRun, NewThread};
+    use serde_json::Value;
+
+    async fn store_with(events: &[RunEvent]) -> MemoryStore {
+        let store = MemoryStore::new();
+        let thread = NewThread {
+            id: "t".to_owned(),
+            ..NewThread::default()
+        };
+        store.create_thread(thread).await.unwrap();
+        let run = NewRun {
+            trace_id: "r".to_owned(),
+            thread_id: "t".to_owned(),
+            ..NewRun::default()
+        };
+        store.begin_run(run).await.unwrap();
+        for (event, sequence) in events.iter().zip(1..) {
+            let payload = serde_json::to_value(event).unwrap();
+            store.append_journal("r", sequence, "event", payload).await.unwrap();
+        }
+        store
+    }
+
+    fn events() -> Vec<RunEvent> {
+        let props = AgentProps {
+            query: "q".to_owned(),
+            thread_id: "t".to_owned(),
+            trace_id: Some("r".to_owned()),
+            ..AgentProps::default()
+        };
+        let model = RuntimeProviderConfig::new("p", "m");
+        let start = Box::new(RunStart::new(props, model));
+        vec![RunEvent::Started { at: 1, start }, RunEvent::CancelRequested { at: 2 }]
+    }
+
+    /// The run, and what its thread says then.
+    async fn ended(events: &[RunEvent]) -> (art_store::Run, Vec<String>) {
+        let store = store_with(events).await;
+        end_leftovers(&store).await.unwrap();
+        let messages = store.list_messages("t", MessageOptions::default()).await.unwrap();
+        let said = messages.into_iter().map(|message| message.content).collect();
+        (store.get_run("r").await.unwrap().unwrap(), said)
+    }
+
+    #[tokio::test]
+    async fn a_run_whose_journal_has_its_end_gets_that_end() {
+        let (run, said) = ended(&events()).await;
+        assert_eq!((run.status, said.len()), (RunState::Cancelled, 0));
+        assert_eq!(run.summary.pointer("/metadata/traceId"), Some(&Value::from("r")));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_was_broken_off_is_an_error() {
+        for events in [&events()[..1], &[]] {
+            let (run, _) = ended(events).await;
+            assert_eq!(run.status, RunState::Error);
+            assert!(run.summary["error"].as_str().unwrap().contains("the host stopped"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_in_a_journal_is_part_of_the_conversation() {
+        assert_eq!(ended(&events()[..1]).await.1, ["q"]);
+        assert!(ended(&[]).await.1.is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! Direct tools whose function takes a type of its own.
+
+use std::fmt::Display;
+
+use art_core::error::ToolErrorCode;
+use art_core::outcome::Ending;
+use art_core::tool::{ExecutionMode, ToolExample, ToolSchema};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::direct::{DirectTool, failure, success};
+
+impl DirectTool {
+    /// Creates a tool of an asynchronous function. The schema of its input is derived from the type of its argument, and doc
+    /// comments of the fields become descriptions. The model reads the text of an error.
+    pub fn typed<I, O, E, F, Fut>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        I: DeserializeOwned + JsonSchema,
+        O: Serialize,
+        E: Display,
+        F: Fn(I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, E>> + Send + 'static,
+    {
+        let schema = ToolSchema {
+            name: name.into(),
+            description: description.into(),
+            input_schema: input_schema::<I>(),
+            output_schema: None,
+            examples: Vec::new(),
+            execution_mode: ExecutionMode::Functional,
+            blocking_config: None,
+            display_config: None,
+        };
+        Self::new(schema, move |call| {
+            let running = serde_json::from_value(call.arguments).map(&function);
+            async move {
+                match running {
+                    Ok(running) => ending(running.await),
+                    Err(error) => failure(ToolErrorCode::ValidationError, error.to_string()),
+                }
+            }
+        })
+    }
+
+    /// Adds an example: a question in a person's words, and the input that answers it. Models learn from examples when to call
+    /// a tool.
+    #[must_use]
+    pub fn example(mut self, question: impl Into<String>, input: Value) -> Self {
+        self.schema.examples.push(ToolExample {
+            input,
+            output: None,
+            description: Some(question.into()),
+        });
+        self
+    }
+}
+
+fn ending<O: Serialize, E: Display>(result: Result<O, E>) -> Ending {
+    match result.map(|output| serde_json::to_value(output)) {
+        Ok(Ok(output)) => success(&output),
+        Ok(Err(error)) => failure(ToolErrorCode::InvalidOutput, format!("the output is no JSON: {error}")),
+        Err(error) => failure(ToolErrorCode::Unknown, error.to_string()),
+    }
+}
+
+/// Returns the schema of a type, self-contained and with an object at its root.
+fn input_schema<I: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.meta_schema = None;
+    settings.inline_subschemas = true;
+    let mut schema = settings.into_generator().into_root_schema_for::<I>();
+    // The name of the Rust type.
+    schema.remove("title");
+    let mut schema = schema.to_value();
+    if let Some(root) = schema.as_object_mut() {
+        // An enum of objects has `oneOf` at its root and no type.
+        root.entry("type").or_insert_with(|| "object".into());
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Memory, call};
+    use crate::{CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Division {
+        /// What is divided.
+        dividend: i32,
+        divisor: i32,
+    }
+
+    fn division() -> DirectTool {
+        DirectTool::typed("division", "Divides.", async |input: Division| {
+            let quotient = input.dividend.checked_div(input.divisor);
+            quotient.ok_or("a number cannot be divided by 0")
+        })
+    }
+
+    #[test]
+    fn the_schema_of_a_typed_tool_is_that_of_its_input() {
+        let schema = division().schema().input_schema.clone();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["required"], json!(["dividend", "divisor"]));
+        assert_eq!(schema["properties"]["dividend"]["description"], "What is divided.");
+        assert_eq!(schema.get("title"), None);
+    }
+
+    async fn divided(dividend: i32, divisor: Value) -> ToolReport {
+        let registry = Arc::new(ToolRegistry::new());
+        registry.register(Arc::new(division())).unwrap();
+        let system = ToolSystem::new(registry, Arc::new(Memory::default()), SystemConfig::default());
+        let scope = CallScope {
+            enabled_tools: EnabledTools::named(["division"]),
+            ..CallScope::default()
+        };
+        let call = call("division", json!({"dividend": dividend, "divisor": divisor}));
+        system.execute_batch(vec![call], &scope).await.remove(0)
+    }
+
+    #[tokio::test]
+    async fn a_typed_tool_gives_what_its_function_returns() {
+        assert_eq!(divided(6, json!(3)).await.result.output, Some(json!(2)));
+    }
+
+    #[tokio::test]
+    async fn the_error_of_its_function_is_the_error_of_a_typed_tool() {
+        let error = divided(6, json!(0)).await.result.error;
+        assert_eq!(error.as_deref(), Some("a number cannot be divided by 0"));
+    }
+
+    #[tokio::test]
+    async fn a_typed_tool_is_not_called_with_what_is_not_its_type() {
+        assert!(divided(6, json!("three")).await.result.metadata.not_run);
+    }
+}

@@ -1,0 +1,146 @@
+//! Every identifier of a rule that a comment or a document cites is in `host/CONTRACTS.md`, and every rule there is
+//! cited where it says that it is carried out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const DOCUMENT: &str = "host/CONTRACTS.md";
+
+/// A rule of the document: the files that carry it out, relative to the root of the workspace.
+type Rules = BTreeMap<String, Vec<String>>;
+
+/// An identifier that is in a file.
+struct Citation {
+    identifier: String,
+    path: String,
+    line: usize,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn rules() -> Rules {
+    let document = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
+    document.lines().filter_map(rule).collect()
+}
+
+/// Returns the rule in a row such as ``| C48 | .. | `crates/art-core/src/agent.rs` |``.
+fn rule(line: &str) -> Option<(String, Vec<String>)> {
+    let mut cells = line.strip_prefix("| ")?.split(" | ");
+    let identifier = cells.next().filter(|cell| is_identifier(cell))?;
+    let files = cells.last()?.split('`').skip(1).step_by(2);
+    Some((identifier.to_owned(), files.map(workspace_path).collect()))
+}
+
+/// Paths in the document are relative to it.
+fn workspace_path(path: &str) -> String {
+    match path.strip_prefix("../") {
+        Some(path) => path.to_owned(),
+        None => format!("host/{path}"),
+    }
+}
+
+/// Returns whether `word` is a letter and a number of up to three digits, as `C48`, `M01`, `P33a` and `S003`.
+fn is_identifier(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix(['A', 'B', 'C', 'D', 'M', 'P', 'Q', 'R', 'S', 'T', 'X']) else {
+        return false;
+    };
+    let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    rest.len() - digits.len() <= 1 && (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Returns every Rust, Markdown and WIT file of the project, relative to the root. Plugins carry out no rule of the
+/// host.
+fn sources() -> Vec<String> {
+    let mut found = Vec::new();
+    let mut directories = vec![PathBuf::new()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(root().join(&directory)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let path = directory.join(&name);
+            if entry.file_type().unwrap().is_dir() {
+                let is_ours = !name.starts_with('.') || name == ".github";
+                if is_ours && name != "target" && path != Path::new("plugins") {
+                    directories.push(path);
+                }
+            } else if name.ends_with(".rs") || name.ends_with(".md") || name.ends_with(".wit") {
+                found.push(path.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.retain(|path| path != DOCUMENT);
+    found
+}
+
+/// Returns what people read of a line: all of a document, the comment of a line of code.
+fn prose<'a>(path: &str, line: &'a str) -> &'a str {
+    if path.ends_with(".md") {
+        return line;
+    }
+    let mut comments = line.match_indices("//").map(|(at, _)| line.split_at(at));
+    let comment = comments.find(|(code, _)| !code.ends_with(':'));
+    comment.map_or("", |(_, comment)| comment)
+}
+
+/// Returns the identifiers in `prose`; what is in backticks is code.
+fn identifiers(prose: &str) -> impl Iterator<Item = &str> {
+    let outside = prose.split('`').step_by(2);
+    let words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.filter(|word| is_identifier(word))
+}
+
+fn citations() -> Vec<Citation> {
+    let mut found = Vec::new();
+    for path in sources() {
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        for (at, line) in text.lines().enumerate() {
+            found.extend(identifiers(prose(&path, line)).map(|identifier| Citation {
+                identifier: identifier.to_owned(),
+                path: path.clone(),
+                line: at + 1,
+            }));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_cited_rule_is_in_the_contracts() {
+    let rules = rules();
+    let unknown: Vec<_> = citations()
+        .into_iter()
+        .filter(|citation| !rules.contains_key(&citation.identifier))
+        .map(|citation| format!("{}:{}: `{}`", citation.path, citation.line, citation.identifier))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "not in {DOCUMENT}: add a line there, or put what is no citation in backticks:\n{}",
+        unknown.join("\n")
+    );
+}
+
+#[test]
+fn every_rule_is_cited_where_it_is_carried_out() {
+    let mut cited: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for citation in citations() {
+        cited.entry(citation.identifier).or_default().push(citation.path);
+    }
+    let mut faults = Vec::new();
+    for (identifier, files) in rules() {
+        let by = cited.get(&identifier).map(Vec::as_slice).unwrap_or_default();
+        if files.is_empty() {
+            faults.push(format!("`{identifier}` names no file"));
+        }
+        let missing = files.iter().filter(|file| !by.contains(file));
+        faults.extend(missing.map(|file| format!("`{identifier}` is not cited in {file}, but in {by:?}")));
+    }
+    assert!(faults.is_empty(), "in {DOCUMENT}:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn identifiers_are_told_from_other_words() {
+    let found: Vec<_> = identifiers("(C48, P33a) of `B2`, BM25, UTF8, M01: R2-D2, S3000 and a B").collect();
+    assert_eq!(found, ["C48", "P33a", "M01", "R2", "D2"]);
+}

@@ -1,0 +1,103 @@
+//! A model server on this machine: told of to a person who chose no model, and asked by nobody else.
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::provider::{Provider, Reply};
+
+/// Returns a server that lists these models, as Ollama does, and a home that finds it in Ollama's place.
+fn serving(models: &[&str]) -> (Provider, Home) {
+    let models: Vec<Value> = models
+        .iter()
+        .map(|id| json!({"id": id, "object": "model", "created": 1_760_000_000, "owned_by": "library"}))
+        .collect();
+    let list = json!({"object": "list", "data": models});
+    let server = Provider::start(move |_| Reply::Json(200, "", list.clone()));
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        &format!("[providers.ollama]\nbase_url = \"{}\"\n", server.base_url),
+    );
+    (server, home)
+}
+
+#[test]
+fn a_run_says_that_a_server_is_there_and_how_to_use_it() {
+    let (server, home) = serving(&["nomic-embed-text:latest", "llama3.2:1b", "qwen3:8b"]);
+    let ran = home.run("What is 2+2?");
+    ran.answers(&["4"]);
+    let offer = format!(
+        "a model server answers at {}: --model ollama:llama3.2:1b uses it",
+        server.base_url
+    );
+    assert!(ran.stderr().lines().any(|line| line == offer), "{ran}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    assert_eq!(
+        (requests[0].path.as_str(), &requests[0].body),
+        ("/v1/models", &Value::Null)
+    );
+}
+
+#[test]
+fn the_offer_works() {
+    let (server, home) = serving(&["qwen3:8b"]);
+    let ran = home.art(&["run", "--model", "ollama:qwen3:8b", "What is 2+2?"]);
+    assert!(ran.stderr().starts_with("model ollama:qwen3:8b at "), "{ran}");
+    assert_eq!(server.request().body["model"], "qwen3:8b");
+}
+
+#[test]
+fn doctor_says_that_a_server_is_there() {
+    let (server, home) = serving(&["qwen3:8b"]);
+    let ran = home.art(&["doctor"]);
+    let offer = format!(
+        "a model server answers at {}: --model ollama:qwen3:8b uses it",
+        server.base_url
+    );
+    assert!(ran.stdout().contains(&offer), "{ran}");
+}
+
+#[test]
+fn a_server_without_models_is_told_of_with_what_to_do() {
+    let (_server, home) = serving(&["nomic-embed-text:latest"]);
+    let ran = home.run("What is 2+2?");
+    assert!(
+        ran.stderr().contains("without a model yet (hint: `ollama pull qwen3`"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn nobody_is_asked_when_a_model_is_chosen_or_a_program_reads() {
+    let (server, home) = serving(&["qwen3:8b"]);
+    for args in [
+        &["run", "--model", "embedded", "What is 2+2?"][..],
+        &["--json", "run", "What is 2+2?"],
+    ] {
+        home.art(args).answers(&["4"]);
+    }
+    home.file(
+        "art.toml",
+        &format!(
+            "model = \"embedded\"\n[providers.ollama]\nbase_url = \"{}\"\n",
+            server.base_url
+        ),
+    );
+    home.run("What is 2+2?").answers(&["4"]);
+    home.art(&["doctor"]);
+    assert!(server.requests().is_empty(), "somebody was asked");
+}
+
+#[test]
+fn a_server_that_gives_no_list_of_models_is_not_told_of() {
+    let refusing = Provider::failing(404, "", json!({"error": "not found"}));
+    let silent = Provider::start(|_| Reply::Hang(""));
+    for base_url in [&refusing.base_url, &silent.base_url, "http://127.0.0.1:1/v1"] {
+        let home = Home::new();
+        home.file("art.toml", &format!("[providers.ollama]\nbase_url = \"{base_url}\"\n"));
+        let ran = home.run("What is 2+2?");
+        ran.answers(&["4"]);
+        assert!(!ran.stderr().contains("model server"), "{ran}");
+    }
+}
