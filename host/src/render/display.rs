@@ -1,6 +1,6 @@
 //! A run as a person sees it: the plan and the notes on stderr, the answer on stdout.
 
-use art_agent::{AnswerStream, RunStage, RunView, StepId};
+use art_agent::{ActionId, AnswerStream, RunStage, RunView};
 use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
 use art_runtime::{CallCost, Streamed, Watcher};
@@ -24,7 +24,7 @@ pub(crate) struct Display {
 #[derive(Default)]
 struct Written {
     /// The call that writes it.
-    call: Option<StepId>,
+    call: Option<ActionId>,
     reader: AnswerStream,
     text: String,
 }
@@ -72,7 +72,7 @@ impl Display {
         }
     }
 
-    fn write(&mut self, call: StepId, token: &str) {
+    fn write(&mut self, call: ActionId, token: &str) {
         let Some(written) = &mut self.written else { return };
         if written.call.replace(call).is_some_and(|before| before != call) {
             // The model was asked once more.

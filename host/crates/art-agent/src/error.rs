@@ -1,6 +1,6 @@
 //! Errors of applying an event. The run itself never fails without an answer.
 
-use crate::step::StepId;
+use crate::action::ActionId;
 
 /// An event does not fit the run, which is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,28 +11,30 @@ pub enum ApplyError {
     /// The run has its answer already.
     #[error("the run is finished; drop answers that come after its end")]
     Finished,
-    /// The step was answered before, or never existed.
-    #[error("step `{step}` is not open; answer each step once")]
+    /// The action was answered before, or never existed.
+    #[error("action `{action}` is not open; answer each action once")]
     StepNotOpen {
-        /// The step that was answered.
-        step: StepId,
+        /// The action that was answered.
+        action: ActionId,
     },
     /// A model replied where tool results were expected, or the other way round.
-    #[error("step `{step}` waits for {expected}")]
+    #[error("action `{action}` waits for {expected}")]
     WrongAnswer {
-        /// The step that was answered.
-        step: StepId,
+        /// The action that was answered.
+        action: ActionId,
         /// What would have answered it.
         expected: &'static str,
     },
     /// The results are not those of the calls.
-    #[error("step `{step}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}")]
+    #[error(
+        "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"
+    )]
     ResultsDoNotMatch {
-        /// The step that was answered.
-        step: StepId,
+        /// The action that was answered.
+        action: ActionId,
         /// The call concerned.
         call_id: String,
-        /// `missing`, `given twice`, or `of no call of the step`.
+        /// `missing`, `given twice`, or `of no call of the action`.
         fault: &'static str,
     },
 }

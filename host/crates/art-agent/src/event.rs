@@ -15,7 +15,7 @@ use art_core::usage::Usage;
 use art_core::{JsonObject, id};
 use serde::{Deserialize, Serialize};
 
-use crate::step::StepId;
+use crate::action::ActionId;
 
 /// One event. The journal of a run is a list of these, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,30 +29,33 @@ pub enum RunEvent {
         /// What it begins with.
         start: Box<RunStart>,
     },
-    /// A model answered a [`crate::Step::CallModel`].
+    /// A model answered a [`crate::Action::CallModel`].
     ModelReplied {
         /// When.
         at: Timestamp,
-        /// The step.
-        step: StepId,
+        /// The action. Its name in the journal is `step`.
+        #[serde(rename = "step")]
+        action: ActionId,
         /// The whole reply.
         reply: ModelReply,
     },
-    /// A model did not answer a [`crate::Step::CallModel`].
+    /// A model did not answer a [`crate::Action::CallModel`].
     ModelFailed {
         /// When.
         at: Timestamp,
-        /// The step.
-        step: StepId,
+        /// The action. Its name in the journal is `step`.
+        #[serde(rename = "step")]
+        action: ActionId,
         /// Why not, after all retries.
         error: ModelError,
     },
-    /// All calls of a [`crate::Step::CallTools`] ended.
+    /// All calls of a [`crate::Action::CallTools`] ended.
     ToolsReturned {
         /// When.
         at: Timestamp,
-        /// The step.
-        step: StepId,
+        /// The action. Its name in the journal is `step`.
+        #[serde(rename = "step")]
+        action: ActionId,
         /// One for each call, in any order.
         results: Vec<ToolResult>,
         /// What all of them used together.

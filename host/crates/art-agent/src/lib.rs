@@ -1,6 +1,6 @@
 //! The agent: Plan, Execute, Synthesize, as a state machine that does no I/O.
 //!
-//! A [`Run`] is the fold of its [`RunEvent`]s. It lists what has to be done next ([`Run::next_steps`]). A driver does
+//! A [`Run`] is the fold of its [`RunEvent`]s. It lists what has to be done next ([`Run::open_actions`]). A driver does
 //! that, journals the result as an event and applies the event ([`Run::apply`]), which returns the [`Effect`]s to
 //! publish. [`AnswerStream`] shows the answer while it is still being written. The crate has no clock, no randomness
 //! and no model, so replaying a journal always gives the same run.
@@ -8,10 +8,10 @@
 mod error;
 mod event;
 
+mod action;
 mod effect;
 mod report;
 mod run;
-mod step;
 
 mod attachment;
 mod call;
@@ -24,6 +24,7 @@ mod prompt;
 mod shortlist;
 mod taef;
 
+pub use action::{Action, ActionId, FilePlace};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
 pub use event::{RunEvent, RunStart};
@@ -32,4 +33,3 @@ pub use parse::AnswerStream;
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
 pub use run::{Run, RunStage, RunView};
-pub use step::{FilePlace, Step, StepId};

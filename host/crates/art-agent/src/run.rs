@@ -22,6 +22,7 @@ use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
 use art_core::usage::{TokenUsage, Usage};
 
+use crate::action::ActionId;
 use crate::call::CallIds;
 use crate::effect::{Effect, Outbox};
 use crate::error::{ApplyError, ReplayError};
@@ -29,7 +30,6 @@ use crate::event::{RunEvent, RunStart};
 use crate::file::{Files, RunFile};
 use crate::item::ItemRun;
 use crate::report::RunReport;
-use crate::step::{Step, StepId};
 
 pub use view::{RunStage, RunView};
 
@@ -43,10 +43,10 @@ pub struct Run {
     stage: Stage,
     state: PesAgentStateData,
     live: BTreeMap<String, ItemRun>,
-    open: BTreeMap<StepId, OpenStep>,
+    open: BTreeMap<ActionId, OpenAction>,
     /// Token budgets of requests that are sent again, because their first form was too long for the provider.
-    shortened: BTreeMap<StepId, u64>,
-    steps_made: u64,
+    shortened: BTreeMap<ActionId, u64>,
+    actions_made: u64,
     items_begun: u32,
     /// Items that this run began. What earlier runs of the thread left undone does not count against this one.
     begun: BTreeSet<String>,
@@ -69,9 +69,9 @@ enum Stage {
     Finished(Box<RunReport>),
 }
 
-/// An open step. Prompts and arguments are added from the rest of the run when the driver asks for them.
+/// An open action. Prompts and arguments are added from the rest of the run when the driver asks for them.
 #[derive(Clone, Debug, PartialEq)]
-enum OpenStep {
+enum OpenAction {
     Plan,
     Item(String),
     Tools { item: String, calls: Vec<ParsedToolCall> },
@@ -147,28 +147,19 @@ impl Run {
         match event {
             // Refused by the check.
             RunEvent::Started { .. } => {}
-            RunEvent::ModelReplied { step, reply, .. } => self.model_replied(*step, reply, &mut out),
-            RunEvent::ModelFailed { step, error, .. } => self.model_failed(*step, error, &mut out),
+            RunEvent::ModelReplied { action, reply, .. } => self.model_replied(*action, reply, &mut out),
+            RunEvent::ModelFailed { action, error, .. } => self.model_failed(*action, error, &mut out),
             RunEvent::ToolsReturned {
-                step, results, usage, ..
-            } => self.tools_returned(*step, results, *usage, &mut out),
+                action, results, usage, ..
+            } => self.tools_returned(*action, results, *usage, &mut out),
             RunEvent::CancelRequested { .. } => self.cancel(&mut out),
         }
         Ok(out.into_effects(&self.state))
     }
 
-    /// Returns all open steps, which may be carried out at the same time; once the run is finished, only
-    /// [`Step::Finish`].
-    #[must_use]
-    pub fn next_steps(&self) -> Vec<Step> {
-        if let Some(report) = self.finished() {
-            return vec![Step::Finish(Box::new(report.clone()))];
-        }
-        self.open.keys().filter_map(|id| self.step(*id)).collect()
-    }
-
-    /// Returns the numbers of the open steps, without creating their prompts.
-    pub fn open_steps(&self) -> impl Iterator<Item = StepId> + '_ {
+    /// Returns the open actions, oldest first, which may be carried out at the same time. There is none once the run is
+    /// finished. [`Run::action`] gives each in full.
+    pub fn open_actions(&self) -> impl Iterator<Item = ActionId> + '_ {
         self.open.keys().copied()
     }
 
@@ -215,7 +206,7 @@ impl Run {
             live: BTreeMap::new(),
             open: BTreeMap::new(),
             shortened: BTreeMap::new(),
-            steps_made: 0,
+            actions_made: 0,
             items_begun: 0,
             begun: BTreeSet::new(),
             earlier,
@@ -241,10 +232,10 @@ impl Run {
         }
     }
 
-    fn open_step(&mut self, step: OpenStep) -> StepId {
-        self.steps_made += 1;
-        let id = StepId(self.steps_made);
-        self.open.insert(id, step);
+    fn open_action(&mut self, action: OpenAction) -> ActionId {
+        self.actions_made += 1;
+        let id = ActionId(self.actions_made);
+        self.open.insert(id, action);
         id
     }
 

@@ -1,6 +1,6 @@
 //! A run whose tools are never called: what would the model do?
 
-use art_agent::{Run, RunEvent, RunStage, RunStart, Step};
+use art_agent::{Action, Run, RunEvent, RunStage, RunStart};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::error::ModelErrorCode;
 use art_core::provider::RuntimeProviderConfig;
@@ -43,31 +43,36 @@ pub async fn proposed_calls(
     let (mut run, _) = Run::start(&started).map_err(|error| error.to_string())?;
     let mut proposed = Vec::new();
     while !matches!(run.stage(), RunStage::Synthesis | RunStage::Finished) {
-        let Some(step) = run.next_steps().into_iter().next() else {
+        let Some(action) = run.open_actions().next().and_then(|id| run.action(id)) else {
             break;
         };
-        let event = match step {
-            Step::CallModel { id, request, .. } => {
+        let event = match action {
+            Action::CallModel { id, request, .. } => {
                 match art_model::collect(engine.call(model, *request)).await {
-                    Ok(reply) => RunEvent::ModelReplied { at: 0, step: id, reply },
+                    Ok(reply) => RunEvent::ModelReplied {
+                        at: 0,
+                        action: id,
+                        reply,
+                    },
                     // The run asks again in another form.
-                    Err(error) if error.code == ModelErrorCode::ToolsNotSupported => {
-                        RunEvent::ModelFailed { at: 0, step: id, error }
-                    }
+                    Err(error) if error.code == ModelErrorCode::ToolsNotSupported => RunEvent::ModelFailed {
+                        at: 0,
+                        action: id,
+                        error,
+                    },
                     Err(error) => return Err(error.to_string()),
                 }
             }
-            Step::CallTools { id, calls, .. } => {
+            Action::CallTools { id, calls, .. } => {
                 let results = calls.iter().map(|call| ToolResult::success(call, json!({}))).collect();
                 proposed.extend(calls);
                 RunEvent::ToolsReturned {
                     at: 0,
-                    step: id,
+                    action: id,
                     results,
                     usage: Usage::default(),
                 }
             }
-            Step::Finish(_) => break,
         };
         run.apply(&event).map_err(|error| error.to_string())?;
     }

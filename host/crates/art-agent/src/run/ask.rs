@@ -7,10 +7,10 @@ use art_core::stream::{LlmMetadata, ModelReply};
 use serde_json::json;
 
 use super::streams::parent;
-use super::{OpenStep, Run};
+use super::{OpenAction, Run};
+use crate::action::ActionId;
 use crate::effect::Outbox;
 use crate::prompt;
-use crate::step::StepId;
 
 /// The reason for which a model call was not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +25,18 @@ pub(super) enum Refusal {
 
 impl Run {
     /// Opens a model call and records its start, if the run may make it.
-    pub(super) fn ask(&mut self, step: OpenStep, out: &mut Outbox) -> Result<(), Refusal> {
+    pub(super) fn ask(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), Refusal> {
         if self.is_spent() {
             return Err(Refusal::Spent);
         }
-        self.check_request(&step, self.budget())?;
-        self.open_call(step, out);
+        self.check_request(&action, self.budget())?;
+        self.open_call(action, out);
         Ok(())
     }
 
     /// Fails with a reason if the prompt is not valid (M36) or the request has more tokens than `budget`.
-    fn check_request(&self, step: &OpenStep, budget: Option<u64>) -> Result<(), Refusal> {
-        let Some((_, _, request)) = self.request(step, budget) else {
+    fn check_request(&self, action: &OpenAction, budget: Option<u64>) -> Result<(), Refusal> {
+        let Some((_, _, request)) = self.request(action, budget) else {
             return Ok(());
         };
         prompt::PromptManager::validate_prompt(&request.prompt).map_err(Refusal::Invalid)?;
@@ -52,25 +52,25 @@ impl Run {
 
     /// Retries a request that was too long for the provider with half of its tokens, or as near to half as it can be
     /// cut. Returns whether a retry was opened.
-    pub(super) fn ask_shorter(&mut self, id: StepId, step: &OpenStep, out: &mut Outbox) -> bool {
-        let before = self.tokens_of(step, self.budget_of(id));
+    pub(super) fn ask_shorter(&mut self, id: ActionId, action: &OpenAction, out: &mut Outbox) -> bool {
+        let before = self.tokens_of(action, self.budget_of(id));
         let second_time = self.shortened.remove(&id).is_some();
         let half = before / 2;
         let invalid = |refusal| matches!(refusal, Refusal::Invalid(_));
         if second_time
-            || self.tokens_of(step, Some(half)) >= before
-            || self.check_request(step, Some(half)).is_err_and(invalid)
+            || self.tokens_of(action, Some(half)) >= before
+            || self.check_request(action, Some(half)).is_err_and(invalid)
             || self.is_spent()
         {
             return false;
         }
-        let id = self.open_call(step.clone(), out);
+        let id = self.open_call(action.clone(), out);
         self.shortened.insert(id, half);
         true
     }
 
-    /// Returns how many tokens the request of an open step may have.
-    pub(super) fn budget_of(&self, id: StepId) -> Option<u64> {
+    /// Returns how many tokens the request of an open action may have.
+    pub(super) fn budget_of(&self, id: ActionId) -> Option<u64> {
         self.shortened.get(&id).copied().or_else(|| self.budget())
     }
 
@@ -97,13 +97,13 @@ impl Run {
 
     /// Counts a reply. If reading costs something and the provider does not say how many tokens were used, they are
     /// estimated.
-    pub(super) fn count(&mut self, id: StepId, step: &OpenStep, reply: &ModelReply) {
+    pub(super) fn count(&mut self, id: ActionId, action: &OpenAction, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
         let unknown = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
         if unknown && !self.start.context.is_unbounded() {
             let written = prompt::text_tokens(&reply.text) + prompt::text_tokens(&reply.thinking);
             metadata = LlmMetadata {
-                input_tokens: Some(self.tokens_of(step, self.budget_of(id))),
+                input_tokens: Some(self.tokens_of(action, self.budget_of(id))),
                 output_tokens: Some(written),
                 estimated: true,
                 ..metadata
@@ -118,13 +118,13 @@ impl Run {
 
     /// Counts a call that failed. The provider may have read the request before the reply broke off (M12), so its
     /// tokens are estimated; what it wrote is unknown and not counted.
-    pub(super) fn count_failed(&mut self, id: StepId, step: &OpenStep, error: &ModelError) {
+    pub(super) fn count_failed(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
         self.spent.llm_calls += 1;
         if self.start.context.is_unbounded() || !may_have_read(error.code) {
             return;
         }
         let metadata = LlmMetadata {
-            input_tokens: Some(self.tokens_of(step, self.budget_of(id))),
+            input_tokens: Some(self.tokens_of(action, self.budget_of(id))),
             estimated: true,
             ..LlmMetadata::default()
         };
@@ -133,19 +133,19 @@ impl Run {
         self.spent.llm.add(&metadata);
     }
 
-    fn open_call(&mut self, step: OpenStep, out: &mut Outbox) -> StepId {
+    fn open_call(&mut self, action: OpenAction, out: &mut Outbox) -> ActionId {
         self.spent.llm_asked += 1;
-        let content = json!({"phase": self.stream_phase(&step)});
-        out.observe(ObservationType::LlmStreamStart, parent(&step), content);
-        self.open_step(step)
+        let content = json!({"phase": self.stream_phase(&action)});
+        out.observe(ObservationType::LlmStreamStart, parent(&action), content);
+        self.open_action(action)
     }
 
     fn budget(&self) -> Option<u64> {
         self.start.context.tokens().map(prompt::budget)
     }
 
-    fn tokens_of(&self, step: &OpenStep, budget: Option<u64>) -> u64 {
-        let made = self.request(step, budget);
+    fn tokens_of(&self, action: &OpenAction, budget: Option<u64>) -> u64 {
+        let made = self.request(action, budget);
         made.map_or(0, |(_, _, request)| prompt::request_tokens(&request))
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{OpenStep, Run};
+use super::{OpenAction, Run};
+use crate::action::ActionId;
 use crate::error::ApplyError;
 use crate::event::RunEvent;
-use crate::step::StepId;
 
 impl Run {
     pub(super) fn check(&self, event: &RunEvent) -> Result<(), ApplyError> {
@@ -18,30 +18,32 @@ impl Run {
             return Err(ApplyError::Finished);
         }
         match event {
-            RunEvent::ModelReplied { step, .. } | RunEvent::ModelFailed { step, .. } => match self.opened(*step)? {
-                OpenStep::Tools { .. } => Err(wrong(*step, "the results of tool calls")),
-                _ => Ok(()),
-            },
-            RunEvent::ToolsReturned { step, results, .. } => match self.opened(*step)? {
-                OpenStep::Tools { calls, .. } => match_results(*step, calls, results),
-                _ => Err(wrong(*step, "the answer of a model")),
+            RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } => {
+                match self.opened(*action)? {
+                    OpenAction::Tools { .. } => Err(wrong(*action, "the results of tool calls")),
+                    _ => Ok(()),
+                }
+            }
+            RunEvent::ToolsReturned { action, results, .. } => match self.opened(*action)? {
+                OpenAction::Tools { calls, .. } => match_results(*action, calls, results),
+                _ => Err(wrong(*action, "the answer of a model")),
             },
             RunEvent::Started { .. } | RunEvent::CancelRequested { .. } => Ok(()),
         }
     }
 
-    fn opened(&self, step: StepId) -> Result<&OpenStep, ApplyError> {
-        self.open.get(&step).ok_or(ApplyError::StepNotOpen { step })
+    fn opened(&self, action: ActionId) -> Result<&OpenAction, ApplyError> {
+        self.open.get(&action).ok_or(ApplyError::ActionNotOpen { action })
     }
 }
 
-const fn wrong(step: StepId, expected: &'static str) -> ApplyError {
-    ApplyError::WrongAnswer { step, expected }
+const fn wrong(action: ActionId, expected: &'static str) -> ApplyError {
+    ApplyError::WrongAnswer { action, expected }
 }
 
-fn match_results(step: StepId, calls: &[ParsedToolCall], results: &[ToolResult]) -> Result<(), ApplyError> {
+fn match_results(action: ActionId, calls: &[ParsedToolCall], results: &[ToolResult]) -> Result<(), ApplyError> {
     let fault = |call_id: &str, fault| ApplyError::ResultsDoNotMatch {
-        step,
+        action,
         call_id: call_id.to_owned(),
         fault,
     };
@@ -51,7 +53,7 @@ fn match_results(step: StepId, calls: &[ParsedToolCall], results: &[ToolResult])
             .iter()
             .any(|call| call.call_id == result.call_id && call.tool_name == result.tool_name);
         if !known {
-            return Err(fault(&result.call_id, "of no call of the step"));
+            return Err(fault(&result.call_id, "of no call of the action"));
         }
         if !seen.insert(result.call_id.as_str()) {
             return Err(fault(&result.call_id, "given twice"));

@@ -10,7 +10,7 @@ use art_core::stream::{ModelReply, Phase};
 use serde_json::{Value, json};
 
 use super::ask::Refusal;
-use super::{OpenStep, Run, Stage};
+use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
 use crate::parse;
 use crate::prompt;
@@ -60,7 +60,7 @@ impl Run {
             out.save();
         }
         out.observe(ObservationType::Synthesis, None, self.overview());
-        match self.ask(OpenStep::Answer, out) {
+        match self.ask(OpenAction::Answer, out) {
             Ok(()) => {}
             Err(Refusal::TooLong(reason)) => self.answer_failed(&reason, out),
             Err(Refusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),

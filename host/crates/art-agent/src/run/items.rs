@@ -9,14 +9,14 @@ use art_core::usage::Usage;
 use serde_json::{Value, json};
 
 use super::ask::Refusal;
-use super::{OpenStep, Run, Stage};
+use super::{OpenAction, Run, Stage};
+use crate::action::ActionId;
 use crate::effect::Outbox;
 use crate::item::{Gate, ItemRun, Next};
 use crate::keep;
 use crate::parse::{self, PlanUpdate};
 use crate::plan::{self, Keep};
 use crate::prompt;
-use crate::step::StepId;
 
 impl Run {
     /// Begins every item that is ready, or the synthesis when no item is left.
@@ -78,8 +78,8 @@ impl Run {
         self.go_on(id, next, out);
     }
 
-    pub(super) fn tools_returned(&mut self, step: StepId, results: &[ToolResult], usage: Usage, out: &mut Outbox) {
-        let Some(OpenStep::Tools { item, calls }) = self.open.remove(&step) else {
+    pub(super) fn tools_returned(&mut self, action: ActionId, results: &[ToolResult], usage: Usage, out: &mut Outbox) {
+        let Some(OpenAction::Tools { item, calls }) = self.open.remove(&action) else {
             return;
         };
         self.spent.usage += usage;
@@ -105,14 +105,14 @@ impl Run {
     fn go_on(&mut self, id: &str, next: Next, out: &mut Outbox) {
         match next {
             Next::Ask => {
-                if let Err(refusal) = self.ask(OpenStep::Item(id.to_owned()), out) {
+                if let Err(refusal) = self.ask(OpenAction::Item(id.to_owned()), out) {
                     self.item_refused(id, refusal, out);
                     self.advance(out);
                 }
             }
             Next::Call(calls) => {
                 let item = id.to_owned();
-                self.open_step(OpenStep::Tools { item, calls });
+                self.open_action(OpenAction::Tools { item, calls });
             }
             Next::Fail(reason) => self.item_failed(id, &reason, out),
             Next::Complete(result) => {
@@ -135,15 +135,15 @@ impl Run {
         self.live.insert(item.id.clone(), live);
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
-        if let Err(refusal) = self.ask(OpenStep::Item(item.id.clone()), out) {
+        if let Err(refusal) = self.ask(OpenAction::Item(item.id.clone()), out) {
             self.item_refused(&item.id, refusal, out);
         }
     }
 
     /// Retries an item with the tools in the prompt, after the model refused function calls. Items that begin later use
     /// the prompt from the start. Returns whether a retry was opened.
-    pub(super) fn ask_in_text(&mut self, step: &OpenStep, out: &mut Outbox) -> bool {
-        let OpenStep::Item(id) = step else {
+    pub(super) fn ask_in_text(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
+        let OpenAction::Item(id) = action else {
             return false;
         };
         let native = self.live.get(id).is_some_and(|live| live.native_tools);

@@ -7,7 +7,7 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::json;
 
 use super::ask::Refusal;
-use super::{OpenStep, Run, Stage};
+use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
 use crate::keep;
 use crate::parse::{self, PlanDraft};
@@ -36,7 +36,7 @@ impl Run {
     }
 
     fn ask_for_plan(&mut self, out: &mut Outbox) {
-        match self.ask(OpenStep::Plan, out) {
+        match self.ask(OpenAction::Plan, out) {
             Ok(()) => {}
             Err(Refusal::TooLong(reason)) => self.plan_failed(&reason, out),
             Err(Refusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),

@@ -1,4 +1,4 @@
-//! Creates open steps in full: prompts, schemas and attachments are added only when the driver asks for a step.
+//! Creates open actions in full: prompts, schemas and attachments are added only when the driver asks for an action.
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
@@ -6,19 +6,19 @@ use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat, StepContext
 use art_core::stream::Phase;
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
-use super::{OpenStep, Run, Stage};
+use super::{OpenAction, Run, Stage};
+use crate::action::{Action, ActionId, FilePlace};
 use crate::attachment;
 use crate::file::RunFile;
-use crate::step::{FilePlace, Step, StepId};
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
 impl Run {
-    /// Returns an open step in full.
+    /// Returns an open action in full.
     #[must_use]
-    pub fn step(&self, id: StepId) -> Option<Step> {
-        let step = match self.open.get(&id)? {
-            OpenStep::Tools { item, calls } => Step::CallTools {
+    pub fn action(&self, id: ActionId) -> Option<Action> {
+        let action = match self.open.get(&id)? {
+            OpenAction::Tools { item, calls } => Action::CallTools {
                 id,
                 item_id: item.clone(),
                 calls: calls.iter().map(|call| self.expanded(call)).collect(),
@@ -27,7 +27,7 @@ impl Run {
             model => {
                 let (item_id, iteration, mut request) = self.request(model, self.budget_of(id))?;
                 request.task = self.task(model);
-                Step::CallModel {
+                Action::CallModel {
                     id,
                     item_id,
                     iteration,
@@ -35,7 +35,7 @@ impl Run {
                 }
             }
         };
-        Some(step)
+        Some(action)
     }
 
     fn expanded(&self, call: &ParsedToolCall) -> ParsedToolCall {
@@ -75,29 +75,33 @@ impl Run {
             .collect()
     }
 
-    /// Returns the item, the number of the call and the request of `step`, cut to `budget` tokens as far as possible.
-    pub(super) fn request(&self, step: &OpenStep, budget: Option<u64>) -> Option<(Option<String>, u32, ModelRequest)> {
-        let (item_id, iteration, mut request) = self.whole_request(step)?;
+    /// Returns the item, the number of the call and the request of `action`, cut to `budget` tokens as far as possible.
+    pub(super) fn request(
+        &self,
+        action: &OpenAction,
+        budget: Option<u64>,
+    ) -> Option<(Option<String>, u32, ModelRequest)> {
+        let (item_id, iteration, mut request) = self.whole_request(action)?;
         if let Some(budget) = budget {
-            prompt::fit(&mut request, self.task_place(step), budget);
+            prompt::fit(&mut request, self.task_place(action), budget);
         }
         Some((item_id, iteration, request))
     }
 
     /// Returns the position of the message that states the task: after the conversation, before replies to the task.
-    fn task_place(&self, step: &OpenStep) -> usize {
-        match (step, &self.stage) {
-            (OpenStep::Plan, Stage::Planning { messages, repairs }) => {
+    fn task_place(&self, action: &OpenAction) -> usize {
+        match (action, &self.stage) {
+            (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
                 let said_since = usize::try_from(*repairs).unwrap_or(usize::MAX).saturating_mul(2);
                 messages.len().saturating_sub(said_since.saturating_add(1))
             }
-            (OpenStep::Answer, Stage::Synthesis { messages }) => messages.len().saturating_sub(1),
+            (OpenAction::Answer, Stage::Synthesis { messages }) => messages.len().saturating_sub(1),
             _ => 1,
         }
     }
 
-    /// Creates the request of `step` at full length, with the capabilities that its model needs (C43).
-    fn whole_request(&self, step: &OpenStep) -> Option<(Option<String>, u32, ModelRequest)> {
+    /// Creates the request of `action` at full length, with the capabilities that its model needs (C43).
+    fn whole_request(&self, action: &OpenAction) -> Option<(Option<String>, u32, ModelRequest)> {
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let vision = (!media.is_empty()).then_some(ModelCapability::Vision);
         let request = |messages: &[Message], phase, capability| ModelRequest {
@@ -106,16 +110,16 @@ impl Run {
             params: self.start.params.clone(),
             ..ModelRequest::new(ArtStandardPrompt(messages.to_vec()), phase)
         };
-        match (step, &self.stage) {
-            (OpenStep::Plan, Stage::Planning { messages, repairs }) => {
+        match (action, &self.stage) {
+            (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
                 let mut made = request(messages, Phase::Planning, ModelCapability::Reasoning);
                 made.reply_format = ReplyFormat::Json;
                 Some((None, repairs.saturating_add(1), made))
             }
-            (OpenStep::Answer, Stage::Synthesis { messages }) => {
+            (OpenAction::Answer, Stage::Synthesis { messages }) => {
                 Some((None, 1, request(messages, Phase::Synthesis, ModelCapability::Text)))
             }
-            (OpenStep::Item(id), _) => {
+            (OpenAction::Item(id), _) => {
                 let (item, live) = (self.item(id)?, self.live.get(id)?);
                 let mut made = request(&live.messages, Phase::Execution, ModelCapability::Reasoning);
                 if live.native_tools {

@@ -6,49 +6,49 @@ use art_core::observation::ObservationType;
 use art_core::stream::{ModelReply, Phase, TokenType};
 use serde_json::json;
 
-use super::{OpenStep, Run, Stage};
+use super::{OpenAction, Run, Stage};
+use crate::action::ActionId;
 use crate::effect::Outbox;
-use crate::step::StepId;
 
 impl Run {
-    pub(super) fn model_replied(&mut self, step: StepId, reply: &ModelReply, out: &mut Outbox) {
-        let Some(open) = self.open.remove(&step) else {
+    pub(super) fn model_replied(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
+        let Some(open) = self.open.remove(&action) else {
             return;
         };
-        self.count(step, &open, reply);
+        self.count(action, &open, reply);
         // A reply clears an earlier failure: whatever ends the run later has another reason.
         self.model_error = None;
-        self.shortened.remove(&step);
+        self.shortened.remove(&action);
         let (phase, parent) = (self.stream_phase(&open), parent(&open));
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
         match open {
-            OpenStep::Plan => self.plan_replied(reply, out),
-            OpenStep::Item(id) => self.item_replied(&id, reply, out),
-            OpenStep::Answer => self.answer_replied(reply, out),
-            OpenStep::Tools { .. } => {}
+            OpenAction::Plan => self.plan_replied(reply, out),
+            OpenAction::Item(id) => self.item_replied(&id, reply, out),
+            OpenAction::Answer => self.answer_replied(reply, out),
+            OpenAction::Tools { .. } => {}
         }
     }
 
-    pub(super) fn model_failed(&mut self, step: StepId, error: &ModelError, out: &mut Outbox) {
-        let Some(open) = self.open.remove(&step) else {
+    pub(super) fn model_failed(&mut self, action: ActionId, error: &ModelError, out: &mut Outbox) {
+        let Some(open) = self.open.remove(&action) else {
             return;
         };
-        self.count_failed(step, &open, error);
+        self.count_failed(action, &open, error);
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent(&open), content);
-        if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(step, &open, out) {
+        if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(action, &open, out) {
             return;
         }
         if error.code == ModelErrorCode::ToolsNotSupported && self.ask_in_text(&open, out) {
             return;
         }
         match open {
-            OpenStep::Plan => self.plan_failed(&format!("the model could not be asked: {error}"), out),
-            OpenStep::Item(id) => self.item_failed(&id, &format!("the model could not be asked: {error}"), out),
-            OpenStep::Answer => self.answer_failed(&format!("the model could not be asked: {error}"), out),
-            OpenStep::Tools { .. } => {}
+            OpenAction::Plan => self.plan_failed(&format!("the model could not be asked: {error}"), out),
+            OpenAction::Item(id) => self.item_failed(&id, &format!("the model could not be asked: {error}"), out),
+            OpenAction::Answer => self.answer_failed(&format!("the model could not be asked: {error}"), out),
+            OpenAction::Tools { .. } => {}
         }
     }
 
@@ -69,11 +69,11 @@ impl Run {
         out.observe_with(ObservationType::Thoughts, item, json!({"text": thoughts}), metadata);
     }
 
-    pub(super) fn stream_phase(&self, step: &OpenStep) -> String {
-        match step {
-            OpenStep::Plan => "planning".to_owned(),
-            OpenStep::Answer => "synthesis".to_owned(),
-            OpenStep::Item(id) | OpenStep::Tools { item: id, .. } => {
+    pub(super) fn stream_phase(&self, action: &OpenAction) -> String {
+        match action {
+            OpenAction::Plan => "planning".to_owned(),
+            OpenAction::Answer => "synthesis".to_owned(),
+            OpenAction::Item(id) | OpenAction::Tools { item: id, .. } => {
                 let iteration = self.live.get(id).map_or(0, |live| live.iteration);
                 format!("execution_item_{id}_iter_{iteration}")
             }
@@ -92,9 +92,9 @@ impl Run {
     }
 }
 
-pub(super) fn parent(step: &OpenStep) -> Option<&str> {
-    match step {
-        OpenStep::Plan | OpenStep::Answer => None,
-        OpenStep::Item(id) | OpenStep::Tools { item: id, .. } => Some(id),
+pub(super) fn parent(action: &OpenAction) -> Option<&str> {
+    match action {
+        OpenAction::Plan | OpenAction::Answer => None,
+        OpenAction::Item(id) | OpenAction::Tools { item: id, .. } => Some(id),
     }
 }

@@ -9,7 +9,7 @@ use art_core::text::byte_prefix;
 use art_core::tool::ToolResult;
 use serde_json::Value;
 
-use super::{OpenStep, Run};
+use super::{OpenAction, Run};
 use crate::file::RunFile;
 use crate::plan::unfinished_reason;
 use crate::report::{collect_sources, readable};
@@ -18,13 +18,13 @@ use crate::report::{collect_sources, readable};
 const FILE_BYTES: usize = 64 << 10;
 
 impl Run {
-    /// What `step` asks of a model, as data; a step for tools has none.
-    pub(super) fn task(&self, step: &OpenStep) -> Option<Arc<Task>> {
-        let task = match step {
-            OpenStep::Plan => Task::Plan(self.plan_task()),
-            OpenStep::Item(id) => Task::Step(self.step_task(id)?),
-            OpenStep::Answer => Task::Answer(self.answer_task()),
-            OpenStep::Tools { .. } => return None,
+    /// What `action` asks of a model, as data; an action for tools has none.
+    pub(super) fn task(&self, action: &OpenAction) -> Option<Arc<Task>> {
+        let task = match action {
+            OpenAction::Plan => Task::Plan(self.plan_task()),
+            OpenAction::Item(id) => Task::Step(self.step_task(id)?),
+            OpenAction::Answer => Task::Answer(self.answer_task()),
+            OpenAction::Tools { .. } => return None,
         };
         Some(Arc::new(task))
     }

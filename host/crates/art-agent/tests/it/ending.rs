@@ -1,4 +1,4 @@
-use art_agent::{ApplyError, RunEvent, Step, StepId};
+use art_agent::{ActionId, ApplyError, RunEvent};
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;
@@ -47,7 +47,7 @@ fn a_continuation_ends_the_run_and_says_so() {
 }
 
 #[test]
-fn a_cancelled_run_opens_no_steps_and_keeps_what_was_done() {
+fn a_cancelled_run_opens_no_actions_and_keeps_what_was_done() {
     let mut driver = two_items();
     while driver.run.state().step_outputs.is_empty() {
         driver.answer_all();
@@ -56,14 +56,13 @@ fn a_cancelled_run_opens_no_steps_and_keeps_what_was_done() {
     let report = driver.run.finished().unwrap().clone();
     assert_eq!(status(&report), RunStatus::Cancelled);
     assert_eq!(driver.statuses(), [("a", Completed), ("b", Pending)]);
-    assert_eq!(driver.run.open_steps().count(), 0);
-    assert_eq!(driver.run.next_steps(), [Step::Finish(Box::new(report.clone()))]);
+    assert_eq!(driver.run.open_actions().count(), 0);
     assert!(content(&report).contains("- do a: 1"));
 }
 
 // P66
 #[test]
-fn a_cancelled_run_keeps_what_the_calls_of_an_open_step_brought() {
+fn a_cancelled_run_keeps_what_the_calls_of_an_open_action_brought() {
     let mut driver = with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
     while driver.called.is_empty() {
         driver.answer_all();
@@ -90,27 +89,27 @@ fn a_run_that_is_suspended_keeps_what_the_calls_of_another_step_brought() {
 #[test]
 fn an_answer_after_the_end_is_refused() {
     let mut driver = two_items();
-    let step = driver.first_open();
+    let action = driver.first_open();
     driver.cancel();
     let late = RunEvent::ModelReplied {
         at: 2_000,
-        step,
+        action,
         reply: ModelReply::default(),
     };
     assert_eq!(driver.run.apply(&late), Err(ApplyError::Finished));
 }
 
 #[test]
-fn a_step_is_answered_once() {
+fn an_action_is_answered_once() {
     let mut driver = two_items();
-    let step = driver.first_open();
+    let action = driver.first_open();
     driver.answer_all();
     let again = RunEvent::ModelReplied {
         at: 2_000,
-        step,
+        action,
         reply: ModelReply::default(),
     };
-    assert_eq!(driver.run.apply(&again), Err(ApplyError::StepNotOpen { step }));
+    assert_eq!(driver.run.apply(&again), Err(ApplyError::ActionNotOpen { action }));
 }
 
 #[test]
@@ -119,10 +118,10 @@ fn results_have_to_be_those_of_the_calls() {
     driver.answer_all();
     driver.answer_all();
     let before = driver.run.clone();
-    let step = driver.first_open();
+    let action = driver.first_open();
     let event = RunEvent::ToolsReturned {
         at: 2_000,
-        step,
+        action,
         results: Vec::new(),
         usage: Default::default(),
     };
@@ -136,28 +135,28 @@ fn a_model_cannot_answer_for_tools() {
     let mut driver = two_items();
     driver.answer_all();
     driver.answer_all();
-    let step = driver.first_open();
+    let action = driver.first_open();
     let event = RunEvent::ModelReplied {
         at: 2_000,
-        step,
+        action,
         reply: ModelReply::default(),
     };
     assert_eq!(
         driver.run.apply(&event).unwrap_err().to_string(),
-        format!("step `{step}` waits for the results of tool calls")
+        format!("action `{action}` waits for the results of tool calls")
     );
 }
 
 #[test]
-fn a_step_that_never_was_is_refused() {
+fn an_action_that_never_was_is_refused() {
     let mut driver = two_items();
-    let step = StepId(99);
+    let action = ActionId(99);
     let event = RunEvent::ModelFailed {
         at: 2_000,
-        step,
+        action,
         error: breaks().unwrap_err(),
     };
-    assert_eq!(driver.run.apply(&event), Err(ApplyError::StepNotOpen { step }));
+    assert_eq!(driver.run.apply(&event), Err(ApplyError::ActionNotOpen { action }));
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! A driver without a model: it answers each step from a script, journals what happened, and replays the journal after
+//! A driver without a model: it answers each action from a script, journals what happened, and replays the journal after
 //! every event.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use art_agent::{Effect, FilePlace, Run, RunEvent, RunReport, RunStart, Step, StepId};
+use art_agent::{Action, ActionId, Effect, FilePlace, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
@@ -27,7 +27,7 @@ pub struct Driver {
     pub called: Vec<ParsedToolCall>,
     /// Where files of tools belong in these calls.
     pub places: Vec<FilePlace>,
-    /// The largest number of steps that were open together.
+    /// The largest number of actions that were open together.
     pub widest: usize,
     /// Replay the journal after every event; a long run does without.
     pub replays: bool,
@@ -237,7 +237,7 @@ impl Driver {
         self
     }
 
-    /// Answers steps until there is an answer; the script may not have anything left over.
+    /// Answers actions until there is an answer; the script may not have anything left over.
     pub fn drive(&mut self) -> RunReport {
         while self.run.finished().is_none() {
             self.answer_all();
@@ -252,23 +252,28 @@ impl Driver {
         self.run.finished().unwrap().clone()
     }
 
-    /// Answers all the steps that are open now, in order.
+    /// Returns the open actions in full, oldest first.
+    pub fn open(&self) -> Vec<Action> {
+        self.run.open_actions().filter_map(|id| self.run.action(id)).collect()
+    }
+
+    /// Answers all the actions that are open now, in order.
     pub fn answer_all(&mut self) {
-        let steps = self.run.next_steps();
-        self.widest = self.widest.max(steps.len());
-        for step in steps {
+        let actions = self.open();
+        self.widest = self.widest.max(actions.len());
+        for action in actions {
             if self.run.finished().is_none() {
-                let event = self.answer(step);
+                let event = self.answer(action);
                 self.apply(&event);
             }
         }
     }
 
-    pub fn answer(&mut self, step: Step) -> RunEvent {
+    pub fn answer(&mut self, action: Action) -> RunEvent {
         self.now += 10;
         let at = self.now;
-        match step {
-            Step::CallModel {
+        match action {
+            Action::CallModel {
                 id, item_id, request, ..
             } => {
                 let who = item_id.unwrap_or_else(|| match request.phase {
@@ -281,11 +286,11 @@ impl Driver {
                     .get_mut(&who)
                     .unwrap_or_else(|| panic!("no script for {who}"));
                 match replies.pop_front().unwrap_or_else(|| panic!("no reply left for {who}")) {
-                    Ok(reply) => RunEvent::ModelReplied { at, step: id, reply },
-                    Err(error) => RunEvent::ModelFailed { at, step: id, error },
+                    Ok(reply) => RunEvent::ModelReplied { at, action: id, reply },
+                    Err(error) => RunEvent::ModelFailed { at, action: id, error },
                 }
             }
-            Step::CallTools { id, calls, files, .. } => {
+            Action::CallTools { id, calls, files, .. } => {
                 self.places.extend(files);
                 let results = calls.iter().rev().map(self.tools).collect();
                 self.called.extend(calls);
@@ -295,12 +300,11 @@ impl Driver {
                 };
                 RunEvent::ToolsReturned {
                     at,
-                    step: id,
+                    action: id,
                     results,
                     usage,
                 }
             }
-            Step::Finish(_) => panic!("the run is finished"),
         }
     }
 
@@ -373,8 +377,8 @@ impl Driver {
         self.messages(who, n).last().unwrap().content_text().to_owned()
     }
 
-    pub fn first_open(&self) -> StepId {
-        self.run.open_steps().next().unwrap()
+    pub fn first_open(&self) -> ActionId {
+        self.run.open_actions().next().unwrap()
     }
 }
 

@@ -23,8 +23,8 @@ fn the_replay_of_every_prefix_is_the_run_as_it_was_then() {
     let mut live = eventful();
     let mut snapshots = vec![live.run.clone()];
     while live.run.finished().is_none() {
-        let step = live.run.next_steps().remove(0);
-        let event = live.answer(step);
+        let action = live.open().remove(0);
+        let event = live.answer(action);
         live.apply(&event);
         snapshots.push(live.run.clone());
     }
@@ -120,10 +120,10 @@ proptest! {
                 driver.cancel();
                 break;
             }
-            let mut steps = driver.run.next_steps();
-            let step = steps.remove(pick % steps.len());
-            let who = match &step {
-                art_agent::Step::CallModel { item_id, .. } => item_id.clone().unwrap_or_else(|| "answer".to_owned()),
+            let mut actions = driver.open();
+            let action = actions.remove(pick % actions.len());
+            let who = match &action {
+                art_agent::Action::CallModel { item_id, .. } => item_id.clone().unwrap_or_else(|| "answer".to_owned()),
                 _ => String::new(),
             };
             let reply = match kind {
@@ -134,7 +134,7 @@ proptest! {
                 _ => says("{\"toolCalls\": 1}"),
             };
             driver = driver.script(&who, [reply]);
-            let event = driver.answer(step);
+            let event = driver.answer(action);
             driver.apply(&event);
         }
         if driver.run.finished().is_none() {
@@ -167,9 +167,9 @@ proptest! {
         let mut driver = Driver::new(start);
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {
-            let mut steps = driver.run.next_steps();
-            let step = steps.remove(pick % steps.len());
-            if let art_agent::Step::CallModel { item_id, request, .. } = &step {
+            let mut actions = driver.open();
+            let action = actions.remove(pick % actions.len());
+            if let art_agent::Action::CallModel { item_id, request, .. } = &action {
                 let who = match request.phase {
                     art_core::stream::Phase::Planning => "plan",
                     art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
@@ -191,7 +191,7 @@ proptest! {
                 };
                 driver = driver.script(who, [reply]);
             }
-            let event = driver.answer(step);
+            let event = driver.answer(action);
             driver.apply(&event);
         }
         let report = driver.run.finished().unwrap();
@@ -209,8 +209,8 @@ proptest! {
         let mut driver = Driver::new(start("q"));
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {
-            let step = driver.run.next_steps().remove(0);
-            if let art_agent::Step::CallModel { item_id, request, .. } = &step {
+            let action = driver.open().remove(0);
+            if let art_agent::Action::CallModel { item_id, request, .. } = &action {
                 let who = match request.phase {
                     art_core::stream::Phase::Planning => "plan",
                     art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
@@ -218,7 +218,7 @@ proptest! {
                 };
                 driver = driver.script(who, [says(replies.next().unwrap())]);
             }
-            let event = driver.answer(step);
+            let event = driver.answer(action);
             driver.apply(&event);
         }
         prop_assert!(!driver.run.finished().unwrap().response.response.content.is_empty());

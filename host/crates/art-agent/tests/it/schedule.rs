@@ -96,14 +96,14 @@ fn the_call_limit_holds_over_all_items() {
 }
 
 #[test]
-fn a_step_keeps_its_number_until_it_is_answered() {
+fn an_action_keeps_its_number_until_it_is_answered() {
     let mut driver = with_plan(&json!([thought_item("a", &[]), thought_item("b", &[])])).script("a", [done("1")]);
     driver.answer_all();
-    let steps = driver.run.next_steps();
-    let (first, second) = (steps[0].clone(), steps[1].clone());
+    let actions = driver.open();
+    let (first, second) = (actions[0].clone(), actions[1].clone());
     let event = driver.answer(first);
     driver.apply(&event);
-    assert!(driver.run.next_steps().contains(&second));
+    assert!(driver.open().contains(&second));
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn the_current_step_is_one_that_is_still_worked_on() {
     let mut driver = with_plan(&json!([thought_item("a", &[]), thought_item("b", &[])])).script("b", [done("2")]);
     driver.answer_all();
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("b"));
-    let step = driver.run.next_steps().remove(1);
-    let event = driver.answer(step);
+    let action = driver.open().remove(1);
+    let event = driver.answer(action);
     driver.apply(&event);
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("a"));
 }

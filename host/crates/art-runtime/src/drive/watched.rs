@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use art_agent::{RunEvent, RunStart, RunView, StepId};
+use art_agent::{ActionId, RunEvent, RunStart, RunView};
 use art_core::error::ArtError;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
@@ -22,7 +22,7 @@ pub(super) struct Watched<'a> {
     trace_id: String,
     model: RuntimeProviderConfig,
     root: SpanContext,
-    models: BTreeMap<StepId, SpanContext>,
+    models: BTreeMap<ActionId, SpanContext>,
     /// By the identifier of the call, which a run uses once.
     tools: BTreeMap<String, SpanContext>,
 }
@@ -64,12 +64,12 @@ impl<'a> Watched<'a> {
             .tell(|watcher| watcher.run_started(&self.root, &self.query));
     }
 
-    pub(super) fn model_called(&mut self, step: StepId, request: &ModelRequest) {
+    pub(super) fn model_called(&mut self, action: ActionId, request: &ModelRequest) {
         let span = self.root.child();
         tracing::debug!(run = self.trace_id, span = span.span_id, "a model is asked");
         self.watcher
             .tell(|watcher| watcher.model_called(&span, &self.model, request));
-        self.models.insert(step, span);
+        self.models.insert(action, span);
     }
 
     pub(super) fn stream(&mut self, call: &ModelCall, event: &StreamEvent) {
@@ -89,12 +89,12 @@ impl<'a> Watched<'a> {
 
     /// The end of a model's call, if `event` is one.
     pub(super) fn model_ended(&mut self, event: &RunEvent) {
-        let (step, reply) = match event {
-            RunEvent::ModelReplied { step, reply, .. } => (step, Ok(reply)),
-            RunEvent::ModelFailed { step, error, .. } => (step, Err(error)),
+        let (action, reply) = match event {
+            RunEvent::ModelReplied { action, reply, .. } => (action, Ok(reply)),
+            RunEvent::ModelFailed { action, error, .. } => (action, Err(error)),
             _ => return,
         };
-        if let Some(span) = self.models.remove(step) {
+        if let Some(span) = self.models.remove(action) {
             let replied = reply.is_ok();
             tracing::debug!(run = self.trace_id, span = span.span_id, replied, "a model ended");
             self.watcher.tell(|watcher| match reply {

@@ -1,6 +1,6 @@
 //! What a program may hear of a run while it goes on.
 
-use art_agent::{RunView, StepId};
+use art_agent::{ActionId, RunView};
 use art_core::error::{ArtError, ModelError};
 use art_core::provider::{ModelRequest, RuntimeProviderConfig, StepContext};
 use art_core::span::SpanContext;
@@ -22,7 +22,7 @@ pub struct Streamed<'a> {
     /// Provider of the model that is asked.
     pub provider: &'a str,
     /// The call of the model that the piece belongs to; a run may have several at a time.
-    pub call: StepId,
+    pub call: ActionId,
     /// Phase of the run that asked.
     pub phase: Phase,
     /// Step of the plan that asked, in the execution phase.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_agent::{Run, RunEvent, RunStart, Step, StepId};
+use art_agent::{Action, ActionId, Run, RunEvent, RunStart};
 use art_tools::{CallScope, EnabledTools};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll};
@@ -30,7 +30,7 @@ const DRAIN: Duration = Duration::from_secs(3);
 pub(super) struct Work<'a> {
     host: &'a Runtime,
     scope: CallScope,
-    begun: BTreeSet<StepId>,
+    begun: BTreeSet<ActionId>,
     /// Polled when the driver is ready for the next piece, so nothing is buffered here.
     models: SelectAll<BoxStream<'static, Progress>>,
     tools: SelectAll<BoxStream<'a, Progress>>,
@@ -56,16 +56,16 @@ impl<'a> Work<'a> {
 
     /// Begins every open step that has not begun. A model's call has begun with this; a tool's is told of when it runs.
     pub(super) fn begin(&mut self, run: &Run, watched: &mut Watched<'_>) {
-        for id in run.open_steps() {
+        for id in run.open_actions() {
             if !self.begun.insert(id) {
                 continue;
             }
-            match run.step(id) {
-                Some(Step::CallModel { id, request, .. }) => {
+            match run.action(id) {
+                Some(Action::CallModel { id, request, .. }) => {
                     watched.model_called(id, &request);
                     self.models.push(ask::ask(self.host, id, *request));
                 }
-                Some(Step::CallTools {
+                Some(Action::CallTools {
                     id,
                     item_id,
                     calls,
@@ -75,8 +75,7 @@ impl<'a> Work<'a> {
                     self.tools
                         .push(batch::call(self.host, id, item_id, (calls, files), scope));
                 }
-                // The loop ends before it asks for the end.
-                Some(Step::Finish(_)) | None => {}
+                None => {}
             }
         }
     }

@@ -22,14 +22,14 @@ fn started() -> Run {
     Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
 }
 
-/// The model replies `text` to the step that is open.
+/// The model replies `text` to the action that is open.
 fn replied(run: &mut Run, text: &str) {
-    let step = run.open_steps().next().unwrap();
+    let action = run.open_actions().next().unwrap();
     let reply = ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    run.apply(&RunEvent::ModelReplied { at: 2, step, reply }).unwrap();
+    run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
 }
 
 const FAULT: &str =
@@ -43,7 +43,7 @@ fn a_plan_whose_prompt_is_not_valid_is_not_asked_for_and_ends_the_run_with_that_
     };
     messages.push(stray());
     replied(&mut run, "no plan");
-    assert_eq!(run.open_steps().count(), 0);
+    assert_eq!(run.open_actions().count(), 0);
     let error = run.finished().unwrap().response.metadata.error.clone().unwrap();
     assert_eq!(
         (error.code, error.message.as_str()),

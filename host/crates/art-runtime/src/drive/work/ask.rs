@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use art_agent::{RunEvent, StepId};
+use art_agent::{ActionId, RunEvent};
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::provider::ModelRequest;
 use art_core::stream::{ModelReply, StreamEvent};
@@ -24,9 +24,9 @@ struct Asking {
 
 /// Gives every piece of the reply, its end among them, and then what the journal keeps of it, exactly once. Never fails:
 /// what went wrong is an event as well. The model is asked for its next piece only when this stream is.
-pub(super) fn ask(host: &Runtime, step: StepId, request: ModelRequest) -> BoxStream<'static, Progress> {
+pub(super) fn ask(host: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, Progress> {
     let call = ModelCall {
-        id: step,
+        id: action,
         phase: request.phase,
         step: request.step.clone(),
     };
@@ -54,11 +54,11 @@ async fn advance(mut asking: Asking) -> (Progress, Option<Asking>) {
     (Progress::Piece { call, event }, Some(asking))
 }
 
-fn ended(step: StepId, reply: Result<ModelReply, ModelError>) -> Progress {
+fn ended(action: ActionId, reply: Result<ModelReply, ModelError>) -> Progress {
     let at = now();
     let event = match reply {
-        Ok(reply) => RunEvent::ModelReplied { at, step, reply },
-        Err(error) => RunEvent::ModelFailed { at, step, error },
+        Ok(reply) => RunEvent::ModelReplied { at, action, reply },
+        Err(error) => RunEvent::ModelFailed { at, action, error },
     };
     Progress::Ended(Box::new(event), Vec::new())
 }

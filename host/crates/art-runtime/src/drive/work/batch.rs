@@ -1,6 +1,6 @@
 //! The calls of one reply: how far each is, and in the end what the journal keeps of them.
 
-use art_agent::{FilePlace, RunEvent, StepId};
+use art_agent::{ActionId, FilePlace, RunEvent};
 use art_core::error::ToolErrorCode;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolResultMetadata, ToolStatus};
 use art_core::usage::Usage;
@@ -33,7 +33,7 @@ struct Batch<'a> {
 /// Gives the progress of each call that runs, and then the results of all of them, exactly once.
 pub(super) fn call(
     host: &Runtime,
-    step: StepId,
+    action: ActionId,
     item_id: String,
     (calls, files): (Vec<ParsedToolCall>, Vec<FilePlace>),
     scope: CallScope,
@@ -49,7 +49,7 @@ pub(super) fn call(
         let (calls, refused) = kept::put_in(store, &scope.thread_id, calls, &files).await;
         let mut reports = host.tools.execute_batch(calls, &scope).await;
         kept::keep(store, &scope.trace_id, &mut reports).await;
-        returned(step, &item_id, reports, refused)
+        returned(action, &item_id, reports, refused)
     };
     let batch = Batch {
         running: running.boxed(),
@@ -74,7 +74,7 @@ impl Batch<'_> {
     }
 }
 
-fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>, refused: Vec<ToolResult>) -> Progress {
+fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>, refused: Vec<ToolResult>) -> Progress {
     let mut usage = Usage::default();
     let mut costs = Vec::new();
     let mut results = refused;
@@ -93,7 +93,7 @@ fn returned(step: StepId, item_id: &str, reports: Vec<ToolReport>, refused: Vec<
     let at = now();
     let event = RunEvent::ToolsReturned {
         at,
-        step,
+        action,
         results,
         usage,
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use art_agent::{RunEvent, StepId};
+use art_agent::{ActionId, RunEvent};
 use art_core::provider::StepContext;
 use art_core::stream::{Phase, StreamEvent};
 use art_tools::CallProgress;
@@ -26,7 +26,7 @@ pub(in crate::drive) enum Progress {
 
 /// Which call of a model a piece belongs to.
 pub(in crate::drive) struct ModelCall {
-    pub(in crate::drive) id: StepId,
+    pub(in crate::drive) id: ActionId,
     pub(in crate::drive) phase: Phase,
     pub(in crate::drive) step: Option<StepContext>,
 }
