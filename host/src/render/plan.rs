@@ -192,7 +192,7 @@ pub fn cost_table(calls: &[CallCost]) -> Option<String> {
     rows.extend(
         calls
             .iter()
-            .map(|call| cost_row(&call.item_id, &call.tool, call.ending, &call.usage)),
+            .map(|call| cost_row(&call.item_id, &call.tool, call.ending.as_str(), &call.usage)),
     );
     if calls.len() > 1 {
         let mut total = Usage::default();

@@ -13,35 +13,29 @@ use tokio::time::Instant;
 use crate::apart::{Allowance, apart};
 use crate::compiled::Tool;
 use crate::executor::Admitted;
-use crate::output::{Answer, about, ended};
+use crate::output::ended;
 use crate::registry::ToolRegistry;
-use crate::report::CallEnding;
+use crate::report::{CallEnding, ToolReport, about};
 use crate::scope::CallScope;
 use crate::shape::Shape;
 
-/// A call that was refused, with its answer. Its arguments are gone.
-pub(crate) struct Refused {
-    pub(crate) call: ParsedToolCall,
-    pub(crate) answer: Answer,
-}
-
-/// Admits a call, or refuses it with the answer it gets. The only maker of an [`Admitted`].
+/// Admits a call, or returns the report of its refusal. Only this function makes an [`Admitted`].
 pub(crate) async fn check(
     registry: &ToolRegistry,
     mut call: ParsedToolCall,
     scope: &CallScope,
-) -> Result<(Arc<Tool>, Admitted), Box<Refused>> {
-    let refuse = |call: ParsedToolCall, ending, code, text| {
-        let answer = Answer::error(&call, ending, code, text);
-        Box::new(Refused { call, answer })
-    };
+) -> Result<(Arc<Tool>, Admitted), Box<ToolReport>> {
+    let refuse = |call, ending, code, text| Box::new(ToolReport::error(call, ending, code, text));
     if !scope.enabled_tools.allow(&call.tool_name).await {
-        let text = about(&call, &format!("is not enabled for thread \"{}\".", scope.thread_id));
-        return Err(refuse(call, CallEnding::Disabled, Code::ToolDisabled, text));
+        let text = about(
+            &call.tool_name,
+            &format!("is not enabled for thread \"{}\".", scope.thread_id),
+        );
+        return Err(refuse(&call, CallEnding::Disabled, Code::ToolDisabled, text));
     }
     let Some(tool) = registry.tool(&call.tool_name) else {
-        let text = about(&call, "not found in registry.");
-        return Err(refuse(call, CallEnding::NotFound, Code::ToolNotFound, text));
+        let text = about(&call.tool_name, "not found in registry.");
+        return Err(refuse(&call, CallEnding::NotFound, Code::ToolNotFound, text));
     };
     let start = Instant::now();
     match check_apart(&tool, call.arguments.take(), scope).await {
@@ -57,12 +51,9 @@ pub(crate) async fn check(
         Ok(Err(violations)) => {
             let name = truncate(&call.tool_name, 200);
             let text = format!("Invalid arguments for tool \"{name}\": {violations}");
-            Err(refuse(call, CallEnding::InvalidArguments, Code::ValidationError, text))
+            Err(refuse(&call, CallEnding::InvalidArguments, Code::ValidationError, text))
         }
-        Err(ending) => {
-            let answer = ended(&call, &ending);
-            Err(Box::new(Refused { call, answer }))
-        }
+        Err(ending) => Err(Box::new(ended(&call, &ending))),
     }
 }
 

@@ -8,14 +8,10 @@ use serde_json::Value;
 
 use crate::admission::{Root, admit};
 use crate::executor::ToolExecutor;
-use crate::refusal::{InvalidName, Part, RegisterError};
+use crate::refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, Part, RegisterError};
 use crate::schema::CompiledSchema;
 use crate::shape::{Shape, text_len};
 
-/// Bytes of a tool's description and input schema together: what a prompt may have to carry.
-pub const MAX_PROMPT_BYTES: usize = 16 << 10;
-/// Bytes of a tool's examples together. A prompt carries only a few short ones; the embedded model learns from all.
-pub const MAX_EXAMPLE_BYTES: usize = 64 << 10;
 /// Bytes of an output that is parsed where it arrives: a millisecond at most.
 const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
 const MAX_NAME: usize = 64;

@@ -64,10 +64,6 @@ impl Admitted {
         Self::new(call, input_json, context, limits, cancel)
     }
 
-    pub(crate) fn into_call(self) -> ParsedToolCall {
-        self.call
-    }
-
     /// Returns the call. Its arguments are the validated ones, defaults included.
     #[must_use]
     pub const fn call(&self) -> &ParsedToolCall {

@@ -36,14 +36,14 @@ mod run;
 mod testing;
 mod typed;
 
-pub use compiled::{MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, check_name};
+pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
 pub use observe::MAX_OBSERVED_BYTES;
 pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
-pub use refusal::{InvalidName, RegisterError};
+pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError};
 pub use registry::{ToolRegistry, same_name};
 pub use report::{CallEnding, ToolReport};
 pub use scope::{AskEnabled, CallScope, EnabledTools};

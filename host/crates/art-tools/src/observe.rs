@@ -6,7 +6,6 @@ use art_core::text::{byte_prefix, truncate};
 use art_core::tool::{ToolResult, ToolResultMetadata};
 use serde_json::Value;
 
-use crate::output::Answer;
 use crate::report::ToolReport;
 use crate::scope::CallScope;
 use crate::shape::text_len;
@@ -94,13 +93,6 @@ fn cut(text: &str) -> String {
         0 => text.to_owned(),
         gone => format!("{kept}... [truncated {gone} of {} bytes]", text.len()),
     }
-}
-
-/// Returns the replacement of an answer that could not be stored: a run must not use what a restart would not know of.
-pub(crate) fn withheld(call: &art_core::tool::ParsedToolCall) -> Answer {
-    let text = crate::output::about(call, "ran, but its result could not be stored and is withheld");
-    let code = art_core::error::ToolErrorCode::HostError;
-    Answer::error(call, crate::report::CallEnding::NotRecorded, code, text)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Turns the outcome of a tool into the result for the model and the wire. A failure never becomes a success (D16).
+//! Turns the ending of a call into its report. A failure never becomes a success (D16).
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode as Code;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::assist;
 use crate::compiled::Tool;
 use crate::parse;
-use crate::report::CallEnding;
+use crate::report::{CallEnding, ToolReport, about};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Characters of a title.
@@ -50,47 +50,24 @@ const RESERVED: [&str; 10] = [
     ASSIST_REQUIRED,
 ];
 
-/// A result with how it came about, and the text its output was parsed from.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) result: ToolResult,
-    pub(crate) ending: CallEnding,
-    pub(crate) text: Option<String>,
-    /// Files next to the output.
-    pub(crate) attachments: Vec<Attachment>,
-}
-
-impl Answer {
-    pub(crate) fn error(call: &ParsedToolCall, ending: CallEnding, code: Code, message: String) -> Self {
-        let mut result = ToolResult::error(call, code, message);
-        result.metadata.retryable = code.is_retryable();
-        Self {
-            result,
-            ending,
-            text: None,
-            attachments: Vec::new(),
-        }
-    }
-}
-
-/// Returns the answer for an ending.
-pub(crate) fn answer(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> Answer {
-    let answer = match ending {
+/// Returns the report of a call that ended so. The output is parsed and validated here.
+pub(crate) fn report(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> ToolReport {
+    let report = match ending {
         Ending::Success(success) => succeeded(call, tool, success),
         Ending::Suspended(suspension) => suspended(call, suspension),
         Ending::Failure(failure) => failed(call, failure),
         other => return ended(call, &other),
     };
-    let mut answer = answer.unwrap_or_else(|reason| ended(call, &Ending::InvalidOutput { reason }));
-    if assist::asks(&answer.result) {
-        let extra = &mut answer.result.metadata.extra;
+    let mut report = report.unwrap_or_else(|reason| ended(call, &Ending::InvalidOutput { reason }));
+    if assist::asks(&report.result) {
+        let extra = &mut report.result.metadata.extra;
         extra.insert(ASSIST_REQUIRED.to_owned(), Value::Bool(true));
     }
-    answer
+    report
 }
 
-/// Returns the answer for an ending that carries no payload, or none that is used.
-pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> Answer {
+/// Returns the report of a call whose ending has no payload, or none that is used.
+pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
         let text = "asked for a subtask, which this host cannot run yet";
         (Code::NotImplemented, text.to_owned())
@@ -99,15 +76,11 @@ pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> Answer {
         Ending::Denied { .. } => format!("was denied a right: {text}"),
         _ => text,
     };
-    Answer::error(call, ending.into(), code, about(call, &truncate(&text, MAX_MESSAGE)))
+    let text = about(&call.tool_name, &truncate(&text, MAX_MESSAGE));
+    ToolReport::error(call, ending.into(), code, text)
 }
 
-/// Returns `Tool "X" <text>`; the name comes from a model, so it is bounded.
-pub(crate) fn about(call: &ParsedToolCall, text: &str) -> String {
-    format!("Tool \"{}\" {text}", truncate(&call.tool_name, MAX_NAME))
-}
-
-fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Answer, String> {
+fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<ToolReport, String> {
     let bytes = u64::try_from(success.output.len()).unwrap_or(u64::MAX);
     if bytes > tool.limits.output_bytes {
         return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
@@ -130,11 +103,10 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Ans
     } else {
         CallEnding::Success
     };
-    Ok(Answer {
-        result,
-        ending,
+    Ok(ToolReport {
         text: Some(success.output),
-        attachments: success.attachments,
+        attachments: success.attachments.into(),
+        ..ToolReport::new(result, ending)
     })
 }
 
@@ -156,7 +128,7 @@ fn take_back(result: &mut ToolResult) -> bool {
     true
 }
 
-fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, String> {
+fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<ToolReport, String> {
     let own_id = suspension
         .details
         .as_ref()
@@ -182,16 +154,11 @@ fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<Answer, St
     if let Some(schema) = suspension.feedback_schema {
         result.metadata.extra.insert(FEEDBACK_SCHEMA.to_owned(), aside(schema)?);
     }
-    Ok(Answer {
-        result,
-        ending: CallEnding::Suspended,
-        text: None,
-        attachments: Vec::new(),
-    })
+    Ok(ToolReport::new(result, CallEnding::Suspended))
 }
 
 /// The tool's own words are the error (T4).
-fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
+fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
     let message = match failure.message.as_str() {
         "" => UNEXPLAINED.to_owned(),
         message => truncate(message, MAX_MESSAGE),
@@ -199,12 +166,7 @@ fn failed(call: &ParsedToolCall, failure: Failure) -> Result<Answer, String> {
     let mut result = ToolResult::error(call, failure.code, message);
     result.metadata.retryable = failure.retryable;
     result.metadata.extra = extra(failure.metadata)?;
-    Ok(Answer {
-        result,
-        ending: CallEnding::Failure,
-        text: None,
-        attachments: Vec::new(),
-    })
+    Ok(ToolReport::new(result, CallEnding::Failure))
 }
 
 /// Returns the tool's metadata without the names that are the host's. Its own identifier of a suspension is kept under

@@ -1,19 +1,13 @@
 //! Progress of calls before their batch has ended.
 
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use art_core::text::byte_prefix;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::report::ToolReport;
-use crate::scope::CallScope;
 
-/// Interval at which the host reads progress, which bounds the number of reports.
-const LOOK: Duration = Duration::from_millis(100);
 /// Bytes of a title that are kept: more than a line of a terminal has.
 const MAX_TITLE_BYTES: usize = 200;
 /// Maximum bytes of the facts in a progress report; longer ones are ignored.
@@ -26,7 +20,7 @@ pub enum CallProgress {
     /// The call has a place and runs now. Its arguments are the validated ones, defaults included.
     Started(ParsedToolCall),
     /// Progress of a running call, reported at most ten times a second; the newest report counts.
-    Said(ToolProgress),
+    Reported(ToolProgress),
     /// A call that had started has ended, in whatever way, and was recorded, with the report that the batch returns.
     Ended(Box<ToolReport>),
 }
@@ -36,7 +30,7 @@ pub enum CallProgress {
 pub struct ToolProgress {
     /// The call.
     pub call_id: String,
-    /// Parent of the call; see [`CallScope::parent_id`].
+    /// Parent of the call; see [`CallScope::parent_id`](crate::CallScope::parent_id).
     pub parent_id: Option<String>,
     /// What the tool is doing, in its own words: at most 200 bytes, unescaped.
     pub title: String,
@@ -67,41 +61,18 @@ impl NewestProgress {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
     }
 
+    /// Returns the last report as that of `call`, if it was not taken before.
+    pub(crate) fn take_for(&self, call: &ParsedToolCall, parent_id: Option<&str>) -> Option<ToolProgress> {
+        self.take().map(|said| ToolProgress {
+            call_id: call.call_id.clone(),
+            parent_id: parent_id.map(str::to_owned),
+            percent: percent(&said.facts),
+            title: said.title,
+        })
+    }
+
     fn take(&self) -> Option<Said> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// Runs `call` as `running` to its end, and sends its progress to the receiver of `scope`.
-pub(crate) async fn followed<F: Future>(
-    running: F,
-    call: &ParsedToolCall,
-    newest: &NewestProgress,
-    scope: &CallScope,
-) -> F::Output {
-    if scope.progress.is_none() {
-        return running.await;
-    }
-    let mut running = pin!(running);
-    let mut looks = interval_at(Instant::now() + LOOK, LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            biased;
-            output = &mut running => return output,
-            _ = looks.tick() => if let Some(said) = newest.take() {
-                scope.tell(|| CallProgress::Said(progress(call, scope, said)));
-            },
-        }
-    }
-}
-
-fn progress(call: &ParsedToolCall, scope: &CallScope, said: Said) -> ToolProgress {
-    ToolProgress {
-        call_id: call.call_id.clone(),
-        parent_id: scope.parent_id.clone(),
-        percent: percent(&said.facts),
-        title: said.title,
     }
 }
 

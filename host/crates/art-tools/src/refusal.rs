@@ -5,7 +5,11 @@ use std::fmt;
 use art_core::limits::LimitTooHigh;
 
 use crate::admission::SchemaProblem;
-use crate::compiled::{MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES};
+
+/// Bytes of a tool's description and input schema together: what a prompt may have to carry.
+pub const MAX_PROMPT_BYTES: usize = 16 << 10;
+/// Bytes of a tool's examples together. A prompt carries only a few short ones; the embedded model learns from all.
+pub const MAX_EXAMPLE_BYTES: usize = 64 << 10;
 
 /// Why a tool is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

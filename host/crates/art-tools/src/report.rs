@@ -1,17 +1,22 @@
-//! The report on a call, next to its result.
+//! The report on a call: its result, and what the host knows of it besides.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::error::ToolErrorCode;
 use art_core::outcome::{Attachment, CallLog, Ending};
-use art_core::tool::ToolResult;
+use art_core::text::truncate;
+use art_core::tool::{ParsedToolCall, ToolResult, ToolResultMetadata, ToolStatus};
 use art_core::usage::Usage;
 use serde::Serialize;
 
-/// One call, answered. A batch has one report for each call, in its order.
+/// Characters of a tool's name in a text.
+const MAX_NAME: usize = 200;
+
+/// What came of one call. A batch has one report for each call, in the order of the calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolReport {
-    /// Result for the model and the wire. `callId` and `toolName` are those of the request.
+    /// Result for the model and the journal. `callId` and `toolName` are those of the request.
     pub result: ToolResult,
     /// What the call used; zero if it never ran.
     pub usage: Usage,
@@ -23,6 +28,64 @@ pub struct ToolReport {
     pub attachments: Arc<[Attachment]>,
     /// From the request to the ending, the wait for a place included.
     pub duration: Duration,
+    /// The output as the tool wrote it, for the observation; taken when that is stored.
+    pub(crate) text: Option<String>,
+}
+
+impl ToolReport {
+    /// Creates the report of a call with that result, which used nothing yet.
+    pub(crate) fn new(result: ToolResult, ending: CallEnding) -> Self {
+        Self {
+            result,
+            usage: Usage::default(),
+            ending,
+            log: CallLog::default(),
+            attachments: Arc::new([]),
+            duration: Duration::ZERO,
+            text: None,
+        }
+    }
+
+    /// Creates the report of a call that failed. `message` is for the model.
+    pub(crate) fn error(call: &ParsedToolCall, ending: CallEnding, code: ToolErrorCode, message: String) -> Self {
+        let mut result = ToolResult::error(call, code, message);
+        result.metadata.retryable = code.is_retryable();
+        Self::new(result, ending)
+    }
+
+    /// Creates the report of a call that its caller could not give to the tool system. `message` is for the model.
+    #[must_use]
+    pub fn not_run(call: &ParsedToolCall, code: ToolErrorCode, message: String) -> Self {
+        Self::error(call, CallEnding::NotRun, code, message).without_running()
+    }
+
+    /// Marks the result as that of a call whose tool never ran.
+    pub(crate) fn without_running(mut self) -> Self {
+        self.result.metadata.not_run = true;
+        self
+    }
+
+    /// Replaces everything that a restart would not know of, when the call could not be recorded.
+    pub(crate) fn withhold(&mut self) {
+        self.ending = CallEnding::NotRecorded;
+        self.attachments = Arc::new([]);
+        self.result.status = ToolStatus::Error;
+        self.result.output = None;
+        self.result.code = Some(ToolErrorCode::HostError);
+        self.result.error = Some(about(
+            &self.result.tool_name,
+            "ran, but its result could not be stored and is withheld",
+        ));
+        self.result.metadata = ToolResultMetadata {
+            retryable: ToolErrorCode::HostError.is_retryable(),
+            ..ToolResultMetadata::default()
+        };
+    }
+}
+
+/// Returns `Tool "NAME" <text>`. The name comes from a model, so it is cut.
+pub(crate) fn about(tool_name: &str, text: &str) -> String {
+    format!("Tool \"{}\" {text}", truncate(tool_name, MAX_NAME))
 }
 
 /// How a call ended: the endings of a call that ran, and the reasons for which one did not run.
@@ -63,7 +126,7 @@ pub enum CallEnding {
     NotFound,
     /// Refused: its arguments are not valid.
     InvalidArguments,
-    /// Not run, because a call before it waits for a decision.
+    /// Not run: a call before it waits for a decision, or a file that it names is gone.
     NotRun,
     /// The call ran, but could not be recorded.
     NotRecorded,

@@ -1,14 +1,20 @@
 //! Runs an admitted call to its end, whatever its executor does.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::time::Duration;
 
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::usage::Usage;
 use futures_util::FutureExt as _;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use crate::executor::{Admitted, ToolExecutor};
+use crate::progress::CallProgress;
+use crate::scope::CallScope;
+
+/// Interval at which the host reads the progress of a tool, which bounds how many reports it passes on.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a call. The executor limits its own time and observes the cancellation. One that does neither within `grace` is
 /// dropped, and its usage is unknown.
@@ -44,6 +50,25 @@ fn panicked(call: &Admitted) -> Ending {
     tracing::error!(tool = %call.call().tool_name, "executor panicked");
     Ending::HostError {
         message: "its executor panicked".to_owned(),
+    }
+}
+
+/// Waits for `running`, the run of `call`, and sends the progress of its tool to the receiver of `scope` meanwhile.
+pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope: &CallScope) -> F::Output {
+    if scope.progress.is_none() {
+        return running.await;
+    }
+    let mut running = pin!(running);
+    let mut looks = interval_at(Instant::now() + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            output = &mut running => return output,
+            _ = looks.tick() => if let Some(progress) = call.progress().take_for(call.call(), scope.parent_id.as_deref()) {
+                scope.tell(|| CallProgress::Reported(progress));
+            },
+        }
     }
 }
 

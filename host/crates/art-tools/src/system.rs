@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use art_core::error::ToolErrorCode;
-use art_core::outcome::{CallLog, Ending, Outcome};
+use art_core::outcome::{Ending, Outcome};
 use art_core::text::truncate;
 use art_core::tool::{ParsedToolCall, ToolStatus};
-use art_core::usage::Usage;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -19,13 +18,13 @@ use crate::check::check;
 use crate::compiled::Tool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
-use crate::observe::{observation, withheld};
-use crate::output::{Answer, about, answer, ended};
-use crate::progress::{CallProgress, followed};
+use crate::observe::observation;
+use crate::output::{ended, report};
+use crate::progress::CallProgress;
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
-use crate::report::{CallEnding, ToolReport};
-use crate::run::{micros, run};
+use crate::report::{ToolReport, about};
+use crate::run::{micros, run, with_progress};
 use crate::scope::CallScope;
 use crate::sink::ObservationSink;
 
@@ -38,16 +37,6 @@ pub struct ToolSystem {
     sink: Arc<dyn ObservationSink>,
     config: SystemConfig,
     queue: Queue,
-}
-
-/// The outcome of a call, before it is recorded.
-struct Done {
-    call: ParsedToolCall,
-    answer: Answer,
-    usage: Usage,
-    log: CallLog,
-    /// Its executor was started.
-    ran: bool,
 }
 
 impl ToolSystem {
@@ -117,25 +106,22 @@ impl ToolSystem {
 
     async fn execute(&self, call: ParsedToolCall, scope: &CallScope) -> ToolReport {
         let start = Instant::now();
-        let done = match check(&self.registry, call, scope).await {
+        let report = match check(&self.registry, call, scope).await {
             Ok((tool, admitted)) => self.run(tool, admitted, scope).await,
-            Err(refused) => Done::without_running(refused.call, refused.answer),
+            Err(refused) => refused.without_running(),
         };
-        let ran = done.ran;
-        let report = self.record(done, start, scope).await;
+        let ran = !report.result.metadata.not_run;
+        let report = self.record(report, start, scope).await;
         if ran {
             scope.tell(|| CallProgress::Ended(Box::new(report.clone())));
         }
         report
     }
 
-    async fn run(&self, tool: Arc<Tool>, admitted: Admitted, scope: &CallScope) -> Done {
+    async fn run(&self, tool: Arc<Tool>, admitted: Admitted, scope: &CallScope) -> ToolReport {
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
-            Err(ending) => {
-                let answer = ended(admitted.call(), &ending);
-                return Done::without_running(admitted.into_call(), answer);
-            }
+            Err(ending) => return ended(admitted.call(), &ending).without_running(),
         };
         scope.tell(|| CallProgress::Started(admitted.call().clone()));
         let start = Instant::now();
@@ -144,7 +130,7 @@ impl ToolSystem {
             mut ending,
             mut usage,
             log,
-        } = followed(running, admitted.call(), admitted.progress(), scope).await;
+        } = with_progress(running, &admitted, scope).await;
         let ran = start.elapsed();
         if let Ending::Timeout { limit_ms } = &mut ending {
             // The check of the arguments had used a part of the executor's time.
@@ -155,61 +141,46 @@ impl ToolSystem {
             limit_ms: tool.limits.timeout_ms,
             cancel: admitted.cancel(),
         };
-        let answer = answer_apart(admitted.call(), tool, ending, allowance).await;
+        let report = report_apart(admitted.call(), tool, ending, allowance).await;
         // The time of a call includes checking its output.
         usage.wall_us = usage
             .wall_us
             .saturating_add(micros(start.elapsed().saturating_sub(ran)));
         drop(permit);
-        Done {
-            answer,
-            call: admitted.into_call(),
-            usage,
-            log,
-            ran: true,
-        }
+        ToolReport { usage, log, ..report }
     }
 
     async fn not_run(&self, call: ParsedToolCall, waits_for: &str, scope: &CallScope) -> ToolReport {
         let text = about(
-            &call,
+            &call.tool_name,
             &format!("was not run because \"{waits_for}\" waits for a decision"),
         );
-        let answer = Answer::error(&call, CallEnding::NotRun, ToolErrorCode::Cancelled, text);
-        self.record(Done::without_running(call, answer), Instant::now(), scope)
-            .await
+        let report = ToolReport::not_run(&call, ToolErrorCode::Cancelled, text);
+        self.record(report, Instant::now(), scope).await
     }
 
-    /// Stores the observation of a call, then gives out its report.
-    async fn record(&self, done: Done, start: Instant, scope: &CallScope) -> ToolReport {
-        let mut report = ToolReport {
-            result: done.answer.result,
-            usage: done.usage,
-            ending: done.answer.ending,
-            log: done.log,
-            attachments: done.answer.attachments.into(),
-            duration: start.elapsed(),
-        };
-        let observation = observation(&report, done.answer.text.as_deref(), scope);
+    /// Stores the observation of a call, and only then returns its report.
+    async fn record(&self, mut report: ToolReport, start: Instant, scope: &CallScope) -> ToolReport {
+        report.duration = start.elapsed();
+        let text = report.text.take();
+        let observation = observation(&report, text.as_deref(), scope);
         let stored = AssertUnwindSafe(async { self.sink.record(observation).await }).catch_unwind();
+        let call_id = &report.result.call_id;
         match stored.await {
             Ok(Ok(())) => return report,
             Ok(Err(problem)) => {
                 let cause = problem.source.as_ref();
-                tracing::error!(call = %done.call.call_id, %cause, "observation of a tool call not stored");
+                tracing::error!(call = %call_id, %cause, "observation of a tool call not stored");
             }
-            Err(_panic) => tracing::error!(call = %done.call.call_id, "observation sink panicked"),
+            Err(_panic) => tracing::error!(call = %call_id, "observation sink panicked"),
         }
-        let answer = withheld(&done.call);
-        report.result = answer.result;
-        report.ending = answer.ending;
-        report.attachments = Arc::new([]);
+        report.withhold();
         report
     }
 }
 
-/// Makes the answer for an ending where that blocks no other call.
-async fn answer_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, allowance: Allowance<'_>) -> Answer {
+/// Makes the report of a call that ended so, where that blocks no other call.
+async fn report_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, allowance: Allowance<'_>) -> ToolReport {
     let is_light = match &ending {
         Ending::Success(success) => tool.is_light_output(success.output.len()),
         _ => true,
@@ -219,21 +190,8 @@ async fn answer_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, al
         tool_name: call.tool_name.clone(),
         arguments: Value::Null,
     };
-    let answered = apart(is_light, allowance, move || answer(&named, &tool, ending)).await;
-    answered.unwrap_or_else(|ending| ended(call, &ending))
-}
-
-impl Done {
-    fn without_running(call: ParsedToolCall, mut answer: Answer) -> Self {
-        answer.result.metadata.not_run = true;
-        Self {
-            call,
-            answer,
-            usage: Usage::default(),
-            log: CallLog::default(),
-            ran: false,
-        }
-    }
+    let made = apart(is_light, allowance, move || report(&named, &tool, ending)).await;
+    made.unwrap_or_else(|ending| ended(call, &ending))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use art_agent::{RunFile, RunReport};
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItem;
 use art_core::usage::Usage;
+use art_tools::CallEnding;
 
 /// What one tool call cost, for the table at the end.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +16,7 @@ pub struct CallCost {
     /// The tool.
     pub tool: String,
     /// How the call ended.
-    pub ending: &'static str,
+    pub ending: CallEnding,
     /// What it used.
     pub usage: Usage,
 }

@@ -100,7 +100,7 @@ async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     });
     let answered = ask(&host, question(), cancel).await.unwrap();
     assert_eq!(answered.report.response.metadata.status, RunStatus::Cancelled);
-    assert_eq!(answered.calls.first().unwrap().ending, "cancelled");
+    assert_eq!(answered.calls.first().unwrap().ending.as_str(), "cancelled");
     let filter = ObservationFilter {
         types: vec![ObservationType::ToolExecution],
         ..ObservationFilter::default()
@@ -152,7 +152,7 @@ async fn results_that_are_too_large_together_do_not_end_the_run() {
     let huge = scripted::tool("huge", || std::future::ready(success(&json!("x".repeat(1_000_000)))));
     host.tools.registry().register(huge).unwrap();
     let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
-    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending).collect();
+    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending.as_str()).collect();
     assert_eq!(endings, [["success"; 12].as_slice(), &["not_recorded"; 8]].concat());
     let results = &answered.report.items[0].tool_results;
     assert!(results[12].error.as_ref().unwrap().contains("was left out"));
@@ -177,7 +177,7 @@ async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
     });
     host.tools.registry().register(gives_way).unwrap();
     let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
-    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending).collect();
+    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending.as_str()).collect();
     assert_eq!(endings, ["success", "busy"]);
 }
 
@@ -375,7 +375,7 @@ async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
     });
     host.tools.registry().register(sets_tools).unwrap();
     let answered = ask_with(&host, &["one", "sets_tools"]).await;
-    answered.calls.iter().map(|call| call.ending).collect()
+    answered.calls.iter().map(|call| call.ending.as_str()).collect()
 }
 
 // S004

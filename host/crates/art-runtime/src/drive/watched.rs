@@ -117,7 +117,7 @@ impl<'a> Watched<'a> {
                 self.watcher.tell(|watcher| watcher.tool_called(&span, call));
                 self.tools.insert(call.call_id.clone(), span);
             }
-            CallProgress::Said(progress) => {
+            CallProgress::Reported(progress) => {
                 if let Some(span) = self.tools.get(&progress.call_id) {
                     self.watcher.tell(|watcher| watcher.tool_progressed(span, progress));
                 }

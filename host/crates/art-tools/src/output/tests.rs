@@ -15,8 +15,8 @@ fn tool(output_schema: Option<Value>) -> Tool {
     Tool::compile(Arc::new(executor)).unwrap()
 }
 
-fn answered(tool: &Tool, ending: Ending) -> Answer {
-    answer(&call("tool", json!({})), tool, ending)
+fn answered(tool: &Tool, ending: Ending) -> ToolReport {
+    report(&call("tool", json!({})), tool, ending)
 }
 
 fn said(output: &str) -> Success {
@@ -50,9 +50,9 @@ fn everything_a_success_carries_is_carried_on() {
         metadata: object(json!({"k": "v", "retryable": true, "suspensionId": "mine", "forDisplay": true, "title": 1})),
         ..said("{\"n\":1}")
     };
-    let answer = answered(&tool(None), Ending::Success(success));
+    let report = answered(&tool(None), Ending::Success(success));
     assert_eq!(
-        serde_json::to_value(&answer.result).unwrap(),
+        serde_json::to_value(&report.result).unwrap(),
         json!({
             "callId": "call_tool", "toolName": "tool", "status": "success", "output": {"n": 1},
             "metadata": {
@@ -84,11 +84,11 @@ fn output_that_is_not_strict_json_is_an_error_that_says_why() {
     let texts: Vec<_> = outputs
         .iter()
         .map(|output| {
-            let answer = answered(&tool(None), Ending::Success(said(output)));
-            assert_eq!(answer.ending, CallEnding::InvalidOutput);
-            assert_eq!(answer.result.code, Some(Code::InvalidOutput));
-            assert_eq!(answer.result.output, None);
-            answer.result.error.unwrap()
+            let report = answered(&tool(None), Ending::Success(said(output)));
+            assert_eq!(report.ending, CallEnding::InvalidOutput);
+            assert_eq!(report.result.code, Some(Code::InvalidOutput));
+            assert_eq!(report.result.output, None);
+            report.result.error.unwrap()
         })
         .collect();
     insta::assert_snapshot!(texts.join("\n"));
@@ -97,9 +97,9 @@ fn output_that_is_not_strict_json_is_an_error_that_says_why() {
 #[test]
 fn output_that_breaks_its_schema_is_an_error_that_lists_every_violation() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "number"}}, "required": ["b"]});
-    let answer = answered(&tool(Some(schema)), Ending::Success(said("{\"a\":\"x\"}")));
+    let report = answered(&tool(Some(schema)), Ending::Success(said("{\"a\":\"x\"}")));
     assert_eq!(
-        answer.result.error.unwrap(),
+        report.result.error.unwrap(),
         "Tool \"tool\" returned invalid output: output must have the property \"b\", /a must be number"
     );
 }
@@ -107,13 +107,13 @@ fn output_that_breaks_its_schema_is_an_error_that_lists_every_violation() {
 #[test]
 fn the_status_never_comes_from_the_payload() {
     let output = r#"{"status":"error","error":"no","callId":"other","isError":true}"#;
-    let answer = answered(&tool(None), Ending::Success(said(output)));
-    assert_eq!(answer.result.status, ToolStatus::Success);
-    assert_eq!(answer.result.call_id, "call_tool");
+    let report = answered(&tool(None), Ending::Success(said(output)));
+    assert_eq!(report.result.status, ToolStatus::Success);
+    assert_eq!(report.result.call_id, "call_tool");
 }
 
 /// Returns a success with `error` in its metadata.
-fn with_error(error: &Value) -> Answer {
+fn with_error(error: &Value) -> ToolReport {
     let success = Success {
         metadata: object(json!({"error": error, "rows": 3})),
         ..said("{\"n\":1}")
@@ -134,9 +134,9 @@ fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_out
         ),
         (json!("NOT_IMPLEMENTED"), "NOT_IMPLEMENTED", Code::Unknown),
     ] {
-        let answer = with_error(&error);
-        assert_eq!(answer.ending, CallEnding::Failure);
-        let result = answer.result;
+        let report = with_error(&error);
+        assert_eq!(report.ending, CallEnding::Failure);
+        let result = report.result;
         assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)));
         assert_eq!(
             (result.error.as_deref(), result.output),
@@ -150,9 +150,9 @@ fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_out
 #[test]
 fn a_success_without_an_error_in_its_metadata_stays_one() {
     for error in [json!(false), json!(null), json!("")] {
-        let answer = with_error(&error);
-        assert_eq!(answer.ending, CallEnding::Success);
-        assert_eq!((answer.result.status, answer.result.error), (ToolStatus::Success, None));
+        let report = with_error(&error);
+        assert_eq!(report.ending, CallEnding::Success);
+        assert_eq!((report.result.status, report.result.error), (ToolStatus::Success, None));
     }
     let silent = answered(&tool(None), Ending::Success(said("1")));
     assert_eq!(silent.ending, CallEnding::Success);
@@ -212,8 +212,8 @@ fn a_tool_cannot_say_that_it_did_not_run() {
 
 #[test]
 fn null_is_an_output() {
-    let answer = answered(&tool(None), Ending::Success(said("null")));
-    assert_eq!(answer.result.output, Some(Value::Null));
+    let report = answered(&tool(None), Ending::Success(said("null")));
+    assert_eq!(report.result.output, Some(Value::Null));
 }
 
 #[test]
@@ -246,14 +246,14 @@ fn the_host_names_a_suspension() {
         preview_data: None,
         feedback_schema: Some(json!({"inputType": "boolean"})),
     };
-    let answer = answered(&tool(None), Ending::Suspended(suspension));
-    let metadata = &answer.result.metadata;
-    assert_eq!(answer.result.status, ToolStatus::Suspended);
+    let report = answered(&tool(None), Ending::Suspended(suspension));
+    let metadata = &report.result.metadata;
+    assert_eq!(report.result.status, ToolStatus::Suspended);
     assert_eq!(metadata.suspension_id.as_ref().map(String::len), Some(36));
     assert_eq!(metadata.extra[TOOL_SUSPENSION_ID], "mine");
     assert_eq!(metadata.extra[FEEDBACK_SCHEMA], json!({"inputType": "boolean"}));
     assert_eq!(
-        answer.result.output,
+        report.result.output,
         Some(json!({"message": "sure?", "details": {"suspensionId": "mine", "amount": 5}}))
     );
 }
@@ -288,12 +288,12 @@ fn every_other_ending_is_an_error_with_its_code() {
         },
     ];
     let lines = endings.into_iter().map(|ending| {
-        let answer = answered(&tool(None), ending);
-        let result = answer.result;
+        let report = answered(&tool(None), ending);
+        let result = report.result;
         let code = result.code.unwrap();
         assert_eq!(result.status, ToolStatus::Error);
         assert_eq!(result.metadata.retryable, code.is_retryable());
-        format!("{} {code:?} {}", answer.ending.as_str(), result.error.unwrap())
+        format!("{} {code:?} {}", report.ending.as_str(), result.error.unwrap())
     });
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
@@ -354,7 +354,7 @@ proptest! {
     #[test]
     fn no_output_panics_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
         let success = Success { title: Some(title), ..said(&output) };
-        let answer = answered(&tool(None), Ending::Success(success));
-        prop_assert!(text_len(&answer.result) < 20_000);
+        let report = answered(&tool(None), Ending::Success(success));
+        prop_assert!(text_len(&report.result) < 20_000);
     }
 }

@@ -2,7 +2,7 @@
 
 use art_agent::{ActionId, FilePlace, RunEvent};
 use art_core::error::ToolErrorCode;
-use art_core::tool::{ParsedToolCall, ToolResult, ToolResultMetadata, ToolStatus};
+use art_core::tool::{ParsedToolCall, ToolResultMetadata, ToolStatus};
 use art_core::usage::Usage;
 use art_tools::{CallEnding, CallProgress, CallScope, ToolReport};
 use futures_util::StreamExt;
@@ -47,9 +47,10 @@ pub(super) fn call(
         };
         let store = host.store.as_ref();
         let (calls, refused) = kept::put_in(store, &scope.thread_id, calls, &files).await;
-        let mut reports = host.tools.execute_batch(calls, &scope).await;
+        let mut reports = refused;
+        reports.extend(host.tools.execute_batch(calls, &scope).await);
         kept::keep(store, &scope.trace_id, &mut reports).await;
-        returned(action, &item_id, reports, refused)
+        returned(action, &item_id, reports)
     };
     let batch = Batch {
         running: running.boxed(),
@@ -74,10 +75,10 @@ impl Batch<'_> {
     }
 }
 
-fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>, refused: Vec<ToolResult>) -> Progress {
+fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> Progress {
     let mut usage = Usage::default();
     let mut costs = Vec::new();
-    let mut results = refused;
+    let mut results = Vec::with_capacity(reports.len());
     let mut left = MAX_RESULTS;
     for report in reports {
         let report = within(&mut left, report);
@@ -85,7 +86,7 @@ fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>, refused: 
         costs.push(CallCost {
             item_id: item_id.to_owned(),
             tool: report.result.tool_name.clone(),
-            ending: report.ending.as_str(),
+            ending: report.ending,
             usage: report.usage,
         });
         results.push(report.result);

@@ -2,7 +2,7 @@
 
 use art_agent::FilePlace;
 use art_core::error::ToolErrorCode;
-use art_core::tool::{ParsedToolCall, ToolResult};
+use art_core::tool::ParsedToolCall;
 use art_store::{Store, StoreError};
 use art_tools::ToolReport;
 use base64::Engine as _;
@@ -38,23 +38,19 @@ async fn put(store: &dyn Store, trace_id: &str, bytes: Vec<u8>) -> Option<String
     }
 }
 
-/// The calls with the files of earlier calls in their places, and the results of those whose files are not there.
+/// Returns the calls with the files of earlier calls in their arguments, and the reports of those whose files cannot be read.
 pub(super) async fn put_in(
     store: &dyn Store,
     thread_id: &str,
     calls: Vec<ParsedToolCall>,
     files: &[FilePlace],
-) -> (Vec<ParsedToolCall>, Vec<ToolResult>) {
+) -> (Vec<ParsedToolCall>, Vec<ToolReport>) {
     let (mut whole, mut refused) = (Vec::with_capacity(calls.len()), Vec::new());
     for mut call in calls {
         let places = files.iter().filter(|place| place.call_id == call.call_id);
         match fill_in(store, thread_id, &mut call.arguments, places).await {
             Ok(()) => whole.push(call),
-            Err(reason) => {
-                let mut result = ToolResult::error(&call, ToolErrorCode::IoError, reason);
-                result.metadata.not_run = true;
-                refused.push(result);
-            }
+            Err(reason) => refused.push(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)),
         }
     }
     (whole, refused)
@@ -136,10 +132,8 @@ mod tests {
         let places = [place("gone", "/a/0", digest(b"never kept"))];
         let (calls, refused) = put_in(&store().await, "t", vec![call("gone"), call("other")], &places).await;
         assert_eq!(calls, [call("other")]);
-        assert_eq!(
-            (refused[0].call_id.as_str(), refused[0].metadata.not_run),
-            ("gone", true)
-        );
-        assert!(refused[0].error.as_ref().unwrap().contains("not kept any more"));
+        let result = &refused[0].result;
+        assert_eq!((result.call_id.as_str(), result.metadata.not_run), ("gone", true));
+        assert!(result.error.as_ref().unwrap().contains("not kept any more"));
     }
 }

@@ -10,7 +10,7 @@ async fn told(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<String> {
     while let Some(progress) = heard.recv().await {
         lines.push(match progress {
             CallProgress::Started(call) => format!("{} started with {}", call.tool_name, call.arguments),
-            CallProgress::Said(said) => format!("{} of {:?}", said.title, said.parent_id),
+            CallProgress::Reported(said) => format!("{} of {:?}", said.title, said.parent_id),
             CallProgress::Ended(report) => format!("{} ended: {}", report.result.tool_name, report.ending.as_str()),
         });
     }
