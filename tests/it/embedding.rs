@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use art_runtime::Runtime;
-use art_runtime::plugins::{Compiled, Compiling};
+use art_runtime::plugins::{CompileCount, CompileProgress};
 use art_runtime::prelude::DirectTool;
 use art_sandbox::{Sandbox, SandboxConfig};
 use serde_json::Value;
@@ -25,9 +25,9 @@ fn a_program_that_embeds_the_host_hears_what_is_compiled() {
     let home = Home::fresh();
     let heard_at_a_start = || {
         let heard = Mutex::new(Vec::new());
-        let hear = |compiling: Compiling<'_>| {
+        let hear = |compiling: CompileProgress<'_>| {
             // Whether it takes long is a matter of the machine.
-            if let Compiling::Count(compiled) = compiling {
+            if let CompileProgress::Count(compiled) = compiling {
                 heard.lock().unwrap().push(compiled);
             }
         };
@@ -37,7 +37,7 @@ fn a_program_that_embeds_the_host_hears_what_is_compiled() {
         drop(runtime);
         heard.into_inner().unwrap()
     };
-    assert_eq!(heard_at_a_start(), [0, 1].map(|done| Compiled { done, of: 1 }));
+    assert_eq!(heard_at_a_start(), [0, 1].map(|done| CompileCount { done, of: 1 }));
     assert_eq!(heard_at_a_start(), []);
 }
 

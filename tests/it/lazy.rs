@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
-use art_runtime::plugins::{Compiling, load_folder};
+use art_runtime::plugins::{CompileProgress, load_folder};
 use art_sandbox::{CompilerProgram, LoadError, Plugin, Sandbox, SandboxConfig};
 use art_tools::executor::ToolExecutor;
 use serde_json::{Value, json};
@@ -355,8 +355,8 @@ fn a_component_that_takes_long_to_compile_is_told_of_by_name() {
     // The larger one is the first-party tool.
     let lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let told = Mutex::new(Vec::new());
-    let hear = |compiling: Compiling<'_>| {
-        if let Compiling::Slow(file) = compiling {
+    let hear = |compiling: CompileProgress<'_>| {
+        if let CompileProgress::Slow(file) = compiling {
             told.lock().unwrap().push(file.to_owned());
         }
     };

@@ -4,7 +4,7 @@ mod left;
 mod save;
 
 use art_runtime::compose::open_store_to_read;
-use art_store::{JournalEntry, Run, RunFilter, Store};
+use art_store::{JournalEntry, RunFilter, RunRecord, Store};
 use serde_json::json;
 
 use super::{config, ids};
@@ -75,7 +75,7 @@ fn took(run: &Run) -> String {
 }
 
 /// The run that a person means by `typed`.
-async fn find(store: &dyn Store, typed: &str) -> Result<Run, CommandError> {
+async fn find(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
     let id = ids::run(store, typed).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
     store.get_run(&id).await?.ok_or_else(unknown)
@@ -103,7 +103,7 @@ async fn show(global: &Global, store: &dyn Store, id: &str, logs: bool) -> Resul
     Ok(Exit::Success)
 }
 
-fn show_journal(run: &Run, journal: &[JournalEntry]) {
+fn show_journal(run: &RunRecord, journal: &[JournalEntry]) {
     render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", run.status.name()));
     render::answer(&format!("took      {}\n", took(run)));
@@ -112,7 +112,7 @@ fn show_journal(run: &Run, journal: &[JournalEntry]) {
     render::answer(&table::lines(&rows).join("\n"));
 }
 
-fn row(run: &Run, entry: &JournalEntry) -> Vec<String> {
+fn row(run: &RunRecord, entry: &JournalEntry) -> Vec<String> {
     let after = units::micros(entry.timestamp.saturating_sub(run.started) * 1_000);
     vec![
         entry.sequence.to_string(),

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use art_core::text::printable;
-use art_runtime::plugins::{Compiled, Compiling as Told};
+use art_runtime::plugins::{CompileCount, CompileProgress as Told};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{note, notes_are_live};
@@ -37,7 +37,7 @@ impl Compiling {
         }
     }
 
-    fn count(&self, compiled: Compiled) {
+    fn count(&self, compiled: CompileCount) {
         if compiled.done == 0 {
             note(&announcement(compiled.of));
         }
@@ -55,7 +55,7 @@ impl Compiling {
         }
     }
 
-    fn draw(&self, compiled: Compiled) {
+    fn draw(&self, compiled: CompileCount) {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = count.get_or_insert_with(spinner);
         bar.set_message(format!("{} of {}", compiled.done, compiled.of));

@@ -54,7 +54,7 @@ pub struct Run {
     earlier: BTreeSet<String>,
     call_ids: CallIds,
     files: Files,
-    spent: Spent,
+    usage: RunUsage,
     limits_hit: Vec<String>,
     /// The last failure of the model; cleared by its next reply.
     model_error: Option<ModelError>,
@@ -80,7 +80,7 @@ enum OpenAction {
 
 /// What the run has used so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Spent {
+struct RunUsage {
     llm_calls: u32,
     /// Model calls that were opened, answered or not.
     llm_asked: u32,
@@ -96,7 +96,7 @@ struct Spent {
     usage: Usage,
 }
 
-impl Spent {
+impl RunUsage {
     /// Returns the cost of all calls, if the cost of each is known.
     fn llm_cost(&self) -> Option<f64> {
         self.llm.cost_usd.filter(|_| !self.unpriced)
@@ -212,7 +212,7 @@ impl Run {
             earlier,
             call_ids: CallIds::default(),
             files,
-            spent: Spent::default(),
+            usage: RunUsage::default(),
             limits_hit: Vec::new(),
             model_error: None,
         }

@@ -11,7 +11,7 @@ pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
 
 /// The result of checking one reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct ToolValidation {
     /// The status of the item, given the tools that it called.
     pub(crate) status: ValidationStatus,
     /// Required tools that were called neither before nor in this reply.
@@ -22,9 +22,9 @@ pub(crate) struct Verdict {
 
 /// Checks a reply. `called` holds every tool that was called for the item before or in this reply. A call that ended
 /// with an error counts; one that was refused before its tool ran does not (X19).
-pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> Verdict {
+pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
-        return Verdict {
+        return ToolValidation {
             status: ValidationStatus::Skipped,
             missing: Vec::new(),
             enforce: false,
@@ -37,7 +37,7 @@ pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: boo
         .cloned()
         .collect();
     let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
-    Verdict {
+    ToolValidation {
         status: if missing.is_empty() {
             ValidationStatus::Passed
         } else {

@@ -33,7 +33,7 @@ pub enum Ending {
     /// It computed, or made the host compute, for too long.
     FuelExhausted {
         /// The exhausted limit.
-        spent: Spent,
+        limit: ExhaustedLimit,
     },
     /// It took too long.
     Timeout {
@@ -81,7 +81,7 @@ impl Ending {
         Some(match self {
             Self::Success(_) | Self::Suspended(_) | Self::Continuation(_) => return None,
             Self::Failure(failure) => (failure.code, failure.message.clone()),
-            Self::FuelExhausted { spent } => (Code::FuelExhausted, format!("used up its {spent}")),
+            Self::FuelExhausted { limit } => (Code::FuelExhausted, format!("used up its {limit}")),
             Self::Timeout { limit_ms } => (Code::Timeout, format!("did not finish within {limit_ms} ms")),
             Self::MemoryExhausted { limit } => (
                 Code::MemoryExhausted,
@@ -124,14 +124,14 @@ impl Ending {
 
 /// The limit that a call exhausted by computing, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spent {
+pub enum ExhaustedLimit {
     /// Units of fuel.
     Fuel(u64),
     /// Calls into the host.
     HostCalls(u64),
 }
 
-impl std::fmt::Display for Spent {
+impl std::fmt::Display for ExhaustedLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Fuel(units) => write!(f, "{units} units of fuel"),
@@ -277,7 +277,7 @@ mod tests {
         vec![
             Ending::Failure(failure()),
             Ending::FuelExhausted {
-                spent: Spent::Fuel(2_000_000_000),
+                limit: ExhaustedLimit::Fuel(2_000_000_000),
             },
             Ending::Timeout { limit_ms: 30_000 },
             Ending::MemoryExhausted { limit: 67_108_864 },

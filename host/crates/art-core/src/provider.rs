@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 use crate::prompt::ArtStandardPrompt;
-use crate::stream::Phase;
+use crate::stream::{Phase, StepContext};
 use crate::task::Task;
 use crate::tool::ToolSchema;
 
@@ -81,16 +81,6 @@ pub struct Media {
     pub media_type: String,
     /// The content in base64 (RFC 4648, with padding).
     pub base64: String,
-}
-
-/// Step of the plan that a model call belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StepContext {
-    /// The item.
-    pub step_id: String,
-    /// Description of the step.
-    pub step_description: String,
 }
 
 /// A capability of a model (C43).

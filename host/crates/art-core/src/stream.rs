@@ -21,6 +21,16 @@ pub enum Phase {
     Synthesis,
 }
 
+/// Step of the plan that a model call belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepContext {
+    /// The item.
+    pub step_id: String,
+    /// Description of the step.
+    pub step_description: String,
+}
+
 /// One piece of a reply, in the order in which it arrives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "data", rename_all = "SCREAMING_SNAKE_CASE")]

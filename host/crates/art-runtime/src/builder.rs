@@ -18,7 +18,7 @@ use crate::recover;
 use crate::runtime::Runtime;
 
 /// What [`RuntimeBuilder::on_compiled`] is given.
-type HearCompiling<'a> = Box<dyn Fn(Compiling<'_>) + Send + Sync + 'a>;
+type HearCompiling<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 
 /// Builds a [`Runtime`]. Without a word it asks the embedded model, which needs no network and no key, has no tools, and
 /// keeps everything in memory.
@@ -82,7 +82,7 @@ impl<'a> RuntimeBuilder<'a> {
 
     /// Tells `hear` which components are compiled for this machine: the first start with them takes seconds, and in a debug
     /// build without the profile of `examples/embed/README.md` minutes.
-    pub fn on_compiled(mut self, hear: impl Fn(Compiling<'_>) + Send + Sync + 'a) -> Self {
+    pub fn on_compiled(mut self, hear: impl Fn(CompileProgress<'_>) + Send + Sync + 'a) -> Self {
         self.on_compiled = Some(Box::new(hear));
         self
     }

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
-use crate::plugins::{Loaded, OnCompiled, Refused, load_folder};
+use crate::plugins::{Loaded, OnCompiled, RefusedFile, load_folder};
 
 /// The tools of the plugins folder, without a store or a model.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Toolbox {
     /// Components that became tools.
     pub plugins: Vec<Arc<Plugin>>,
     /// Files of the plugins folder that did not.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedFile>,
     /// How many calls there may be at a time.
     pub bounds: ToolBounds,
 }
@@ -207,7 +207,7 @@ fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> 
 }
 
 /// Registers in file order; what the registry refuses joins the refused files.
-fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Vec<Refused>) -> Vec<Arc<Plugin>> {
+fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Vec<RefusedFile>) -> Vec<Arc<Plugin>> {
     let mut registered = Vec::new();
     for plugin in plugins {
         match registry.register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
@@ -219,7 +219,7 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
                     plugin.refuse(&reason);
                 }
                 let file = format!("{}.wasm", plugin.name());
-                refused.push(Refused { file, reason });
+                refused.push(RefusedFile { file, reason });
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The configuration: flags over environment over `art.toml` over defaults.
 
+mod directories;
 mod file;
 mod models;
-mod places;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ use art_model::ModelSettings;
 use art_sandbox::{CompilerProgram, SandboxConfig};
 use serde::Serialize;
 
+use directories::{default_plugins, directories};
 pub use file::Mistake;
-use places::{default_plugins, places};
 pub use tools::{ToolBounds, ToolSettings};
 
 /// The model when nobody says anything else: it needs no network and no key.
@@ -329,13 +329,13 @@ impl Config {
     /// When the file is unreadable or wrong, there is no place for state, or a provider is changed where none is asked.
     pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
         let overrides = &mut overrides.without_blanks();
-        let places = places(overrides, environment)?;
-        let path = places.config.join("art.toml");
+        let directories = directories(overrides, environment)?;
+        let path = directories.config.join("art.toml");
         let file = file::read_file(&path)?;
         let found = file.is_some().then(|| path.clone());
         let file = file.unwrap_or_default();
         // A relative path in the file counts from the file.
-        let plugins = file.plugins.map(|plugins| places.config.join(plugins));
+        let plugins = file.plugins.map(|plugins| directories.config.join(plugins));
         let model = pick("model", overrides, overrides.model.clone(), file.model, || {
             DEFAULT_MODEL.to_owned()
         });
@@ -345,19 +345,19 @@ impl Config {
             limits: file.models,
         };
         let note = models::forget_foreign(overrides, &model, &given);
-        let models = models::settings(overrides, &model.value, given, &places.config)?;
+        let models = models::settings(overrides, &model.value, given, &directories.config)?;
         let templates = file.system_prompts.map(registry).transpose()?;
         let system_prompt = file.system_prompt.map(SystemPromptOverride::from);
         check_system_prompt(system_prompt.as_ref(), templates.as_ref())?;
-        let from_state = |name: &str| placed(places.state.join(name), &places);
+        let from_state = |name: &str| placed(directories.state.join(name), &directories);
         Ok(Self {
             file: found,
             place: path,
             notes: note.into_iter().collect(),
             plugins: pick("plugins", overrides, overrides.plugins.clone(), plugins, || {
-                default_plugins(&places)
+                default_plugins(&directories)
             }),
-            own_plugins: places.own_plugins(),
+            own_plugins: directories.own_plugins(),
             model,
             base_url: given_only("base_url", overrides, overrides.base_url.clone()),
             api_key_env: given_only("api_key_env", overrides, overrides.api_key_env.clone()),
@@ -368,7 +368,7 @@ impl Config {
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(known_prompts).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),
-            cache: placed(places.cache.join("code"), &places),
+            cache: placed(directories.cache.join("code"), &directories),
             workers: from_file(file.sandbox.workers.map(checked_workers).transpose()?.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
             compiler: None,
@@ -438,10 +438,10 @@ fn known_prompts(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, S
     }
 }
 
-const fn placed(value: PathBuf, places: &places::Places) -> Setting<PathBuf> {
+const fn placed(value: PathBuf, directories: &directories::Directories) -> Setting<PathBuf> {
     Setting {
         value,
-        origin: places.origin,
+        origin: directories.origin,
     }
 }
 

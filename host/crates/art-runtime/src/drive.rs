@@ -21,7 +21,7 @@ use crate::runtime::Runtime;
 use clock::now;
 use watched::Watched;
 use work::Work;
-use work::progress::Progress;
+use work::progress::WorkEvent;
 
 pub use answer::{Answer, CallCost};
 pub use question::{CallSettings, Question};
@@ -69,7 +69,7 @@ impl Runtime {
 }
 
 struct Driver<'a> {
-    host: &'a Runtime,
+    runtime: &'a Runtime,
     watched: Watched<'a>,
     cancel: CancellationToken,
     run: Run,
@@ -84,7 +84,7 @@ struct Driver<'a> {
 impl<'a> Driver<'a> {
     /// Begins the run; gives what is to be published once `started` is in the journal.
     async fn begin(
-        host: &'a Runtime,
+        runtime: &'a Runtime,
         started: &RunEvent,
         cancel: CancellationToken,
         watcher: &'a mut dyn Watcher,
@@ -92,11 +92,11 @@ impl<'a> Driver<'a> {
         let (run, effects) = Run::start(started).map_err(RuntimeError::internal)?;
         let new = new_run(run.started_with());
         let (thread_id, trace_id) = (new.thread_id.clone(), new.trace_id.clone());
-        host.store.begin_run(new).await?;
+        runtime.store.begin_run(new).await?;
         let driver = Self {
-            host,
+            runtime,
             watched: Watched::new(watcher, run.started_with(), &trace_id),
-            work: Work::new(host, run.started_with(), &trace_id, &cancel),
+            work: Work::new(runtime, run.started_with(), &trace_id, &cancel),
             cancel,
             run,
             thread_id,
@@ -119,7 +119,7 @@ impl<'a> Driver<'a> {
             match self.next_event().await? {
                 Some((event, costs)) => {
                     self.calls.extend(costs);
-                    self.take_in(&event).await?;
+                    self.record_and_apply(&event).await?;
                 }
                 None => self.stop().await?,
             }
@@ -136,12 +136,12 @@ impl<'a> Driver<'a> {
                 next = self.work.next() => next,
             };
             match next {
-                Some(Progress::Ended(event, costs)) => {
+                Some(WorkEvent::Ended(event, costs)) => {
                     self.watched.model_ended(&event);
                     return Ok(Some((*event, costs)));
                 }
-                Some(Progress::Piece { call, event }) => self.watched.stream(&call, &event),
-                Some(Progress::Call(progress)) => self.watched.tool(&progress),
+                Some(WorkEvent::Piece { call, event }) => self.watched.stream(&call, &event),
+                Some(WorkEvent::Call(progress)) => self.watched.tool(&progress),
                 None => return Err(RuntimeError::internal("the run is stuck")),
             }
         }
@@ -153,17 +153,17 @@ impl<'a> Driver<'a> {
         for (event, costs) in self.work.drain(&mut self.watched).await {
             self.calls.extend(costs);
             if self.run.finished().is_none() {
-                self.take_in(&event).await?;
+                self.record_and_apply(&event).await?;
             }
         }
         if self.run.finished().is_none() {
-            self.take_in(&RunEvent::CancelRequested { at: now() }).await?;
+            self.record_and_apply(&RunEvent::CancelRequested { at: now() }).await?;
         }
         Ok(())
     }
 
     /// Journals the event, and only then acts on it.
-    async fn take_in(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
+    async fn record_and_apply(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
         self.journal(event).await?;
         let effects = self.run.apply(event).map_err(RuntimeError::internal)?;
         self.publish(effects).await
@@ -171,11 +171,11 @@ impl<'a> Driver<'a> {
 
     async fn journal(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
         self.journal_length += 1;
-        journal::append(self.host.store.as_ref(), &self.trace_id, self.journal_length, event).await
+        journal::append(self.runtime.store.as_ref(), &self.trace_id, self.journal_length, event).await
     }
 
     async fn publish(&mut self, effects: Vec<Effect>) -> Result<(), RuntimeError> {
-        let store = self.host.store.as_ref();
+        let store = self.runtime.store.as_ref();
         journal::publish(store, &self.thread_id, &mut self.state_version, effects).await
     }
 
@@ -185,7 +185,7 @@ impl<'a> Driver<'a> {
         self.watched.update(&self.run.view(), &self.calls);
         let report = self.run.finished().cloned();
         let report = report.ok_or_else(|| RuntimeError::internal("the run has no answer"))?;
-        journal::end(self.host.store.as_ref(), &self.trace_id, &report).await?;
+        journal::end(self.runtime.store.as_ref(), &self.trace_id, &report).await?;
         let response = &report.response;
         let failed = response.metadata.status == RunStatus::Error;
         let error = response.metadata.error.as_ref().filter(|_| failed);
@@ -200,7 +200,7 @@ impl<'a> Driver<'a> {
         let (status, summary) = (RunStatus::Error, json!({"error": message}));
         self.watched
             .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
-        if let Err(error) = self.host.store.end_run(&self.trace_id, status, summary).await {
+        if let Err(error) = self.runtime.store.end_run(&self.trace_id, status, summary).await {
             tracing::warn!(run = self.trace_id, %error, "a run that failed could not be ended");
         }
     }

@@ -1,5 +1,5 @@
 //! Loading every component of a folder, in parallel, without letting a bad file keep the others from loading. What has to be
-//! compiled comes last, since it takes so much longer that whoever waits is told. Small files come first: no large one takes
+//! compiled comes last, since it takes so much longer that whoever waits is on_compiled. Small files come first: no large one takes
 //! their place or their time.
 
 use std::collections::HashSet;
@@ -26,12 +26,12 @@ pub struct Loaded {
     /// Components that loaded, by file name.
     pub plugins: Vec<Arc<Plugin>>,
     /// Files that were refused, by file name.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedFile>,
 }
 
 /// A file that is not a tool of this host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RefusedFile {
     /// Name of the file.
     pub file: String,
     /// Why it was refused and what to do.
@@ -39,7 +39,7 @@ pub struct Refused {
 }
 
 /// One line, whatever the name of the file.
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = format!("{}: {}", self.file, self.reason).replace(['\n', '\r', '\t'], " ");
         f.write_str(&art_core::text::printable(&line))
@@ -55,17 +55,17 @@ pub struct Compiled {
     pub of: usize,
 }
 
-/// What whoever waits is told of compiling.
+/// What whoever waits is on_compiled of compiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compiling<'a> {
+pub enum CompileProgress<'a> {
     /// How far it is: before the first component and after each.
-    Count(Compiled),
-    /// The file of a component that takes long. Each is told once.
+    Count(CompileCount),
+    /// The file of a component that takes long. Each is on_compiled once.
     Slow(&'a str),
 }
 
-/// Is told of compiling. Never, when nothing has to be compiled.
-pub type OnCompiled<'a> = &'a (dyn Fn(Compiling<'_>) + Sync);
+/// Is on_compiled of compiling. Never, when nothing has to be compiled.
+pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
 /// Bytes that the host keeps of all components of a folder, when all of them are called: some thousand ordinary tools.
 const FOLDER_BYTES: u64 = 256 << 20;
@@ -73,14 +73,14 @@ const FOLDER_BYTES: u64 = 256 << 20;
 const FOLDER_FILES: u64 = 512 << 20;
 /// The part of the time for compiling that every component gets while there is any left, however many there are.
 const LEAST_SHARE: u32 = 12;
-/// What takes longer is told of by name.
+/// What takes longer is on_compiled of by name.
 const SLOW: Duration = Duration::from_secs(2);
 
 /// Loads every `.wasm` file of `folder`. A folder that does not exist holds nothing.
 ///
 /// # Errors
 /// When the folder exists and cannot be read.
-pub fn load_folder(sandbox: &Sandbox, folder: &Path, told: OnCompiled<'_>) -> std::io::Result<Loaded> {
+pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>) -> std::io::Result<Loaded> {
     let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
         Ok(dir) => dir,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Loaded::default()),
@@ -97,18 +97,18 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, told: OnCompiled<'_>) -> st
         }
     }
     fresh.sort();
-    results.extend(compile(sandbox, &dir, &fresh, told));
+    results.extend(compile(sandbox, &dir, &fresh, on_compiled));
     Ok(collect(results, refused))
 }
 
 /// An entry of the folder that is meant to be a component. The smallest comes first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct File {
+struct ComponentFile {
     bytes: u64,
     name: String,
 }
 
-type Results<T> = Vec<(File, Result<T, String>)>;
+type Results<T> = Vec<(ComponentFile, Result<T, String>)>;
 
 /// Splits the processor time that a start has for compiling, so that slow components cannot use up the shares of the others.
 struct Shares {
@@ -156,17 +156,17 @@ fn threads() -> usize {
 }
 
 /// Loads what has to be compiled.
-fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[File], told: OnCompiled<'_>) -> Results<Plugin> {
+fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compiled: OnCompiled<'_>) -> Results<Plugin> {
     if files.is_empty() {
         return Vec::new();
     }
-    let compiled = |done| Compiling::Count(Compiled { done, of: files.len() });
-    told(compiled(0));
+    let compiled = |done| CompileProgress::Count(CompileCount { done, of: files.len() });
+    on_compiled(compiled(0));
     let done = Mutex::new(0);
     let shares = sandbox.compile_time().map(|time| Shares::new(time, files.len()));
     in_parallel(files, |file| {
         let (share, begun) = (shares.as_ref().map(Shares::take), Instant::now());
-        let loaded = telling_if_slow(&file.name, told, || {
+        let loaded = report_if_slow(&file.name, on_compiled, || {
             load_file(dir, file, |name, wasm, source| {
                 sandbox.load_unknown(name, wasm, source, share)
             })
@@ -175,21 +175,21 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[File], told: OnCompiled<'
             // Elapsed time approximates processor time, since one component is compiled per processor.
             shares.give_back(share.saturating_sub(begun.elapsed()));
         }
-        // Held while it is told, so that the numbers come in their order.
+        // Held while it is on_compiled, so that the numbers come in their order.
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += 1;
-        told(compiled(*done));
+        on_compiled(compiled(*done));
         loaded
     })
 }
 
 /// Does `work` for a file, and tells of it by name when it takes long.
-fn telling_if_slow<T>(file: &str, told: OnCompiled<'_>, work: impl FnOnce() -> T) -> T {
+fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce() -> T) -> T {
     let (working, ended) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             if ended.recv_timeout(SLOW) == Err(RecvTimeoutError::Timeout) {
-                told(Compiling::Slow(file));
+                on_compiled(CompileProgress::Slow(file));
             }
         });
         let done = work();
@@ -199,7 +199,10 @@ fn telling_if_slow<T>(file: &str, told: OnCompiled<'_>, work: impl FnOnce() -> T
 }
 
 /// The results of `load` for each file, in any order. One that panics is refused.
-fn in_parallel<T: Send>(files: &[File], load: impl Fn(&File) -> Result<T, String> + Sync) -> Results<T> {
+fn in_parallel<T: Send>(
+    files: &[ComponentFile],
+    load: impl Fn(&ComponentFile) -> Result<T, String> + Sync,
+) -> Results<T> {
     let results = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -219,7 +222,7 @@ fn in_parallel<T: Send>(files: &[File], load: impl Fn(&File) -> Result<T, String
 }
 
 /// Sorted by file name, so that the first of two files with one tool name is always the same.
-fn collect(mut results: Results<Plugin>, refused: Vec<Refused>) -> Loaded {
+fn collect(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> Loaded {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
     let mut loaded = Loaded { plugins, refused };
@@ -237,7 +240,7 @@ fn collect(mut results: Results<Plugin>, refused: Vec<Refused>) -> Loaded {
         };
         match result.and_then(|plugin| if fits { Ok(plugin) } else { Err(too_heavy()) }) {
             Ok(plugin) => loaded.plugins.push(Arc::new(plugin)),
-            Err(reason) => loaded.refused.push(Refused {
+            Err(reason) => loaded.refused.push(RefusedFile {
                 file: file.name,
                 reason,
             }),
@@ -266,7 +269,7 @@ fn fitting(weights: &[Option<(String, u64)>], most: u64) -> Vec<bool> {
 
 /// The `.wasm` entries, the smallest first, and the entries that are meant to be components and are not read: because of their
 /// name, or because the smaller ones are all that is read of one folder.
-fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<File>, Vec<Refused>)> {
+fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for entry in dir.entries()? {
         let entry = entry?;
@@ -277,8 +280,8 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<File>, Ve
         }
         let reason = match name.to_str() {
             Some(utf8) if ending == "wasm" => {
-                files.push(File {
-                    // What is gone has none, and is told of when it is opened.
+                files.push(ComponentFile {
+                    // What is gone has none, and is on_compiled of when it is opened.
                     bytes: entry.metadata().map_or(0, |found| found.len()),
                     name: utf8.to_owned(),
                 });
@@ -289,7 +292,7 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<File>, Ve
         };
         let file = name.to_string_lossy().into_owned();
         let reason = reason.to_owned();
-        refused.push(Refused { file, reason });
+        refused.push(RefusedFile { file, reason });
     }
     files.sort();
     let mut read = 0_u64;
@@ -298,7 +301,7 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<File>, Ve
         read > most_bytes
     });
     let unread = files.split_off(too_many.unwrap_or(files.len()));
-    refused.extend(unread.into_iter().map(|file| Refused {
+    refused.extend(unread.into_iter().map(|file| RefusedFile {
         file: file.name,
         reason: format!(
             "is not read: with the smaller files the folder has more than {} MiB (hint: move some away)",
@@ -310,7 +313,7 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<File>, Ve
 
 fn load_file<T>(
     dir: &Arc<Dir>,
-    File { name: file, .. }: &File,
+    ComponentFile { name: file, .. }: &ComponentFile,
     load: impl Fn(&str, &[u8], &Source) -> Result<T, LoadError>,
 ) -> Result<T, String> {
     let _span = tracing::info_span!("component", file).entered();
@@ -425,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_refused_file_is_told_in_one_line() {
-        let refused = Refused {
+        let refused = RefusedFile {
             file: "a\nb\u{1b}[2J.wasm".to_owned(),
             reason: "empty".to_owned(),
         };

@@ -26,7 +26,7 @@ pub(crate) async fn end_leftovers(store: &dyn Store) -> Result<(), RuntimeError>
     Ok(())
 }
 
-async fn end_leftover(store: &dyn Store, run: &art_store::Run) -> Result<(), RuntimeError> {
+async fn end_leftover(store: &dyn Store, run: &art_store::RunRecord) -> Result<(), RuntimeError> {
     let finished = match replayed(store, run).await {
         Ok(finished) => finished,
         Err(error) => {
@@ -44,7 +44,7 @@ async fn end_leftover(store: &dyn Store, run: &art_store::Run) -> Result<(), Run
 
 /// The run's report if its journal has its end. What the last event leads to is published again: the host may have stopped
 /// between the two.
-async fn replayed(store: &dyn Store, run: &art_store::Run) -> Result<Option<RunReport>, RuntimeError> {
+async fn replayed(store: &dyn Store, run: &art_store::RunRecord) -> Result<Option<RunReport>, RuntimeError> {
     let events = journal::events(store, &run.trace_id).await?;
     let Some((last, before)) = events.split_last() else {
         return Ok(None);
@@ -69,7 +69,7 @@ fn apply_last(before: &[RunEvent], last: &RunEvent) -> Result<(Run, Vec<Effect>)
     Ok((run, effects))
 }
 
-async fn is_latest(store: &dyn Store, run: &art_store::Run) -> Result<bool, StoreError> {
+async fn is_latest(store: &dyn Store, run: &art_store::RunRecord) -> Result<bool, StoreError> {
     let filter = RunFilter {
         thread_id: Some(run.thread_id.clone()),
         limit: Some(1),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     /// The run, and what its thread says then.
-    async fn ended(events: &[RunEvent]) -> (art_store::Run, Vec<String>) {
+    async fn ended(events: &[RunEvent]) -> (art_store::RunRecord, Vec<String>) {
         let store = store_with(events).await;
         end_leftovers(&store).await.unwrap();
         let messages = store.list_messages("t", MessageOptions::default()).await.unwrap();

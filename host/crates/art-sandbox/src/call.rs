@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use art_core::limits::Limits;
-use art_core::outcome::{CallLog, Ending, Outcome, Spent};
+use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
 use art_core::text::byte_prefix;
 use art_core::tool::ExecutionContext;
 use art_core::usage::Usage;
@@ -177,12 +177,12 @@ impl Session {
 
     fn fuel_exhausted(&self) -> Ending {
         let Limits { fuel, host_calls, .. } = self.limits;
-        let spent = if self.store.data().meter.host_calls() > host_calls {
-            Spent::HostCalls(host_calls)
+        let limit = if self.store.data().meter.host_calls() > host_calls {
+            ExhaustedLimit::HostCalls(host_calls)
         } else {
-            Spent::Fuel(fuel)
+            ExhaustedLimit::Fuel(fuel)
         };
-        Ending::FuelExhausted { spent }
+        Ending::FuelExhausted { limit }
     }
 
     fn too_large(&self, bytes: u64) -> Ending {

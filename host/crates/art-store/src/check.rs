@@ -13,7 +13,7 @@ use crate::limits::{
     MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES, MAX_JSON_DEPTH, MAX_LIST, MAX_NAME_BYTES, MAX_QUERY_CHARS, MAX_TIMESTAMP,
     MAX_VALUE_BYTES,
 };
-use crate::record::{NewRun, NewThread, Run, RunState};
+use crate::record::{NewRun, NewThread, RunRecord, RunState};
 
 /// Returns `value` as JSON text that fits the limits and can be read back.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
@@ -119,8 +119,8 @@ pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
 }
 
 /// Returns the state in which a run begins.
-pub(crate) fn begun(new: &NewRun, now: u64) -> Run {
-    Run {
+pub(crate) fn begun(new: &NewRun, now: u64) -> RunRecord {
+    RunRecord {
         trace_id: new.trace_id.clone(),
         thread_id: new.thread_id.clone(),
         query: prefix(&new.query, MAX_QUERY_CHARS).to_owned(),
@@ -134,7 +134,7 @@ pub(crate) fn begun(new: &NewRun, now: u64) -> Run {
 }
 
 /// Refuses to change a run that has ended.
-pub(crate) fn not_ended(run: &Run) -> Result<(), StoreError> {
+pub(crate) fn not_ended(run: &RunRecord) -> Result<(), StoreError> {
     if run.status.is_final() {
         return Err(StoreError::RunEnded {
             trace_id: run.trace_id.clone(),
@@ -145,7 +145,7 @@ pub(crate) fn not_ended(run: &Run) -> Result<(), StoreError> {
 }
 
 /// Refuses to resume a run that is not suspended.
-pub(crate) fn suspended(run: &Run) -> Result<(), StoreError> {
+pub(crate) fn suspended(run: &RunRecord) -> Result<(), StoreError> {
     if run.status != RunState::Suspended {
         return Err(StoreError::NotSuspended {
             trace_id: run.trace_id.clone(),
@@ -156,7 +156,7 @@ pub(crate) fn suspended(run: &Run) -> Result<(), StoreError> {
 }
 
 /// Refuses an entry that is not the next one of the journal, or that does not fit into it.
-pub(crate) fn next_entry(run: &Run, bytes: u64, expected_sequence: u64, added: u64) -> Result<(), StoreError> {
+pub(crate) fn next_entry(run: &RunRecord, bytes: u64, expected_sequence: u64, added: u64) -> Result<(), StoreError> {
     not_ended(run)?;
     if expected_sequence != run.last_sequence + 1 {
         return Err(StoreError::Conflict {

@@ -21,7 +21,8 @@ pub use clock::Clock;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Run, RunFilter, RunState, Thread, ThreadFilter,
+    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, RunState, Thread,
+    ThreadFilter,
 };
 pub use sqlite::{SqliteStore, WriteStats};
 pub use store::{Store, StoreFuture};

@@ -12,7 +12,7 @@ use crate::check;
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Run, RunFilter, Thread, ThreadFilter,
+    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread, ThreadFilter,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -47,7 +47,7 @@ struct ThreadData {
 #[derive(Debug)]
 struct RunData {
     order: u64,
-    run: Run,
+    run: RunRecord,
     entries: Vec<JournalEntry>,
     bytes: u64,
     /// By digest.
@@ -147,7 +147,7 @@ impl Store for MemoryStore {
         self.later(move |data, now| data.save_state(thread_id, state, expected, now))
     }
 
-    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, Run> {
+    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord> {
         self.later(move |data, now| data.begin_run(&new, now))
     }
 
@@ -177,19 +177,19 @@ impl Store for MemoryStore {
         self.later(move |data, _| Ok(data.get_blob(thread_id, digest)))
     }
 
-    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, Run> {
+    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {
         self.later(move |data, now| data.end_run(trace_id, status, summary, now))
     }
 
-    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Run> {
+    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord> {
         self.later(move |data, now| data.resume_run(trace_id, now))
     }
 
-    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<Run>> {
+    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
         self.later(move |data, _| Ok(data.runs.get(trace_id).map(|data| data.run.clone())))
     }
 
-    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>> {
+    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
         self.later(move |data, _| Ok(data.list_runs(&filter)))
     }
 

@@ -154,7 +154,7 @@ impl From<RunStatus> for RunState {
 /// A run in its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct RunRecord {
     /// Identifier.
     pub trace_id: String,
     /// Conversation.

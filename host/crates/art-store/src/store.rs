@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Run, RunFilter, Thread, ThreadFilter,
+    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread, ThreadFilter,
 };
 
 /// Future of a store's answer.
@@ -77,7 +77,7 @@ pub trait Store: Send + Sync + Debug {
     fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64>;
 
     /// Begins a run with an empty journal.
-    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, Run>;
+    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord>;
 
     /// Adds the entry number `expected_sequence` to the journal of a run: 1 for the first, then one more each time.
     ///
@@ -105,16 +105,16 @@ pub trait Store: Send + Sync + Debug {
     ///
     /// A running run can end in every way; a suspended one can be ended too, for example cancelled. Fails with
     /// [`StoreError::RunEnded`] when it has ended for good.
-    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, Run>;
+    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord>;
 
     /// Resumes a suspended run. Of several callers exactly one succeeds; the others get [`StoreError::NotSuspended`].
-    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Run>;
+    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord>;
 
     /// Returns the run of that identifier.
-    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<Run>>;
+    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>>;
 
     /// Returns runs, the most recently begun first.
-    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>>;
+    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>>;
 
     /// Returns the whole journal of a run by ascending sequence.
     fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>>;

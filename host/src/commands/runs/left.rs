@@ -3,7 +3,7 @@
 use art_agent::{RunEvent, RunFile};
 use art_core::outcome::CallLog;
 use art_core::tool::ToolResult;
-use art_store::{JournalEntry, Run, Store};
+use art_store::{JournalEntry, RunRecord, Store};
 use serde::Serialize;
 
 use crate::commands::tool::log_lines;
@@ -30,7 +30,11 @@ pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
 }
 
 /// Returns the logs of the calls of a run, in the order of the journal.
-pub(super) async fn logs(store: &dyn Store, run: &Run, journal: &[JournalEntry]) -> Result<Vec<Said>, CommandError> {
+pub(super) async fn logs(
+    store: &dyn Store,
+    run: &RunRecord,
+    journal: &[JournalEntry],
+) -> Result<Vec<Said>, CommandError> {
     let mut said = Vec::new();
     for result in journal.iter().flat_map(results) {
         let Some(digest) = &result.metadata.log_digest else {

@@ -8,7 +8,7 @@ use super::texts;
 
 /// The parts of a synthesis reply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct SynthesisReply {
     pub(crate) thoughts: String,
     /// Trimmed. Empty if there is no answer.
     pub(crate) content: String,
@@ -16,10 +16,10 @@ pub(crate) struct Answer {
 }
 
 /// Parses `reply`: by its two tags, or else by a JSON fence at its end; otherwise all of it is the answer.
-pub(crate) fn answer(reply: &ModelReply) -> Answer {
+pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
     let texts = texts(reply);
     let (content, ui_metadata) = parts(&texts.content);
-    Answer {
+    SynthesisReply {
         content: content.trim().to_owned(),
         // A store would refuse the whole answer because of it.
         ui_metadata: ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH)),

@@ -14,7 +14,7 @@ use crate::prompt;
 
 /// The reason for which a model call was not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum CallRefusal {
     /// A budget of the run is used up.
     Spent,
     /// The prompt is not valid, which is a defect of the host.
@@ -25,9 +25,9 @@ pub(super) enum Refusal {
 
 impl Run {
     /// Opens a model call and records its start, if the run may make it.
-    pub(super) fn ask(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), Refusal> {
+    pub(super) fn ask(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), CallRefusal> {
         if self.is_spent() {
-            return Err(Refusal::Spent);
+            return Err(CallRefusal::Spent);
         }
         self.check_request(&action, self.budget())?;
         self.open_call(action, out);
@@ -35,14 +35,14 @@ impl Run {
     }
 
     /// Fails with a reason if the prompt is not valid (M36) or the request has more tokens than `budget`.
-    fn check_request(&self, action: &OpenAction, budget: Option<u64>) -> Result<(), Refusal> {
+    fn check_request(&self, action: &OpenAction, budget: Option<u64>) -> Result<(), CallRefusal> {
         let Some((_, _, request)) = self.request(action, budget) else {
             return Ok(());
         };
-        prompt::PromptManager::validate_prompt(&request.prompt).map_err(Refusal::Invalid)?;
+        prompt::PromptManager::validate_prompt(&request.prompt).map_err(CallRefusal::Invalid)?;
         let tokens = || prompt::request_tokens(&request);
         match budget.map(|budget| (budget, tokens())) {
-            Some((budget, tokens)) if tokens > budget => Err(Refusal::TooLong(format!(
+            Some((budget, tokens)) if tokens > budget => Err(CallRefusal::TooLong(format!(
                 "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room for \
                  {budget}; ask for less at a time, or use a model with a larger context"
             ))),
@@ -56,7 +56,7 @@ impl Run {
         let before = self.tokens_of(action, self.budget_of(id));
         let second_time = self.shortened.remove(&id).is_some();
         let half = before / 2;
-        let invalid = |refusal| matches!(refusal, Refusal::Invalid(_));
+        let invalid = |refusal| matches!(refusal, CallRefusal::Invalid(_));
         if second_time
             || self.tokens_of(action, Some(half)) >= before
             || self.check_request(action, Some(half)).is_err_and(invalid)
@@ -110,16 +110,16 @@ impl Run {
             };
         }
         metadata.cost_usd = metadata.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
-        self.spent.llm_calls += 1;
-        self.spent.tokens += metadata.usage();
-        self.spent.unpriced |= metadata.cost_usd.is_none();
-        self.spent.llm.add(&metadata);
+        self.usage.llm_calls += 1;
+        self.usage.tokens += metadata.usage();
+        self.usage.unpriced |= metadata.cost_usd.is_none();
+        self.usage.llm.add(&metadata);
     }
 
     /// Counts a call that failed. The provider may have read the request before the reply broke off (M12), so its
     /// tokens are estimated; what it wrote is unknown and not counted.
     pub(super) fn count_failed(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
-        self.spent.llm_calls += 1;
+        self.usage.llm_calls += 1;
         if self.start.context.is_unbounded() || !may_have_read(error.code) {
             return;
         }
@@ -128,13 +128,13 @@ impl Run {
             estimated: true,
             ..LlmMetadata::default()
         };
-        self.spent.tokens += metadata.usage();
-        self.spent.unpriced = true;
-        self.spent.llm.add(&metadata);
+        self.usage.tokens += metadata.usage();
+        self.usage.unpriced = true;
+        self.usage.llm.add(&metadata);
     }
 
     fn open_call(&mut self, action: OpenAction, out: &mut Outbox) -> ActionId {
-        self.spent.llm_asked += 1;
+        self.usage.llm_asked += 1;
         let content = json!({"phase": self.stream_phase(&action)});
         out.observe(ObservationType::LlmStreamStart, parent(&action), content);
         self.open_action(action)
@@ -151,7 +151,7 @@ impl Run {
 
     /// Returns the budget that is used up, with its figures.
     fn used_up(&self) -> Option<String> {
-        let (config, spent) = (self.config(), &self.spent);
+        let (config, spent) = (self.config(), &self.usage);
         if spent.llm_asked >= config.max_model_calls {
             return Some(format!(
                 "the run made its maximum of {} model calls",

@@ -9,7 +9,7 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use serde_json::{Value, json};
 
-use super::ask::Refusal;
+use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
 use crate::parse;
@@ -17,7 +17,7 @@ use crate::prompt;
 use crate::report::{RunReport, collect_sources};
 
 /// How a run ends.
-pub(super) struct Ending {
+pub(super) struct RunEnding {
     pub(super) status: RunStatus,
     pub(super) text: String,
     pub(super) ui_metadata: Option<Value>,
@@ -25,7 +25,7 @@ pub(super) struct Ending {
     pub(super) unanswered: Vec<String>,
 }
 
-impl Ending {
+impl RunEnding {
     pub(super) const fn new(status: RunStatus, text: String) -> Self {
         Self {
             status,
@@ -62,9 +62,9 @@ impl Run {
         out.observe(ObservationType::Synthesis, None, self.overview());
         match self.ask(OpenAction::Answer, out) {
             Ok(()) => {}
-            Err(Refusal::TooLong(reason)) => self.answer_failed(&reason, out),
-            Err(Refusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
-            Err(Refusal::Spent) => self.finish_spent(out),
+            Err(CallRefusal::TooLong(reason)) => self.answer_failed(&reason, out),
+            Err(CallRefusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
+            Err(CallRefusal::Spent) => self.finish_spent(out),
         }
     }
 
@@ -84,15 +84,15 @@ impl Run {
             self.note_limit("the answer was cut off before its end".to_owned());
         }
         // Without a tool call there is nothing that could be incomplete.
-        let in_part = !reply.unanswered.is_empty() && self.spent.tool_calls > 0;
+        let in_part = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
         let status = if self.is_complete() && !in_part {
             RunStatus::Success
         } else {
             RunStatus::Partial
         };
-        let ending = Ending {
+        let ending = RunEnding {
             unanswered: reply.unanswered.clone(),
-            ..Ending::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
+            ..RunEnding::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
         };
         self.finish(ending, out);
     }
@@ -110,23 +110,23 @@ impl Run {
         let status = if done { RunStatus::Partial } else { RunStatus::Error };
         let text = self.with_listing(&format!("The model could not write an answer: {reason}."));
         let error = self.art_error(code, &message);
-        self.finish(Ending::new(status, text).with_error(error), out);
+        self.finish(RunEnding::new(status, text).with_error(error), out);
     }
 
     /// Ends the run with an error (P82).
     pub(super) fn fail_run(&mut self, code: ErrorCode, message: &str, out: &mut Outbox) {
         let error = self.art_error(code, message);
         let text = format!("The query could not be answered: {message}.");
-        self.finish(Ending::new(RunStatus::Error, text).with_error(error), out);
+        self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }
 
     /// Ends the run with a listing of what was done, because the budget leaves no call for an answer.
     pub(super) fn finish_spent(&mut self, out: &mut Outbox) {
         let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
-        self.finish(Ending::new(RunStatus::Partial, text), out);
+        self.finish(RunEnding::new(RunStatus::Partial, text), out);
     }
 
-    pub(super) fn finish(&mut self, ending: Ending, out: &mut Outbox) {
+    pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
         self.drop_work(out);
         let message = self.message(&ending);
@@ -178,7 +178,7 @@ impl Run {
         }
     }
 
-    fn message(&self, ending: &Ending) -> ConversationMessage {
+    fn message(&self, ending: &RunEnding) -> ConversationMessage {
         let mut message = self.said("answer", MessageRole::Ai, &ending.text);
         if ending.status == RunStatus::Error {
             message.metadata.insert("error".to_owned(), json!(true));
@@ -200,19 +200,19 @@ impl Run {
         }
     }
 
-    fn metadata(&self, ending: &Ending) -> ExecutionMetadata {
+    fn metadata(&self, ending: &RunEnding) -> ExecutionMetadata {
         ExecutionMetadata {
             thread_id: self.start.props.thread_id.clone(),
             trace_id: self.trace_id.clone(),
             user_id: self.start.props.user_id.clone(),
             status: ending.status,
             total_duration_ms: self.now.saturating_sub(self.started_at),
-            llm_calls: self.spent.llm_calls,
-            tool_calls: self.spent.tool_calls,
-            tokens: self.spent.tokens,
-            llm_cost: self.spent.llm_cost(),
-            llm_metadata: self.spent.llm.clone(),
-            usage: self.spent.usage,
+            llm_calls: self.usage.llm_calls,
+            tool_calls: self.usage.tool_calls,
+            tokens: self.usage.tokens,
+            llm_cost: self.usage.llm_cost(),
+            llm_metadata: self.usage.llm.clone(),
+            usage: self.usage.usage,
             error: ending.error.clone(),
             limits_hit: self.limits_hit.clone(),
         }

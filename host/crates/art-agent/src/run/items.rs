@@ -8,7 +8,7 @@ use art_core::tool::ToolResult;
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 
-use super::ask::Refusal;
+use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::action::ActionId;
 use crate::effect::Outbox;
@@ -66,7 +66,7 @@ impl Run {
             attachments: &self.start.props.attachments,
             files: &self.files,
             ids: &mut self.call_ids,
-            left: config.max_tool_calls.saturating_sub(self.spent.calls_made),
+            left: config.max_tool_calls.saturating_sub(self.usage.calls_made),
             config,
         };
         let item = self.state.todo_list.iter().find(|item| item.id == id);
@@ -74,7 +74,7 @@ impl Run {
             return;
         };
         let next = live.replied(item, &parsed, &reply.text, &mut gate);
-        self.spent.calls_made = config.max_tool_calls.saturating_sub(gate.left);
+        self.usage.calls_made = config.max_tool_calls.saturating_sub(gate.left);
         self.go_on(id, next, out);
     }
 
@@ -82,8 +82,8 @@ impl Run {
         let Some(OpenAction::Tools { item, calls }) = self.open.remove(&action) else {
             return;
         };
-        self.spent.usage += usage;
-        self.spent.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
+        self.usage.usage += usage;
+        self.usage.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
         let files = self.files.add(&item, results, &self.start.props.attachments).to_vec();
         if self.stop_on(&item, &calls, results, out) {
             return;
@@ -165,11 +165,11 @@ impl Run {
 
     /// Ends an item whose model call was not opened: it fails if the request cannot be sent, and becomes pending again
     /// if the budget is used up.
-    fn item_refused(&mut self, id: &str, refusal: Refusal, out: &mut Outbox) {
+    fn item_refused(&mut self, id: &str, refusal: CallRefusal, out: &mut Outbox) {
         match refusal {
-            Refusal::TooLong(reason) => self.end_item(id, Err(reason), out),
-            Refusal::Invalid(error) => self.end_item(id, Err(error.message), out),
-            Refusal::Spent => self.requeue(id, out),
+            CallRefusal::TooLong(reason) => self.end_item(id, Err(reason), out),
+            CallRefusal::Invalid(error) => self.end_item(id, Err(error.message), out),
+            CallRefusal::Spent => self.requeue(id, out),
         }
     }
 

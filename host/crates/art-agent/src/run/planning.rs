@@ -6,7 +6,7 @@ use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::json;
 
-use super::ask::Refusal;
+use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
 use crate::keep;
@@ -38,9 +38,9 @@ impl Run {
     fn ask_for_plan(&mut self, out: &mut Outbox) {
         match self.ask(OpenAction::Plan, out) {
             Ok(()) => {}
-            Err(Refusal::TooLong(reason)) => self.plan_failed(&reason, out),
-            Err(Refusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),
-            Err(Refusal::Spent) => self.finish_spent(out),
+            Err(CallRefusal::TooLong(reason)) => self.plan_failed(&reason, out),
+            Err(CallRefusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),
+            Err(CallRefusal::Spent) => self.finish_spent(out),
         }
     }
 

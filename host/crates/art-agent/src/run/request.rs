@@ -2,8 +2,8 @@
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
-use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat, StepContext};
-use art_core::stream::Phase;
+use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat};
+use art_core::stream::{Phase, StepContext};
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenAction, Run, Stage};

@@ -8,13 +8,13 @@ use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::json;
 
 use super::Run;
-use super::finish::Ending;
+use super::finish::RunEnding;
 use crate::effect::Outbox;
 
 impl Run {
     pub(super) fn cancel(&mut self, out: &mut Outbox) {
         let text = self.with_listing("The run was cancelled before it was finished.");
-        self.finish(Ending::new(RunStatus::Cancelled, text), out);
+        self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }
 
     /// Ends the run when a result asks for something that this host cannot do yet: a person's decision (X6), or a
@@ -74,7 +74,7 @@ impl Run {
         ));
         let ui_metadata = Some(json!({"status": "suspended", "suspensionId": suspension_id}));
         self.finish(
-            Ending::new(RunStatus::Suspended, text).with_ui_metadata(ui_metadata),
+            RunEnding::new(RunStatus::Suspended, text).with_ui_metadata(ui_metadata),
             out,
         );
     }
@@ -86,7 +86,7 @@ impl Run {
         self.leave(id, TodoItemStatus::Failed, &message, out);
         let text = self.with_listing(&format!("The run ended early: {message}."));
         let error = self.art_error(ErrorCode::NotImplemented, &message);
-        self.finish(Ending::new(RunStatus::Error, text).with_error(error), out);
+        self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }
 
     fn leave(&mut self, id: &str, status: TodoItemStatus, reason: &str, out: &mut Outbox) {

@@ -68,10 +68,10 @@ impl Run {
             plan: &self.state.plan,
             items: &self.state.todo_list,
             earlier: &self.earlier,
-            llm_calls: self.spent.llm_calls,
-            tool_calls: self.spent.tool_calls,
-            tokens: self.spent.tokens,
-            usage: self.spent.usage,
+            llm_calls: self.usage.llm_calls,
+            tool_calls: self.usage.tool_calls,
+            tokens: self.usage.tokens,
+            usage: self.usage.usage,
             limits_hit: &self.limits_hit,
         }
     }

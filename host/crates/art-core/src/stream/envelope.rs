@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Phase, StreamEvent};
+use super::{Phase, StepContext, StreamEvent};
 use crate::Timestamp;
-use crate::provider::StepContext;
 
 /// Kind of an event on the wire. The last two are additions: there, calls were tokens and retries were silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

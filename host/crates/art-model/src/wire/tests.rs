@@ -3,8 +3,8 @@
 mod properties;
 
 use art_core::prompt::{ArtStandardPrompt, Message};
-use art_core::provider::{Media, ModelRequest, ReplyFormat, StepContext};
-use art_core::stream::{Phase, ProviderState, StreamContext, StreamEnvelope, StreamEvent};
+use art_core::provider::{Media, ModelRequest, ReplyFormat};
+use art_core::stream::{Phase, ProviderState, StepContext, StreamContext, StreamEnvelope, StreamEvent};
 use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest, ToolSchema};
 use serde_json::{Value, json};
 

@@ -15,7 +15,7 @@ use super::{ConfigError, ToolSettings};
 /// `art.toml`. An unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct File {
+pub(super) struct ConfigFile {
     pub(super) plugins: Option<PathBuf>,
     pub(super) model: Option<String>,
     pub(super) system_prompt: Option<SystemPrompt>,
@@ -26,7 +26,7 @@ pub(super) struct File {
     pub(super) prices: PriceTable,
     pub(super) models: EngineLimits,
     pub(super) params: Option<JsonObject>,
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: SandboxTable,
     pub(super) tools: Option<ToolSettings>,
     pub(super) execution: Option<ExecutionOverrides>,
 }
@@ -34,7 +34,7 @@ pub(super) struct File {
 /// `[sandbox]`
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Sandbox {
+pub(super) struct SandboxTable {
     pub(super) workers: Option<usize>,
     pub(super) pooling: Option<bool>,
 }
@@ -137,7 +137,7 @@ impl From<Persona> for AgentPersona {
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The file; none when there is none.
-pub(super) fn read_file(path: &Path) -> Result<Option<File>, ConfigError> {
+pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     let text = match open_regular(path).and_then(|file| read_text(file, MAX_BYTES)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -21,10 +21,10 @@ const HISTORY: usize = 20;
 const HISTORY_BYTES: usize = 512 << 10;
 
 /// Finds or makes the thread and gathers what the run begins with, and the version of the state that it goes on from.
-pub(super) async fn prepare(host: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
-    let thread = open_thread(host, question.thread_id).await?;
-    let history = history(host, &thread).await?;
-    let (prior, version) = prior(host, &thread.id).await?;
+pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
+    let thread = open_thread(runtime, question.thread_id).await?;
+    let history = history(runtime, &thread).await?;
+    let (prior, version) = prior(runtime, &thread.id).await?;
     let props = AgentProps {
         query: question.query,
         thread_id: thread.id,
@@ -33,12 +33,15 @@ pub(super) async fn prepare(host: &Runtime, question: Question) -> Result<(RunSt
         ..AgentProps::default()
     };
     let start = RunStart {
-        tools: host.tools.registry().available(|name| thread.config.enables(name)),
+        tools: runtime.tools.registry().available(|name| thread.config.enables(name)),
         history,
         prior,
-        ..of_model(&host.model_info()?, props)
+        ..of_model(&runtime.model_info()?, props)
     };
-    Ok((joined(&host.config, thread.config, question.settings, start), version))
+    Ok((
+        joined(&runtime.config, thread.config, question.settings, start),
+        version,
+    ))
 }
 
 /// A start with what is known of the model.
@@ -74,11 +77,11 @@ pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings
 
 /// The thread of that identifier, which must exist, or a new one that may use every tool. Its model is that of the host now;
 /// the rest of its settings stays.
-async fn open_thread(host: &Runtime, thread_id: Option<String>) -> Result<Thread, RuntimeError> {
+async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thread, RuntimeError> {
     let Some(id) = thread_id else {
         let id = id::ordered();
         let config = ThreadConfig {
-            provider_config: Some(host.model.clone()),
+            provider_config: Some(runtime.model.clone()),
             enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
             ..ThreadConfig::default()
         };
@@ -87,21 +90,21 @@ async fn open_thread(host: &Runtime, thread_id: Option<String>) -> Result<Thread
             user_id: None,
             config,
         };
-        return Ok(host.store.create_thread(new).await?);
+        return Ok(runtime.store.create_thread(new).await?);
     };
-    let thread = host.store.get_thread(&id).await?;
+    let thread = runtime.store.get_thread(&id).await?;
     let thread = thread.ok_or_else(|| RuntimeError::NoThread { id: id.clone() })?;
-    if thread.config.provider_config.as_ref() == Some(&host.model) {
+    if thread.config.provider_config.as_ref() == Some(&runtime.model) {
         return Ok(thread);
     }
     let config = ThreadConfig {
-        provider_config: Some(host.model.clone()),
+        provider_config: Some(runtime.model.clone()),
         ..thread.config
     };
-    Ok(host.store.set_thread_config(&id, config).await?)
+    Ok(runtime.store.set_thread_config(&id, config).await?)
 }
 
-async fn history(host: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {
+async fn history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {
     let limit = match thread.config.history_limit {
         0 => HISTORY,
         limit => usize::try_from(limit).unwrap_or(usize::MAX),
@@ -111,7 +114,7 @@ async fn history(host: &Runtime, thread: &Thread) -> Result<Vec<ConversationMess
         roles: vec![MessageRole::User, MessageRole::Ai],
         ..MessageOptions::default()
     };
-    Ok(recent(host.store.list_messages(&thread.id, options).await?))
+    Ok(recent(runtime.store.list_messages(&thread.id, options).await?))
 }
 
 /// The last messages, as many as fit.
@@ -126,8 +129,8 @@ fn recent(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
     messages.split_off(older)
 }
 
-async fn prior(host: &Runtime, thread_id: &str) -> Result<(Option<PesAgentStateData>, Option<u64>), RuntimeError> {
-    let Some(state) = host.store.load_state(thread_id).await? else {
+async fn prior(runtime: &Runtime, thread_id: &str) -> Result<(Option<PesAgentStateData>, Option<u64>), RuntimeError> {
+    let Some(state) = runtime.store.load_state(thread_id).await? else {
         return Ok((None, None));
     };
     let damaged = |error| RuntimeError::Damaged(format!("the state of the thread is damaged: {error}"));

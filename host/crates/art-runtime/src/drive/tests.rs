@@ -42,7 +42,7 @@ where
         .config(config)
         .store(Arc::new(MemoryStore::new()))
         .own_model(model);
-    let host = builder.build().now_or_never().unwrap().unwrap();
+    let runtime = builder.build().now_or_never().unwrap().unwrap();
     let schema = ToolSchema {
         name: "city_population".to_owned(),
         description: "Returns the population of a city: how many people live there.".to_owned(),
@@ -62,8 +62,8 @@ where
         display_config: None,
     };
     let tool = DirectTool::new(schema, move |_call| run());
-    host.tools.registry().register(Arc::new(tool)).unwrap();
-    (home, host)
+    runtime.tools.registry().register(Arc::new(tool)).unwrap();
+    (home, runtime)
 }
 
 fn counted() -> (tempfile::TempDir, Runtime) {
@@ -77,14 +77,14 @@ fn question() -> Question {
     }
 }
 
-async fn ask(host: &Runtime, question: Question, cancel: CancellationToken) -> Result<Answer, RuntimeError> {
-    host.ask_watched(question, cancel, &mut Unwatched).await
+async fn ask(runtime: &Runtime, question: Question, cancel: CancellationToken) -> Result<Answer, RuntimeError> {
+    runtime.ask_watched(question, cancel, &mut Unwatched).await
 }
 
 #[tokio::test]
 async fn a_question_may_be_asked_on_any_thread() {
-    let (_home, host) = counted();
-    let asked = tokio::spawn(async move { host.ask("What is the population of Paris?").await });
+    let (_home, runtime) = counted();
+    let asked = tokio::spawn(async move { runtime.ask("What is the population of Paris?").await });
     let answer = asked.await.unwrap().unwrap();
     assert_eq!((answer.status(), answer.steps().count()), (RunStatus::Success, 1));
     assert!(answer.to_string().contains("2048000"), "{answer}");
@@ -94,42 +94,46 @@ async fn a_question_may_be_asked_on_any_thread() {
 async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     let cancel = CancellationToken::new();
     let begun = cancel.clone();
-    let (_home, host) = host_with(move || {
+    let (_home, runtime) = host_with(move || {
         begun.cancel();
         std::future::pending()
     });
-    let answered = ask(&host, question(), cancel).await.unwrap();
+    let answered = ask(&runtime, question(), cancel).await.unwrap();
     assert_eq!(answered.report.response.metadata.status, RunStatus::Cancelled);
     assert_eq!(answered.calls.first().unwrap().ending.as_str(), "cancelled");
     let filter = ObservationFilter {
         types: vec![ObservationType::ToolExecution],
         ..ObservationFilter::default()
     };
-    let observed = host.store.list_observations(&answered.thread_id, filter).await.unwrap();
+    let observed = runtime
+        .store
+        .list_observations(&answered.thread_id, filter)
+        .await
+        .unwrap();
     assert_eq!(observed.len(), 1);
 }
 
 /// What the journal has of a run, oldest first.
-async fn journal(host: &Runtime, trace_id: &str) -> Vec<Value> {
-    let entries = host.store.read_journal(trace_id).await.unwrap();
+async fn journal(runtime: &Runtime, trace_id: &str) -> Vec<Value> {
+    let entries = runtime.store.read_journal(trace_id).await.unwrap();
     entries.into_iter().map(|entry| entry.payload).collect()
 }
 
 #[tokio::test]
 async fn what_tools_gave_before_their_run_was_cancelled_is_taken_in_before_its_end() {
     let plan = [scripted::one_step(), scripted::calls(&["one", "gives_up"])];
-    let (_home, host) = scripted::scripted(plan);
+    let (_home, runtime) = scripted::scripted(plan);
     let cancel = CancellationToken::new();
     let person = cancel.clone();
     let gives_up = scripted::tool("gives_up", move || {
         person.cancel();
         std::future::pending()
     });
-    host.tools.registry().register(gives_up).unwrap();
-    let answered = ask(&host, question(), cancel).await.unwrap();
+    runtime.tools.registry().register(gives_up).unwrap();
+    let answered = ask(&runtime, question(), cancel).await.unwrap();
     let metadata = answered.report.response.metadata;
     assert_eq!((metadata.status, metadata.tool_calls), (RunStatus::Cancelled, 2));
-    let journal = journal(&host, &answered.trace_id).await;
+    let journal = journal(&runtime, &answered.trace_id).await;
     let [.., returned, cancelled] = &journal[..] else {
         panic!("{journal:?}")
     };
@@ -143,15 +147,15 @@ async fn results_that_are_too_large_together_do_not_end_the_run() {
     let calls: Vec<_> = (0..20)
         .map(|n| json!({"toolName": "huge", "arguments": {"n": n}}))
         .collect();
-    let (_home, host) = scripted::scripted([
+    let (_home, runtime) = scripted::scripted([
         scripted::one_step(),
         Ok(json!({ "toolCalls": calls }).to_string()),
         scripted::done(),
         scripted::says("3"),
     ]);
     let huge = scripted::tool("huge", || std::future::ready(success(&json!("x".repeat(1_000_000)))));
-    host.tools.registry().register(huge).unwrap();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    runtime.tools.registry().register(huge).unwrap();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let endings: Vec<_> = answered.calls.iter().map(|call| call.ending.as_str()).collect();
     assert_eq!(endings, [["success"; 12].as_slice(), &["not_recorded"; 8]].concat());
     let results = &answered.report.items[0].tool_results;
@@ -160,23 +164,23 @@ async fn results_that_are_too_large_together_do_not_end_the_run() {
 
 #[tokio::test]
 async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
-    let (_home, mut host) = scripted::scripted([
+    let (_home, mut runtime) = scripted::scripted([
         scripted::one_step(),
         scripted::calls(&["gives_way", "two"]),
         scripted::done(),
         scripted::says("3"),
     ]);
-    host.toolbox.bounds = ToolBounds {
+    runtime.toolbox.bounds = ToolBounds {
         max_parallel: 1,
         max_queue: 0,
     };
-    host.tools = Arc::new(host.toolbox.system(Arc::clone(&host.store)));
+    runtime.tools = Arc::new(runtime.toolbox.system(Arc::clone(&runtime.store)));
     let gives_way = scripted::tool("gives_way", || async {
         tokio::task::yield_now().await;
         success(&json!(1))
     });
-    host.tools.registry().register(gives_way).unwrap();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    runtime.tools.registry().register(gives_way).unwrap();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let endings: Vec<_> = answered.calls.iter().map(|call| call.ending.as_str()).collect();
     assert_eq!(endings, ["success", "busy"]);
 }
@@ -197,21 +201,23 @@ fn too_large() -> Question {
 
 #[tokio::test]
 async fn a_question_that_the_store_refuses_is_no_part_of_the_conversation() {
-    let (_home, host) = counted();
-    assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
-    let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
-    let said = host.store.list_messages(&runs[0].thread_id, MessageOptions::default());
+    let (_home, runtime) = counted();
+    assert!(ask(&runtime, too_large(), CancellationToken::new()).await.is_err());
+    let runs = runtime.store.list_runs(RunFilter::default()).await.unwrap();
+    let said = runtime
+        .store
+        .list_messages(&runs[0].thread_id, MessageOptions::default());
     assert_eq!(said.await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn of_a_long_conversation_a_run_begins_with_the_end() {
-    let (_home, host) = counted();
+    let (_home, runtime) = counted();
     let new = NewThread {
         id: "t".to_owned(),
         ..NewThread::default()
     };
-    host.store.create_thread(new).await.unwrap();
+    runtime.store.create_thread(new).await.unwrap();
     // Twice as long in JSON, so that two of them are too much.
     for begins in ["a", "b", "c"] {
         let text = format!("{begins}{}", "\"".repeat(150_000));
@@ -223,26 +229,26 @@ async fn of_a_long_conversation_a_run_begins_with_the_end() {
             timestamp: 1,
             metadata: JsonObject::new(),
         };
-        host.store.append_messages("t", vec![message]).await.unwrap();
+        runtime.store.append_messages("t", vec![message]).await.unwrap();
     }
     let question = Question {
         thread_id: Some("t".to_owned()),
         ..question()
     };
-    let (start, _) = prepare::prepare(&host, question).await.unwrap();
+    let (start, _) = prepare::prepare(&runtime, question).await.unwrap();
     let begin: Vec<_> = start.history.iter().map(|message| &message.content[..1]).collect();
     assert_eq!(begin, ["c"]);
 }
 
 #[tokio::test]
 async fn a_question_has_a_highest_length_and_one_that_is_longer_leaves_nothing_behind() {
-    let (_home, host) = counted();
+    let (_home, runtime) = counted();
     let asked = |chars: usize| {
         let question = Question {
             query: format!("{}é", "x".repeat(chars - 1)),
             ..Question::default()
         };
-        ask(&host, question, CancellationToken::new())
+        ask(&runtime, question, CancellationToken::new())
     };
     let error = asked(Question::MAX_CHARS + 1).await.unwrap_err();
     let text = error.to_string();
@@ -251,7 +257,7 @@ async fn a_question_has_a_highest_length_and_one_that_is_longer_leaves_nothing_b
         "{text}"
     );
     assert!(text.contains("attach the text as a file"), "{text}");
-    let threads = host
+    let threads = runtime
         .store
         .list_threads(art_store::ThreadFilter::default())
         .await
@@ -262,16 +268,16 @@ async fn a_question_has_a_highest_length_and_one_that_is_longer_leaves_nothing_b
 
 #[tokio::test]
 async fn a_run_that_the_store_refuses_is_ended() {
-    let (_home, host) = counted();
-    assert!(ask(&host, too_large(), CancellationToken::new()).await.is_err());
-    let runs = host.store.list_runs(RunFilter::default()).await.unwrap();
+    let (_home, runtime) = counted();
+    assert!(ask(&runtime, too_large(), CancellationToken::new()).await.is_err());
+    let runs = runtime.store.list_runs(RunFilter::default()).await.unwrap();
     assert_eq!(runs[0].status, RunState::Error);
     assert!(runs[0].summary["error"].as_str().unwrap().contains("a journal entry"));
 }
 
 #[tokio::test]
 async fn a_thread_that_goes_on_keeps_its_settings() {
-    let (_home, host) = counted();
+    let (_home, runtime) = counted();
     let config = ThreadConfig {
         enabled_tools: vec!["city_population".to_owned(), "gone".to_owned()],
         history_limit: 3,
@@ -286,22 +292,22 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
         user_id: None,
         config: config.clone(),
     };
-    host.store.create_thread(new).await.unwrap();
+    runtime.store.create_thread(new).await.unwrap();
     let question = Question {
         thread_id: Some("t".to_owned()),
         ..question()
     };
-    ask(&host, question, CancellationToken::new()).await.unwrap();
-    let kept = host.store.get_thread("t").await.unwrap().unwrap().config;
+    ask(&runtime, question, CancellationToken::new()).await.unwrap();
+    let kept = runtime.store.get_thread("t").await.unwrap().unwrap().config;
     let expected = ThreadConfig {
-        provider_config: Some(host.model.clone()),
+        provider_config: Some(runtime.model.clone()),
         ..config
     };
     assert_eq!(kept, expected);
 }
 
 /// Asks in a new thread that may use the tools of these names.
-async fn ask_with(host: &Runtime, tools: &[&str]) -> Answer {
+async fn ask_with(runtime: &Runtime, tools: &[&str]) -> Answer {
     let config = ThreadConfig {
         enabled_tools: tools.iter().map(|name| (*name).to_owned()).collect(),
         ..ThreadConfig::default()
@@ -311,19 +317,19 @@ async fn ask_with(host: &Runtime, tools: &[&str]) -> Answer {
         user_id: None,
         config,
     };
-    host.store.create_thread(new).await.unwrap();
+    runtime.store.create_thread(new).await.unwrap();
     let question = Question {
         thread_id: Some("t".to_owned()),
         ..question()
     };
-    ask(host, question, CancellationToken::new()).await.unwrap()
+    ask(runtime, question, CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_new_thread_says_in_so_many_words_that_it_may_use_every_tool() {
-    let (_home, host) = counted();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
-    let thread = host.store.get_thread(&answered.thread_id).await.unwrap().unwrap();
+    let (_home, runtime) = counted();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let thread = runtime.store.get_thread(&answered.thread_id).await.unwrap().unwrap();
     assert_eq!(thread.config.enabled_tools, ["*"]);
 }
 
@@ -345,25 +351,32 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
         (&["other"], false),
         (&[], false),
     ] {
-        let (_home, host) = counted();
-        let answered = ask_with(&host, tools).await;
+        let (_home, runtime) = counted();
+        let answered = ask_with(&runtime, tools).await;
         assert_eq!(has_items(&answered.report), has_tool, "{tools:?}");
         assert_eq!(answered.calls.len(), usize::from(has_tool), "{tools:?}");
-        let kept = host.store.get_thread("t").await.unwrap().unwrap().config.enabled_tools;
+        let kept = runtime
+            .store
+            .get_thread("t")
+            .await
+            .unwrap()
+            .unwrap()
+            .config
+            .enabled_tools;
         assert_eq!(kept, tools);
     }
 }
 
 /// How the calls of a run ended whose first one sets the tools of its thread to `left`.
 async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
-    let (_home, host) = scripted::scripted([
+    let (_home, runtime) = scripted::scripted([
         scripted::one_step(),
         scripted::calls(&["sets_tools"]),
         scripted::calls(&["one"]),
         scripted::done(),
         scripted::says("3"),
     ]);
-    let store = Arc::clone(&host.store);
+    let store = Arc::clone(&runtime.store);
     let sets_tools = scripted::tool("sets_tools", move || {
         let store = Arc::clone(&store);
         async move {
@@ -373,8 +386,8 @@ async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
             success(&json!(1))
         }
     });
-    host.tools.registry().register(sets_tools).unwrap();
-    let answered = ask_with(&host, &["one", "sets_tools"]).await;
+    runtime.tools.registry().register(sets_tools).unwrap();
+    let answered = ask_with(&runtime, &["one", "sets_tools"]).await;
     answered.calls.iter().map(|call| call.ending.as_str()).collect()
 }
 
@@ -387,19 +400,22 @@ async fn a_tool_that_is_taken_away_while_a_run_goes_is_refused_at_its_next_call(
 
 #[tokio::test]
 async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
-    let (_home, host) = counted();
-    let report = ask(&host, question(), CancellationToken::new()).await.unwrap().report;
+    let (_home, runtime) = counted();
+    let report = ask(&runtime, question(), CancellationToken::new())
+        .await
+        .unwrap()
+        .report;
     assert_eq!(status(&report), RunStatus::Success);
     let question = Question {
         query: "What is the population of Paris? Who won the world cup in 2018?".to_owned(),
         ..Question::default()
     };
-    let answered = ask(&host, question, CancellationToken::new()).await.unwrap();
+    let answered = ask(&runtime, question, CancellationToken::new()).await.unwrap();
     assert_eq!(status(&answered.report), RunStatus::Partial);
     assert_eq!(answered.report.unanswered.len(), 1, "{:?}", answered.report);
-    let run = host.store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    let run = runtime.store.get_run(&answered.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Partial);
-    let store = stopped(&host, &answered).await;
+    let store = stopped(&runtime, &answered).await;
     end_leftovers(&store).await.unwrap();
     let recovered = store.get_run(&answered.trace_id).await.unwrap().unwrap();
     assert_eq!((recovered.status, recovered.summary), (run.status, run.summary));
@@ -407,28 +423,28 @@ async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
 
 #[tokio::test]
 async fn a_later_question_without_a_tool_is_told_from_one_with() {
-    let (_home, host) = counted();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let (_home, runtime) = counted();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let question = Question {
         query: "Who won?".to_owned(),
         thread_id: Some(answered.thread_id),
         ..Question::default()
     };
-    let report = ask(&host, question, CancellationToken::new()).await.unwrap().report;
+    let report = ask(&runtime, question, CancellationToken::new()).await.unwrap().report;
     assert_eq!((status(&report), has_items(&report)), (RunStatus::Success, false));
 }
 
 #[tokio::test]
 async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
-    let (_home, mut host) = counted();
+    let (_home, mut runtime) = counted();
     let text = |text: &str| Some(SystemPromptOverride::Text(text.to_owned()));
-    host.config.system_prompt.value = text("instance");
-    host.config.execution.value.max_items = 1;
-    host.config.execution.value.max_iterations = 2;
-    host.config.execution.value.max_tool_calls = 3;
-    host.config.persona.value.name = "Instance".to_owned();
-    host.config.persona.value.prompts.planning = Some("plan".to_owned());
-    host.config.params.value.insert("seed".to_owned(), 7.into());
+    runtime.config.system_prompt.value = text("instance");
+    runtime.config.execution.value.max_items = 1;
+    runtime.config.execution.value.max_iterations = 2;
+    runtime.config.execution.value.max_tool_calls = 3;
+    runtime.config.persona.value.name = "Instance".to_owned();
+    runtime.config.persona.value.prompts.planning = Some("plan".to_owned());
+    runtime.config.params.value.insert("seed".to_owned(), 7.into());
     let config = ThreadConfig {
         system_prompt: text("thread"),
         execution_config: Some(ExecutionOverrides {
@@ -443,7 +459,7 @@ async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
         user_id: None,
         config,
     };
-    host.store.create_thread(new).await.unwrap();
+    runtime.store.create_thread(new).await.unwrap();
     let settings = CallSettings {
         execution: ExecutionOverrides {
             max_tool_calls: Some(6),
@@ -461,7 +477,7 @@ async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
         settings,
         ..question()
     };
-    let (start, _) = prepare::prepare(&host, question).await.unwrap();
+    let (start, _) = prepare::prepare(&runtime, question).await.unwrap();
     let execution = start.config;
     assert_eq!(
         (execution.max_items, execution.max_iterations, execution.max_tool_calls),
@@ -489,7 +505,7 @@ fn a_run_knows_what_its_model_can_do() {
 }
 
 /// The thread and the journal of a run as they are when the host stops before it publishes anything.
-async fn stopped(host: &Runtime, answered: &Answer) -> MemoryStore {
+async fn stopped(runtime: &Runtime, answered: &Answer) -> MemoryStore {
     let (thread_id, trace_id) = (answered.thread_id.clone(), answered.trace_id.clone());
     let store = MemoryStore::new();
     let thread = NewThread {
@@ -503,7 +519,7 @@ async fn stopped(host: &Runtime, answered: &Answer) -> MemoryStore {
         ..NewRun::default()
     };
     store.begin_run(run).await.unwrap();
-    for entry in host.store.read_journal(&answered.trace_id).await.unwrap() {
+    for entry in runtime.store.read_journal(&answered.trace_id).await.unwrap() {
         let (sequence, payload) = (entry.sequence, entry.payload);
         let appended = store.append_journal(&answered.trace_id, sequence, &entry.kind, payload);
         appended.await.unwrap();
@@ -513,9 +529,9 @@ async fn stopped(host: &Runtime, answered: &Answer) -> MemoryStore {
 
 #[tokio::test]
 async fn an_answer_that_a_stopped_host_did_not_publish_is_published_by_the_next() {
-    let (_home, host) = counted();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
-    let store = stopped(&host, &answered).await;
+    let (_home, runtime) = counted();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&runtime, &answered).await;
     let answer = answered.report.response.response;
     end_leftovers(&store).await.unwrap();
     let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
@@ -529,9 +545,9 @@ async fn an_answer_that_a_stopped_host_did_not_publish_is_published_by_the_next(
 
 #[tokio::test]
 async fn an_answer_that_was_published_is_not_published_twice() {
-    let (_home, host) = counted();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
-    let store = stopped(&host, &answered).await;
+    let (_home, runtime) = counted();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&runtime, &answered).await;
     let answer = answered.report.response.response;
     store.append_messages(&answered.thread_id, vec![answer]).await.unwrap();
     end_leftovers(&store).await.unwrap();

@@ -2,9 +2,9 @@
 
 use art_agent::{ActionId, RunView};
 use art_core::error::{ArtError, ModelError};
-use art_core::provider::{ModelRequest, RuntimeProviderConfig, StepContext};
+use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
-use art_core::stream::{ModelReply, Phase, StreamEvent};
+use art_core::stream::{ModelReply, Phase, StepContext, StreamEvent};
 use art_core::tool::ParsedToolCall;
 use art_tools::{ToolProgress, ToolReport};
 

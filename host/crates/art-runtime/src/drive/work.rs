@@ -20,7 +20,7 @@ use super::answer::CallCost;
 use super::watched::Watched;
 use crate::runtime::Runtime;
 use enabled::ToolsOfThread;
-use progress::Progress;
+use progress::WorkEvent;
 
 /// How long calls that were cancelled may take until they have ended.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -28,25 +28,25 @@ const DRAIN: Duration = Duration::from_secs(3);
 /// The steps that were begun and have not ended. Calls of tools are apart, because they must not be dropped: what they did
 /// has to be recorded.
 pub(super) struct Work<'a> {
-    host: &'a Runtime,
+    runtime: &'a Runtime,
     scope: CallScope,
     begun: BTreeSet<ActionId>,
     /// Polled when the driver is ready for the next piece, so nothing is buffered here.
-    models: SelectAll<BoxStream<'static, Progress>>,
-    tools: SelectAll<BoxStream<'a, Progress>>,
+    models: SelectAll<BoxStream<'static, WorkEvent>>,
+    tools: SelectAll<BoxStream<'a, WorkEvent>>,
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(host: &'a Runtime, start: &RunStart, trace_id: &str, cancel: &CancellationToken) -> Self {
+    pub(super) fn new(runtime: &'a Runtime, start: &RunStart, trace_id: &str, cancel: &CancellationToken) -> Self {
         let scope = CallScope {
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
-            enabled_tools: EnabledTools::Asked(Arc::new(ToolsOfThread::new(host, start))),
+            enabled_tools: EnabledTools::Asked(Arc::new(ToolsOfThread::new(runtime, start))),
             cancel: cancel.child_token(),
             ..CallScope::default()
         };
         Self {
-            host,
+            runtime,
             scope,
             begun: BTreeSet::new(),
             models: SelectAll::new(),
@@ -63,7 +63,7 @@ impl<'a> Work<'a> {
             match run.action(id) {
                 Some(Action::CallModel { id, request, .. }) => {
                     watched.model_called(id, &request);
-                    self.models.push(ask::ask(self.host, id, *request));
+                    self.models.push(ask::ask(self.runtime, id, *request));
                 }
                 Some(Action::CallTools {
                     id,
@@ -73,7 +73,7 @@ impl<'a> Work<'a> {
                 }) => {
                     let scope = self.scope.clone();
                     self.tools
-                        .push(batch::call(self.host, id, item_id, (calls, files), scope));
+                        .push(batch::call(self.runtime, id, item_id, (calls, files), scope));
                 }
                 None => {}
             }
@@ -81,7 +81,7 @@ impl<'a> Work<'a> {
     }
 
     /// The next piece, or the next step that ends; none when nothing is under way.
-    pub(super) async fn next(&mut self) -> Option<Progress> {
+    pub(super) async fn next(&mut self) -> Option<WorkEvent> {
         tokio::select! {
             Some(progress) = self.models.next(), if !self.models.is_empty() => Some(progress),
             Some(progress) = self.tools.next(), if !self.tools.is_empty() => Some(progress),
@@ -98,9 +98,9 @@ impl<'a> Work<'a> {
         let ended = async {
             while let Some(progress) = self.tools.next().await {
                 match progress {
-                    Progress::Ended(event, costs) => steps.push((*event, costs)),
-                    Progress::Call(progress) => watched.tool(&progress),
-                    Progress::Piece { .. } => {}
+                    WorkEvent::Ended(event, costs) => steps.push((*event, costs)),
+                    WorkEvent::Call(progress) => watched.tool(&progress),
+                    WorkEvent::Piece { .. } => {}
                 }
             }
         };

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::threads::begins;
 use super::{Data, RunData};
 use crate::error::StoreError;
-use crate::record::{JournalEntry, NewRun, Run, RunFilter, RunState};
+use crate::record::{JournalEntry, NewRun, RunFilter, RunRecord, RunState};
 use crate::{blob, check};
 
 impl Data {
-    pub(super) fn begin_run(&mut self, new: &NewRun, now: Timestamp) -> Result<Run, StoreError> {
+    pub(super) fn begin_run(&mut self, new: &NewRun, now: Timestamp) -> Result<RunRecord, StoreError> {
         check::new_run(new)?;
         self.known(&new.thread_id)?;
         if self.runs.contains_key(&new.trace_id) {
@@ -75,7 +75,7 @@ impl Data {
         status: RunStatus,
         summary: Value,
         now: Timestamp,
-    ) -> Result<Run, StoreError> {
+    ) -> Result<RunRecord, StoreError> {
         check::encode("the summary", trace_id, &summary)?;
         let run = &mut self.run(trace_id)?.run;
         check::not_ended(run)?;
@@ -87,7 +87,7 @@ impl Data {
         Ok(run)
     }
 
-    pub(super) fn resume_run(&mut self, trace_id: &str, now: Timestamp) -> Result<Run, StoreError> {
+    pub(super) fn resume_run(&mut self, trace_id: &str, now: Timestamp) -> Result<RunRecord, StoreError> {
         let run = &mut self.run(trace_id)?.run;
         check::suspended(run)?;
         run.status = RunState::Running;
@@ -97,7 +97,7 @@ impl Data {
         Ok(run)
     }
 
-    pub(super) fn list_runs(&self, filter: &RunFilter) -> Vec<Run> {
+    pub(super) fn list_runs(&self, filter: &RunFilter) -> Vec<RunRecord> {
         let mut found: Vec<_> = self
             .runs
             .values()

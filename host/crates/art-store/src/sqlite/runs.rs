@@ -8,19 +8,19 @@ use super::row::{all, change, conditions, count, from_wire, given, integer, one,
 use super::threads;
 use crate::check;
 use crate::error::StoreError;
-use crate::record::{JournalEntry, NewRun, Run, RunFilter, RunState};
+use crate::record::{JournalEntry, NewRun, RunFilter, RunRecord, RunState};
 
 const SELECT: &str = "SELECT r.trace_id, t.id, r.query, r.status, r.started, r.ended, r.model, r.summary, r.entries, \
                       r.seq, r.bytes FROM runs r JOIN threads t ON t.seq = r.thread";
 
 /// A run with its key and the bytes of its journal.
 struct Stored {
-    run: Run,
+    run: RunRecord,
     seq: i64,
     bytes: u64,
 }
 
-pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Result<Run, Fault> {
+pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Result<RunRecord, Fault> {
     let thread = threads::touch(connection, &new.thread_id, now)?;
     let run = check::begun(new, now);
     let added = change(
@@ -79,7 +79,7 @@ pub(super) fn end(
     status: RunState,
     summary: &str,
     now: Timestamp,
-) -> Result<Run, Fault> {
+) -> Result<RunRecord, Fault> {
     let stored = known(connection, trace_id)?;
     check::not_ended(&stored.run)?;
     threads::touch(connection, &stored.run.thread_id, now)?;
@@ -91,7 +91,7 @@ pub(super) fn end(
     known(connection, trace_id).map(|stored| stored.run)
 }
 
-pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) -> Result<Run, Fault> {
+pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) -> Result<RunRecord, Fault> {
     let stored = known(connection, trace_id)?;
     check::suspended(&stored.run)?;
     threads::touch(connection, &stored.run.thread_id, now)?;
@@ -103,11 +103,11 @@ pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) ->
     known(connection, trace_id).map(|stored| stored.run)
 }
 
-pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<Run>, Fault> {
+pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, Fault> {
     find(connection, trace_id).map(|found| found.map(|stored| stored.run))
 }
 
-pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Fault> {
+pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, Fault> {
     let limit = count(check::list_limit(filter.limit));
     let status = filter.status.map(RunState::name);
     let (condition, mut values) = conditions(&[
@@ -161,7 +161,7 @@ fn read(row: &Row<'_>) -> Result<Stored, Fault> {
     let trace_id: String = row.get(0)?;
     let summary = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(Stored {
-        run: Run {
+        run: RunRecord {
             status: from_wire("the status", &trace_id, row.get(3)?)?,
             summary: check::decode("the summary", &trace_id, summary)?,
             trace_id,

@@ -10,7 +10,7 @@ use super::{SqliteStore, blobs, messages, observations, runs, threads};
 use crate::blob;
 use crate::check::{self, encode};
 use crate::record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Run, RunFilter, Thread, ThreadFilter,
+    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread, ThreadFilter,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -106,7 +106,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, Run> {
+    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord> {
         Box::pin(async move {
             check::new_run(&new)?;
             self.write(move |connection, now| runs::begin(connection, &new, now))
@@ -154,7 +154,7 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| blobs::get(connection, &thread_id, &digest)))
     }
 
-    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, Run> {
+    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {
         Box::pin(async move {
             let summary = encode("the summary", trace_id, &summary)?;
             let trace_id = trace_id.to_owned();
@@ -163,17 +163,17 @@ impl Store for SqliteStore {
         })
     }
 
-    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Run> {
+    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord> {
         let trace_id = trace_id.to_owned();
         Box::pin(self.write(move |connection, now| runs::resume(connection, &trace_id, now)))
     }
 
-    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<Run>> {
+    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
         let trace_id = trace_id.to_owned();
         Box::pin(self.read(move |connection| runs::get(connection, &trace_id)))
     }
 
-    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>> {
+    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
         Box::pin(self.read(move |connection| runs::list(connection, &filter)))
     }
 

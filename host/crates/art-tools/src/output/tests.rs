@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use art_core::outcome::{Spent, SubtaskRequest};
+use art_core::outcome::{ExhaustedLimit, SubtaskRequest};
 use art_core::tool::ExecutionMode;
 use proptest::prelude::*;
 use serde_json::json;
@@ -268,7 +268,9 @@ fn every_other_ending_is_an_error_with_its_code() {
             max_depth: None,
             context_management: None,
         }),
-        Ending::FuelExhausted { spent: Spent::Fuel(5) },
+        Ending::FuelExhausted {
+            limit: ExhaustedLimit::Fuel(5),
+        },
         Ending::Timeout { limit_ms: 5 },
         Ending::MemoryExhausted { limit: 5 },
         Ending::StackOverflow,

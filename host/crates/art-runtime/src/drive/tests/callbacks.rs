@@ -106,9 +106,11 @@ impl Watcher for Heard {
 }
 
 async fn hear(replies: impl IntoIterator<Item = Reply>) -> (Answer, Heard) {
-    let (_home, host) = scripted(replies);
+    let (_home, runtime) = scripted(replies);
     let mut heard = Heard::default();
-    let answered = host.ask_watched(question(), CancellationToken::new(), &mut heard).await;
+    let answered = runtime
+        .ask_watched(question(), CancellationToken::new(), &mut heard)
+        .await;
     (answered.unwrap(), heard)
 }
 
@@ -198,7 +200,7 @@ async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
 
 /// A run with a tool that says how far it is, to somebody or to nobody.
 async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
-    let (_home, host) = scripted([one_step(), calls(&["works"]), done(), says("3")]);
+    let (_home, runtime) = scripted([one_step(), calls(&["works"]), done(), says("3")]);
     let schema = serde_json::from_value(json!({
         "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
     }));
@@ -207,12 +209,12 @@ async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
         tokio::time::sleep(std::time::Duration::from_millis(150)).await;
         success(&json!(1))
     });
-    host.tools.registry().register(Arc::new(works)).unwrap();
-    let answered = host
+    runtime.tools.registry().register(Arc::new(works)).unwrap();
+    let answered = runtime
         .ask_watched(question(), CancellationToken::new(), watcher)
         .await
         .unwrap();
-    let journal = host.store.read_journal(&answered.trace_id).await.unwrap();
+    let journal = runtime.store.read_journal(&answered.trace_id).await.unwrap();
     (answered, format!("{journal:?}"))
 }
 
@@ -271,7 +273,7 @@ async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
 
 #[tokio::test]
 async fn a_run_that_the_store_refuses_is_told_to_fail_and_to_end() {
-    let (_home, host) = scripted([]);
+    let (_home, runtime) = scripted([]);
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
         text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
@@ -282,7 +284,9 @@ async fn a_run_that_the_store_refuses_is_told_to_fail_and_to_end() {
         ..question()
     };
     let mut heard = Heard::default();
-    let answered = host.ask_watched(question, CancellationToken::new(), &mut heard).await;
+    let answered = runtime
+        .ask_watched(question, CancellationToken::new(), &mut heard)
+        .await;
     assert!(answered.is_err());
     let [_, failed, ended] = heard.of("run")[..] else {
         panic!("{}", heard.story())
@@ -294,15 +298,15 @@ async fn a_run_that_the_store_refuses_is_told_to_fail_and_to_end() {
 #[tokio::test]
 async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
     let cancel = CancellationToken::new();
-    let (_home, host) = scripted([one_step(), calls(&["waits"])]);
+    let (_home, runtime) = scripted([one_step(), calls(&["waits"])]);
     let stops = cancel.clone();
     let waits = tool("waits", move || {
         stops.cancel();
         std::future::pending()
     });
-    host.tools.registry().register(waits).unwrap();
+    runtime.tools.registry().register(waits).unwrap();
     let mut heard = Heard::default();
-    host.ask_watched(question(), cancel, &mut heard).await.unwrap();
+    runtime.ask_watched(question(), cancel, &mut heard).await.unwrap();
     let last: Vec<_> = heard
         .lines
         .iter()
@@ -324,12 +328,14 @@ async fn a_watcher_that_panics_hears_nothing_more_and_the_run_goes_on() {
     let replies = || [one_step(), calls(&["one", "fails"]), done(), says("3")];
     let (_, undisturbed) = hear(replies()).await;
     for n in 1..=undisturbed.lines.len() {
-        let (_home, host) = scripted(replies());
+        let (_home, runtime) = scripted(replies());
         let mut heard = Heard {
             panics_at: Some(n),
             ..Heard::default()
         };
-        let answered = host.ask_watched(question(), CancellationToken::new(), &mut heard).await;
+        let answered = runtime
+            .ask_watched(question(), CancellationToken::new(), &mut heard)
+            .await;
         let answered = answered.unwrap();
         assert_eq!(answered.report.response.response.content, "3", "{n}");
         assert_eq!((heard.lines.len(), answered.watcher_panics), (n, 1));
@@ -345,20 +351,24 @@ async fn a_watcher_that_does_not_panic_is_not_counted() {
 #[tokio::test]
 #[should_panic = "told to"]
 async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
-    let (_home, host) = scripted([plan(&json!([])), says("3")]);
+    let (_home, runtime) = scripted([plan(&json!([])), says("3")]);
     let mut question = question();
     question.settings.strict_watcher = true;
     let mut heard = Heard {
         panics_at: Some(3),
         ..Heard::default()
     };
-    drop(host.ask_watched(question, CancellationToken::new(), &mut heard).await);
+    drop(
+        runtime
+            .ask_watched(question, CancellationToken::new(), &mut heard)
+            .await,
+    );
 }
 
 #[tokio::test]
 async fn a_watcher_that_does_nothing_changes_nothing() {
-    let (_home, host) = scripted([one_step(), calls(&["one"]), done(), says("3")]);
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let (_home, runtime) = scripted([one_step(), calls(&["one"]), done(), says("3")]);
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert_eq!(answered.report.response.response.content, "3");
 }
 
@@ -380,10 +390,12 @@ async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
 // A83
 #[tokio::test]
 async fn two_runs_are_two_traces() {
-    let (_home, host) = scripted([plan(&json!([])), says("1"), plan(&json!([])), says("2")]);
+    let (_home, runtime) = scripted([plan(&json!([])), says("1"), plan(&json!([])), says("2")]);
     let mut heard = Heard::default();
     for _ in 0..2 {
-        let answered = host.ask_watched(question(), CancellationToken::new(), &mut heard).await;
+        let answered = runtime
+            .ask_watched(question(), CancellationToken::new(), &mut heard)
+            .await;
         answered.unwrap();
     }
     let mut traces: Vec<_> = heard.lines.iter().map(|(span, _)| &span.trace_id).collect();

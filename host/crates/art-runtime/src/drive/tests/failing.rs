@@ -44,19 +44,19 @@ impl Model for Failing {
 }
 
 fn host_that_fails(phases: &'static [Phase]) -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
-    let (home, mut host) = counted();
+    let (home, mut runtime) = counted();
     let shut_down = Arc::new(AtomicBool::new(false));
-    host.engine = ReasoningEngine::with_model(Arc::new(Failing {
+    runtime.engine = ReasoningEngine::with_model(Arc::new(Failing {
         model: Arc::new(art_lexical::LexicalModel::new()),
         phases,
         shut_down: Arc::clone(&shut_down),
     }));
-    (home, host, shut_down)
+    (home, runtime, shut_down)
 }
 
 async fn answered(phases: &'static [Phase]) -> Answer {
-    let (_home, host, _) = host_that_fails(phases);
-    ask(&host, question(), CancellationToken::new()).await.unwrap()
+    let (_home, runtime, _) = host_that_fails(phases);
+    ask(&runtime, question(), CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]
@@ -76,9 +76,9 @@ async fn a_failure_that_the_run_got_over_is_not_its_ending() {
 
 #[tokio::test]
 async fn a_host_that_is_closed_shuts_its_model_down() {
-    let (_home, host, shut_down) = host_that_fails(&[]);
-    ask(&host, question(), CancellationToken::new()).await.unwrap();
+    let (_home, runtime, shut_down) = host_that_fails(&[]);
+    ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert!(!shut_down.load(Ordering::Relaxed));
-    host.close().await;
+    runtime.close().await;
     assert!(shut_down.load(Ordering::Relaxed));
 }

@@ -11,7 +11,7 @@ async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
     let calls: Vec<_> = (0..5)
         .map(|n| json!({"toolName": "leaves", "arguments": {"n": n}}))
         .collect();
-    let (_home, host) = scripted::scripted([
+    let (_home, runtime) = scripted::scripted([
         scripted::one_step(),
         Ok(json!({ "toolCalls": calls }).to_string()),
         scripted::done(),
@@ -30,8 +30,8 @@ async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
             ..Success::default()
         }))
     });
-    host.tools.registry().register(leaves).unwrap();
-    let answered = ask(&host, question(), CancellationToken::new()).await.unwrap();
+    runtime.tools.registry().register(leaves).unwrap();
+    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert_eq!(answered.report.response.metadata.status, RunStatus::Success);
     let names: Vec<_> = answered.report.files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["a.txt", "a-2.txt", "a-3.txt"]);
@@ -42,7 +42,7 @@ async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
         .collect();
     assert_eq!(kept, [true, true, true, false, false]);
     for file in &answered.report.files {
-        let bytes = host.store.get_blob(&answered.thread_id, &file.digest).await.unwrap();
+        let bytes = runtime.store.get_blob(&answered.thread_id, &file.digest).await.unwrap();
         assert_eq!(bytes.unwrap().len() as u64, file.bytes);
     }
 }

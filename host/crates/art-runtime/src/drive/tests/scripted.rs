@@ -96,8 +96,8 @@ where
 
 /// A host with the tools `one`, `two`, `fails`, `panics` and `large`, whose model replies that.
 pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
-    let (home, mut host) = counted();
-    let tools = host.tools.registry();
+    let (home, mut runtime) = counted();
+    let tools = runtime.tools.registry();
     let answers = |name, output: Value| tool(name, move || std::future::ready(success(&output)));
     for tool in [
         answers("one", json!(1)),
@@ -110,9 +110,9 @@ pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::T
     ] {
         tools.register(tool).unwrap();
     }
-    host.engine = ReasoningEngine::with_model(Arc::new(Scripted {
+    runtime.engine = ReasoningEngine::with_model(Arc::new(Scripted {
         embedded: Arc::new(art_lexical::LexicalModel::new()),
         replies: Mutex::new(replies.into_iter().collect()),
     }));
-    (home, host)
+    (home, runtime)
 }

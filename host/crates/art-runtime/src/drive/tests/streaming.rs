@@ -51,16 +51,16 @@ impl Watcher for Reader {
 }
 
 async fn read() -> (tempfile::TempDir, Runtime, Answer, Reader) {
-    let (home, mut host) = counted();
+    let (home, mut runtime) = counted();
     let mut reader = Reader::default();
-    host.engine = ReasoningEngine::with_model(Arc::new(Counted {
+    runtime.engine = ReasoningEngine::with_model(Arc::new(Counted {
         model: Arc::new(art_lexical::LexicalModel::new()),
         given: Arc::clone(&reader.given),
     }));
-    let answered = host
+    let answered = runtime
         .ask_watched(question(), CancellationToken::new(), &mut reader)
         .await;
-    (home, host, answered.unwrap(), reader)
+    (home, runtime, answered.unwrap(), reader)
 }
 
 #[tokio::test]
@@ -86,14 +86,14 @@ async fn a_model_is_not_asked_for_a_piece_before_the_last_was_shown() {
 
 #[tokio::test]
 async fn the_journal_has_each_reply_whole_and_once() {
-    let (_home, host, answered, reader) = read().await;
+    let (_home, runtime, answered, reader) = read().await;
     let mut shown = String::new();
     for piece in &reader.pieces {
         if let StreamEvent::Token(text) = &piece.2 {
             shown.push_str(text);
         }
     }
-    let journal = host.store.read_journal(&answered.trace_id).await.unwrap();
+    let journal = runtime.store.read_journal(&answered.trace_id).await.unwrap();
     let replies = journal.iter().filter_map(|entry| entry.payload.pointer("/reply/text"));
     let kept: String = replies.filter_map(Value::as_str).collect();
     assert_eq!(kept, shown);

@@ -9,12 +9,12 @@ use art_core::stream::{ModelReply, StreamEvent};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use super::progress::{ModelCall, Progress};
+use super::progress::{ModelCall, WorkEvent};
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
 /// A call of a model that goes on.
-struct Asking {
+struct StreamedCall {
     call: Arc<ModelCall>,
     /// None once the reply has ended.
     events: Option<BoxStream<'static, StreamEvent>>,
@@ -24,43 +24,43 @@ struct Asking {
 
 /// Gives every piece of the reply, its end among them, and then what the journal keeps of it, exactly once. Never fails:
 /// what went wrong is an event as well. The model is asked for its next piece only when this stream is.
-pub(super) fn ask(host: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, Progress> {
+pub(super) fn ask(runtime: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, WorkEvent> {
     let call = ModelCall {
         id: action,
         phase: request.phase,
         step: request.step.clone(),
     };
-    let asking = Asking {
+    let streamed = StreamedCall {
         call: Arc::new(call),
-        events: Some(host.engine.call(&host.model, request)),
+        events: Some(runtime.engine.call(&runtime.model, request)),
         reply: ModelReply::default(),
         failure: None,
     };
-    stream::unfold(Some(asking), async |asking| Some(advance(asking?).await)).boxed()
+    stream::unfold(Some(streamed), async |streamed| Some(advance(streamed?).await)).boxed()
 }
 
 /// What comes next, and the call that goes on after it.
-async fn advance(mut asking: Asking) -> (Progress, Option<Asking>) {
-    let Some(events) = &mut asking.events else {
-        let reply = asking.failure.map_or(Ok(asking.reply), Err);
-        return (ended(asking.call.id, reply), None);
+async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>) {
+    let Some(events) = &mut streamed.events else {
+        let reply = streamed.failure.map_or(Ok(streamed.reply), Err);
+        return (ended(streamed.call.id, reply), None);
     };
     let event = events.next().await.unwrap_or_else(|| StreamEvent::Error(broken_off()));
     if matches!(event, StreamEvent::End | StreamEvent::Error(_)) {
-        asking.events = None;
+        streamed.events = None;
     }
-    asking.failure = asking.reply.push(event.clone()).err();
-    let (call, event) = (Arc::clone(&asking.call), Box::new(event));
-    (Progress::Piece { call, event }, Some(asking))
+    streamed.failure = streamed.reply.push(event.clone()).err();
+    let (call, event) = (Arc::clone(&streamed.call), Box::new(event));
+    (WorkEvent::Piece { call, event }, Some(streamed))
 }
 
-fn ended(action: ActionId, reply: Result<ModelReply, ModelError>) -> Progress {
+fn ended(action: ActionId, reply: Result<ModelReply, ModelError>) -> WorkEvent {
     let at = now();
     let event = match reply {
         Ok(reply) => RunEvent::ModelReplied { at, action, reply },
         Err(error) => RunEvent::ModelFailed { at, action, error },
     };
-    Progress::Ended(Box::new(event), Vec::new())
+    WorkEvent::Ended(Box::new(event), Vec::new())
 }
 
 fn broken_off() -> ModelError {

@@ -11,7 +11,7 @@ use futures_util::stream::{self, BoxStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::kept;
-use super::progress::Progress;
+use super::progress::WorkEvent;
 use crate::drive::answer::CallCost;
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
@@ -23,21 +23,21 @@ const MAX_RESULTS: usize = 12 << 20;
 /// Calls that go on.
 struct Batch<'a> {
     /// Has the only sender of `progress`, and drops it when it ends.
-    running: BoxFuture<'a, Progress>,
+    running: BoxFuture<'a, WorkEvent>,
     /// Filled only while `running` is polled, so a driver that is slow lets nothing pile up.
     progress: UnboundedReceiver<CallProgress>,
     /// The end, until all that came before it was given.
-    ended: Option<Progress>,
+    ended: Option<WorkEvent>,
 }
 
 /// Gives the progress of each call that runs, and then the results of all of them, exactly once.
 pub(super) fn call(
-    host: &Runtime,
+    runtime: &Runtime,
     action: ActionId,
     item_id: String,
     (calls, files): (Vec<ParsedToolCall>, Vec<FilePlace>),
     scope: CallScope,
-) -> BoxStream<'_, Progress> {
+) -> BoxStream<'_, WorkEvent> {
     let (sender, progress) = unbounded_channel();
     let running = async move {
         let scope = CallScope {
@@ -45,10 +45,10 @@ pub(super) fn call(
             progress: Some(sender),
             ..scope
         };
-        let store = host.store.as_ref();
+        let store = runtime.store.as_ref();
         let (calls, refused) = kept::put_in(store, &scope.thread_id, calls, &files).await;
         let mut reports = refused;
-        reports.extend(host.tools.execute_batch(calls, &scope).await);
+        reports.extend(runtime.tools.execute_batch(calls, &scope).await);
         kept::keep(store, &scope.trace_id, &mut reports).await;
         returned(action, &item_id, reports)
     };
@@ -61,12 +61,12 @@ pub(super) fn call(
 }
 
 impl Batch<'_> {
-    async fn next(&mut self) -> Option<Progress> {
+    async fn next(&mut self) -> Option<WorkEvent> {
         loop {
             tokio::select! {
                 biased;
                 progress = self.progress.recv() => match progress {
-                    Some(progress) => return Some(Progress::Call(progress)),
+                    Some(progress) => return Some(WorkEvent::Call(progress)),
                     None => return self.ended.take(),
                 },
                 ended = &mut self.running, if self.ended.is_none() => self.ended = Some(ended),
@@ -75,7 +75,7 @@ impl Batch<'_> {
     }
 }
 
-fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> Progress {
+fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> WorkEvent {
     let mut usage = Usage::default();
     let mut costs = Vec::new();
     let mut results = Vec::with_capacity(reports.len());
@@ -98,7 +98,7 @@ fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> Progre
         results,
         usage,
     };
-    Progress::Ended(Box::new(event), costs)
+    WorkEvent::Ended(Box::new(event), costs)
 }
 
 /// The report without its output when that is more than the `left` bytes; else they become fewer. What waits for a

@@ -18,9 +18,9 @@ pub(super) struct ToolsOfThread {
 }
 
 impl ToolsOfThread {
-    pub(super) fn new(host: &Runtime, start: &RunStart) -> Self {
+    pub(super) fn new(runtime: &Runtime, start: &RunStart) -> Self {
         Self {
-            store: Arc::clone(&host.store),
+            store: Arc::clone(&runtime.store),
             thread_id: start.props.thread_id.clone(),
         }
     }

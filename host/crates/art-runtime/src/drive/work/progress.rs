@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use art_agent::{ActionId, RunEvent};
-use art_core::provider::StepContext;
-use art_core::stream::{Phase, StreamEvent};
+use art_core::stream::{Phase, StepContext, StreamEvent};
 use art_tools::CallProgress;
 
 use crate::drive::answer::CallCost;
 
 /// What comes of the steps under way.
-pub(in crate::drive) enum Progress {
+pub(in crate::drive) enum WorkEvent {
     /// A piece of a reply.
     Piece {
         /// Whose.

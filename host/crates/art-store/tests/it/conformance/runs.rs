@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use art_core::agent::RunStatus;
-use art_store::{JournalEntry, NewRun, Run, RunFilter, RunState, StoreError, limits};
+use art_store::{JournalEntry, NewRun, RunFilter, RunRecord, RunState, StoreError, limits};
 use serde_json::{Value, json};
 
 use crate::world::{World, run};
@@ -28,7 +28,7 @@ async fn begun(world: World) -> World {
 
 async fn a_run_comes_back_as_it_was_begun(world: World) {
     let world = begun(world).await;
-    let expected = Run {
+    let expected = RunRecord {
         trace_id: "r".to_owned(),
         thread_id: "t".to_owned(),
         query: "what is it?".to_owned(),

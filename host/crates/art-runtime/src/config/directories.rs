@@ -8,7 +8,7 @@ use super::{ConfigError, Origin, Overrides};
 
 /// Where things lie: under `--home`, or in the directories of the XDG convention.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct Directories {
     pub(super) config: PathBuf,
     pub(super) state: PathBuf,
     pub(super) cache: PathBuf,
@@ -17,23 +17,26 @@ pub(super) struct Places {
 }
 
 /// `./plugins` when there is one, else the folder of the user.
-pub(super) fn default_plugins(places: &Places) -> PathBuf {
+pub(super) fn default_plugins(directories: &Directories) -> PathBuf {
     let here = Path::new("plugins");
     if here.is_dir() {
         here.to_owned()
     } else {
-        places.own_plugins()
+        directories.own_plugins()
     }
 }
 
-impl Places {
+impl Directories {
     /// The plugins folder of the user.
     pub(super) fn own_plugins(&self) -> PathBuf {
         self.data.join("plugins")
     }
 }
 
-pub(super) fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Places, ConfigError> {
+pub(super) fn directories(
+    overrides: &Overrides,
+    environment: &BTreeMap<&str, OsString>,
+) -> Result<Directories, ConfigError> {
     if let Some(home) = &overrides.home {
         let from_environment = overrides.from_environment.contains(&"home");
         let origin = if from_environment {
@@ -42,7 +45,7 @@ pub(super) fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsStrin
             Origin::Flag
         };
         let part = |name: &str| home.join(name);
-        return Ok(Places {
+        return Ok(Directories {
             config: home.clone(),
             state: part("state"),
             cache: part("cache"),
@@ -63,7 +66,7 @@ pub(super) fn places(overrides: &Overrides, environment: &BTreeMap<&str, OsStrin
             .map(|path| path.join("art"))
             .ok_or(ConfigError::NoHome)
     };
-    Ok(Places {
+    Ok(Directories {
         config: xdg("XDG_CONFIG_HOME", ".config")?,
         state: xdg("XDG_STATE_HOME", ".local/state")?,
         cache: xdg("XDG_CACHE_HOME", ".cache")?,
