@@ -12,22 +12,23 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
-use crate::absent::NotGranted;
 use crate::bindings::{ToolPluginPre, types};
 use crate::convert;
-use crate::error::{Kept, is_of_the_machine};
+use crate::crossing::{CrossingHook, TooManyHostCalls};
+use crate::error::{Retention, is_of_the_machine};
 use crate::guard::{Stopped, Watch};
-use crate::meter::{OnCrossing, TooManyHostCalls, YIELD_FUEL};
+use crate::meter::YIELD_FUEL;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
+use crate::stubs::NotGranted;
 
 /// Bytes beyond its output that a guest may hand to the host in one go: its messages, titles and log lines.
 const HOSTCALL_SLACK: u64 = 1 << 20;
 /// Bytes of an error message of the engine that are kept.
 const MAX_TRAP_BYTES: usize = 500;
 
-/// A call that is about to run.
-pub(crate) struct Session {
+/// One call that is about to run, with its store, its limits and its guard.
+pub(crate) struct Invocation {
     store: Store<CallState>,
     watch: Watch,
     limits: Limits,
@@ -40,7 +41,7 @@ pub(crate) struct NoSchema {
     /// What happened, in words.
     pub(crate) reason: String,
     /// Whether it would happen again.
-    pub(crate) kept: Kept,
+    pub(crate) retention: Retention,
 }
 
 impl NoSchema {
@@ -48,22 +49,22 @@ impl NoSchema {
     pub(crate) const fn passing(reason: String) -> Self {
         Self {
             reason,
-            kept: Kept::Not,
+            retention: Retention::Not,
         }
     }
 }
 
-impl Session {
+impl Invocation {
     pub(crate) fn new(
         pre: &ToolPluginPre<CallState>,
         limits: &Limits,
         cancel: CancellationToken,
     ) -> wasmtime::Result<Self> {
         let state = CallState::new(limits, cancel.clone());
-        let watch = Watch::new(limits, cancel, state.meter.turn());
+        let watch = Watch::new(limits, cancel, state.meter.turn().clone());
         let mut store = Store::new(pre.engine(), state);
         store.limiter(|state| &mut state.limiter);
-        store.call_hook_async(OnCrossing);
+        store.call_hook_async(CrossingHook);
         store.set_fuel(limits.fuel)?;
         store.fuel_async_yield_interval(Some(YIELD_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + HOSTCALL_SLACK).unwrap_or(usize::MAX));
@@ -76,8 +77,8 @@ impl Session {
         })
     }
 
-    /// What the guest says of its work goes to `progress`.
-    pub(crate) fn heard_by(mut self, progress: NewestProgress) -> Self {
+    /// Sends the progress reports of the guest to `progress`.
+    pub(crate) fn with_progress(mut self, progress: NewestProgress) -> Self {
         self.store.data_mut().progress = progress;
         self
     }
@@ -112,20 +113,20 @@ impl Session {
             Ok(Ok(schema)) => Ok(schema.into()),
             Ok(Err(error)) => Err(NoSchema {
                 reason: in_words(&self.classify(&error)),
-                kept: self.kept(&error),
+                retention: self.retention(&error),
             }),
             // Its fuel is for a fraction of that time: it slept, or the machine did not get to it.
             Err(stopped) => Err(NoSchema {
                 reason: in_words(&self.stopped(stopped)),
-                kept: Kept::ForADay,
+                retention: Retention::ForADay,
             }),
         }
     }
 
     /// What the tool did it does again; what the machine lacked may be there the next time.
-    fn kept(&self, error: &wasmtime::Error) -> Kept {
+    fn retention(&self, error: &wasmtime::Error) -> Retention {
         let of_the_tool = self.store.data().limiter.refused() || !is_of_the_machine(error);
-        if of_the_tool { Kept::Always } else { Kept::Not }
+        if of_the_tool { Retention::Always } else { Retention::Not }
     }
 
     fn finish(mut self, ended: Result<wasmtime::Result<types::Outcome>, Stopped>, cpu: Duration) -> Outcome {

@@ -19,8 +19,8 @@ use wasmtime::Engine;
 
 use crate::engine::compiling_engine;
 use crate::error::LoadError;
+use crate::inspect::MAX_COMPONENT_BYTES;
 use crate::pieces::in_pieces;
-use crate::sandbox::MAX_COMPONENT_BYTES;
 
 /// Seconds of processor time for any component, those for each MiB of it, and the most. Code of compilers takes a few seconds for
 /// each MiB; several small components that are made to take long are over soon.
@@ -88,7 +88,7 @@ impl CompilerProgram {
         }
         begins(wasm);
         let mut child = self.start().map_err(LoadError::CompilerProcess)?;
-        let allowance = Allowance {
+        let budget = CompilerBudget {
             process: child.id(),
             share,
             end: Instant::now() + WALL,
@@ -98,9 +98,9 @@ impl CompilerProgram {
         let said = thread::scope(|scope| {
             // A process that ends early takes no more; why it did is seen from how it ended.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(wasm)));
-            let said = allowance
+            let said = budget
                 .receive(&code)
-                .and_then(|code| Ok((code, allowance.receive(&reason)?)));
+                .and_then(|code| Ok((code, budget.receive(&reason)?)));
             if said.is_err() {
                 // It may have ended by itself at the same moment.
                 drop(child.kill());
@@ -144,17 +144,17 @@ fn all_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 /// What a compiler may use before the host stops waiting: processor time, which a busy machine does not use up, and time on the
 /// clock.
-struct Allowance {
+struct CompilerBudget {
     process: u32,
     share: Option<Duration>,
     end: Instant,
 }
 
-impl Allowance {
+impl CompilerBudget {
     /// Receives the content of a pipe.
     ///
     /// # Errors
-    /// [`LoadError::PutOff`] or [`LoadError::Slow`] when the allowance is used up first.
+    /// [`LoadError::PutOff`] or [`LoadError::Slow`] when the budget is used up first.
     fn receive(&self, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
         loop {
             match bytes.recv_timeout(LOOK) {

@@ -185,7 +185,7 @@ pub enum LoadError {
 
 /// How long a refusal is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum Retention {
     /// As long as the host and the component are what they are.
     Always,
     /// A start had no more time for it: a day, so that not each start has to wait for the same end.
@@ -196,12 +196,12 @@ pub(crate) enum Kept {
 
 impl LoadError {
     /// How long it is remembered of a component that was to be compiled and linked.
-    pub(crate) fn kept(&self) -> Kept {
+    pub(crate) fn retention(&self) -> Retention {
         match self {
-            Self::Compile(error) | Self::Link(error) if is_of_the_machine(error) => Kept::Not,
-            Self::Compile(_) | Self::Link(_) | Self::CompileLimit { .. } => Kept::Always,
-            Self::PutOff => Kept::ForADay,
-            _ => Kept::Not,
+            Self::Compile(error) | Self::Link(error) if is_of_the_machine(error) => Retention::Not,
+            Self::Compile(_) | Self::Link(_) | Self::CompileLimit { .. } => Retention::Always,
+            Self::PutOff => Retention::ForADay,
+            _ => Retention::Not,
         }
     }
 }

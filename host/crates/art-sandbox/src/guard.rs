@@ -127,7 +127,7 @@ impl<F: Future> Guarded<'_, F> {
             None => (self.call.as_mut().poll(cx), self.watch.elapsed()),
             Some(earlier) => {
                 let before = thread_cpu_time();
-                let polled = self.go_on(cx);
+                let polled = self.poll_for_a_turn(cx);
                 (polled, earlier + thread_cpu_time().saturating_sub(before))
             }
         };
@@ -136,47 +136,48 @@ impl<F: Future> Guarded<'_, F> {
     }
 
     /// Polls the guest until its turn is over; it yields far more often than others need the thread.
-    fn go_on(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let computes = Arc::new(Computes::new(cx.waker()));
-        let waker = Waker::from(Arc::clone(&computes));
+    fn poll_for_a_turn(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let yields = Arc::new(YieldWaker::new(cx.waker()));
+        let waker = Waker::from(Arc::clone(&yields));
         let mut cx = Context::from_waker(&waker);
         loop {
             let polled = self.call.as_mut().poll(&mut cx);
             let now = Instant::now();
             let others_wait = || self.watch.turn.is_over_at(now) || self.watch.must_stop(now).is_some();
-            if polled.is_ready() || !computes.take() || others_wait() {
+            if polled.is_ready() || !yields.take() || others_wait() {
                 return polled;
             }
         }
     }
 }
 
-/// Notes that a guest which gave control back wants it again at once, and wakes its task, for the turn may be over.
-struct Computes {
+/// A waker that records whether the guest yielded because of its fuel. It wakes the task as well, since the turn may be over.
+struct YieldWaker {
     task: Waker,
-    at_once: AtomicBool,
+    yielded: AtomicBool,
 }
 
-impl Computes {
+impl YieldWaker {
     fn new(task: &Waker) -> Self {
         Self {
             task: task.clone(),
-            at_once: AtomicBool::new(false),
+            yielded: AtomicBool::new(false),
         }
     }
 
+    /// Returns whether the guest yielded since the last call.
     fn take(&self) -> bool {
-        self.at_once.swap(false, Ordering::Relaxed)
+        self.yielded.swap(false, Ordering::Relaxed)
     }
 }
 
-impl Wake for Computes {
+impl Wake for YieldWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.at_once.store(true, Ordering::Relaxed);
+        self.yielded.store(true, Ordering::Relaxed);
         self.task.wake_by_ref();
     }
 }
@@ -195,7 +196,7 @@ mod tests {
     use crate::meter::Meter;
 
     fn watch() -> Watch {
-        let turn = Meter::new(&Limits::EXECUTE).turn();
+        let turn = Meter::new(&Limits::EXECUTE).turn().clone();
         Watch::new(&Limits::EXECUTE, CancellationToken::new(), turn)
     }
 

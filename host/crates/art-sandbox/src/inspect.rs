@@ -8,6 +8,8 @@ use crate::error::LoadError;
 use crate::schema_text::{self, Parts, Section, parts};
 use crate::weight::Weight;
 
+/// Bytes of the largest component that is read.
+pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
 /// The interface a tool exports, without its version.
 const TOOL_INTERFACE: &str = "art:tool/tool";
 /// The version of the contract that this host speaks.

@@ -6,12 +6,12 @@
 //!
 //! This is the only crate that names wasmtime.
 
-mod absent;
 mod bindings;
 mod cache;
 mod call;
 mod compile;
 mod convert;
+mod crossing;
 mod engine;
 mod error;
 mod guard;
@@ -28,13 +28,14 @@ mod program;
 mod sandbox;
 mod schema_text;
 mod state;
+mod stubs;
 mod weight;
 mod worker;
 
 pub use compile::{CompilerProgram, compile_process};
 pub use engine::EngineMode;
 pub use error::{CacheError, LoadError, SandboxError};
-pub use inspect::{Inspection, Manifest, inspect};
+pub use inspect::{Inspection, MAX_COMPONENT_BYTES, Manifest, inspect};
 pub use plugin::Plugin;
-pub use program::Source;
-pub use sandbox::{MAX_COMPONENT_BYTES, Sandbox, SandboxConfig};
+pub use program::ComponentSource;
+pub use sandbox::{Sandbox, SandboxConfig};

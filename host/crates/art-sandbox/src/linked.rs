@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 
 use wasmtime::component::Component;
 
-use crate::absent::link_absent;
 use crate::bindings::ToolPluginPre;
 use crate::engine::Shard;
 use crate::error::LoadError;
 use crate::state::CallState;
+use crate::stubs::link_stubs;
 
 /// Compiled code.
 pub(crate) enum Code {
@@ -91,6 +91,6 @@ impl Linked {
 }
 
 fn link(shard: &Shard, component: &Component) -> wasmtime::Result<ToolPluginPre<CallState>> {
-    let linker = link_absent(&shard.linker, component)?;
+    let linker = link_stubs(&shard.linker, component)?;
     ToolPluginPre::new(linker.instantiate_pre(component)?)
 }

@@ -9,15 +9,15 @@ use art_core::limits::{LimitOverrides, Limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::CodeCache;
-use crate::call::{NoSchema, Session};
+use crate::call::{Invocation, NoSchema};
 use crate::compile::compile_in_host;
 use crate::convert;
-use crate::error::{Kept, LoadError};
-use crate::inspect::{Inspection, take_apart};
+use crate::error::{LoadError, Retention};
+use crate::inspect::{Inspection, MAX_COMPONENT_BYTES, take_apart};
 use crate::linked::{Code, Linked};
 use crate::plugin::Plugin;
-use crate::program::{Brought, Program, Source};
-use crate::sandbox::{MAX_COMPONENT_BYTES, Sandbox};
+use crate::program::{ComponentSource, LoadedProgram, Program};
+use crate::sandbox::Sandbox;
 use crate::schema_text::{SchemaText, with_promise};
 
 /// What can be known of a component without compiling it.
@@ -46,7 +46,7 @@ impl Sandbox {
     /// When the component is refused, with the reason, and on a worker thread.
     pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
         let copy: Arc<[u8]> = wasm.into();
-        let source: Source = Arc::new(move || Ok(copy.to_vec()));
+        let source: ComponentSource = Arc::new(move || Ok(copy.to_vec()));
         match self.load_known(name, wasm, &source)? {
             Some(plugin) => Ok(plugin),
             None => self.load_unknown(name, wasm, &source, None),
@@ -58,7 +58,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_known(&self, name: &str, wasm: &[u8], source: &Source) -> Result<Option<Plugin>, LoadError> {
+    pub fn load_known(&self, name: &str, wasm: &[u8], source: &ComponentSource) -> Result<Option<Plugin>, LoadError> {
         let checked = self.check(wasm)?;
         let (refused, left) = (self.remembered_refusal(&checked.program)?, self.left(&checked.program)?);
         if let Some(reason) = refused.or(left) {
@@ -86,16 +86,16 @@ impl Sandbox {
         &self,
         name: &str,
         wasm: &[u8],
-        source: &Source,
+        source: &ComponentSource,
         share: Option<Duration>,
     ) -> Result<Plugin, LoadError> {
         let checked = self.check(wasm)?;
         let program = self.program(checked.program, source);
-        let brought = self.bring(&checked.program, share, || Ok(checked.code.to_vec()))?;
-        let said = brought.answer.clone();
+        let loaded = self.load_program(&checked.program, share, || Ok(checked.code.to_vec()))?;
+        let said = loaded.answer.clone();
         // What can be mapped again in no time is let go: a thousand tools would hold a thousand files.
         if !self.has_code(&checked.program)? {
-            program.keep(brought);
+            program.keep(loaded);
         }
         self.plugin(name, checked, said, program)
     }
@@ -108,7 +108,10 @@ impl Sandbox {
         let checked = self.check(wasm)?;
         let answer = match self.remembered_schema(&checked.program)? {
             Some(answer) => answer,
-            None => self.bring(&checked.program, None, || Ok(checked.code.to_vec()))?.answer,
+            None => {
+                self.load_program(&checked.program, None, || Ok(checked.code.to_vec()))?
+                    .answer
+            }
         };
         with_promise(checked.code, &answer)
     }
@@ -118,11 +121,6 @@ impl Sandbox {
         if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
             cache.refuse(engine, program, reason);
         }
-    }
-
-    /// What is compiled of a file.
-    pub(crate) fn code_of(wasm: &[u8]) -> Result<&[u8], LoadError> {
-        take_apart(wasm).map(|(_, parts)| parts.code)
     }
 
     fn check<'a>(&self, wasm: &'a [u8]) -> Result<Checked<'a>, LoadError> {
@@ -176,7 +174,7 @@ impl Sandbox {
     }
 
     /// The program with this digest: the same for all files that have it.
-    fn program(&self, digest: blake3::Hash, source: &Source) -> Arc<Program> {
+    fn program(&self, digest: blake3::Hash, source: &ComponentSource) -> Arc<Program> {
         let mut programs = self.programs().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest).and_then(Weak::upgrade) {
             return program;
@@ -189,12 +187,12 @@ impl Sandbox {
 
     /// Compiles what the cache does not have, links it, and asks it for its schema unless that was done before. What is refused
     /// for what it is, is remembered; what the clock ended, for a day.
-    pub(crate) fn bring(
+    pub(crate) fn load_program(
         &self,
         program: &blake3::Hash,
         share: Option<Duration>,
         code: impl FnOnce() -> Result<Vec<u8>, LoadError>,
-    ) -> Result<Brought, LoadError> {
+    ) -> Result<LoadedProgram, LoadError> {
         if let Some(reason) = self.remembered_refusal(program)? {
             return Err(LoadError::Remembered(reason));
         }
@@ -203,13 +201,13 @@ impl Sandbox {
             None => self.compile(&code()?, program, share)?,
         };
         let home = self.least_busy_worker();
-        let linked =
-            Linked::new(self.shards(), home, &code).inspect_err(|error| self.remember(error.kept(), program, error))?;
+        let linked = Linked::new(self.shards(), home, &code)
+            .inspect_err(|error| self.remember(error.retention(), program, error))?;
         let answer = match self.remembered_schema(program)? {
             Some(answer) => answer,
             None => self.ask(&linked, home, program)?,
         };
-        Ok(Brought { linked, answer })
+        Ok(LoadedProgram { linked, answer })
     }
 
     /// Asks for the schema, and remembers the answer, or that there is none.
@@ -217,13 +215,13 @@ impl Sandbox {
         let asked = self.schema(linked, home).and_then(|answer| {
             let lasting = |fault: convert::NotJson| NoSchema {
                 reason: fault.into_reason(),
-                kept: Kept::Always,
+                retention: Retention::Always,
             };
             convert::schema(&answer).map_err(lasting).map(|_| answer)
         });
-        let answer = asked.map_err(|NoSchema { reason, kept }| {
+        let answer = asked.map_err(|NoSchema { reason, retention }| {
             let error = LoadError::Schema { reason };
-            self.remember(kept, program, &error);
+            self.remember(retention, program, &error);
             error
         })?;
         if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
@@ -238,8 +236,8 @@ impl Sandbox {
         let pre = self.instance(linked, home).cloned();
         let pre = pre.ok_or_else(|| not_run("it is not linked"))?;
         let job = async move {
-            match Session::new(&pre, &Limits::SCHEMA, CancellationToken::new()) {
-                Ok(session) => session.schema(&pre).await,
+            match Invocation::new(&pre, &Limits::SCHEMA, CancellationToken::new()) {
+                Ok(invocation) => invocation.schema(&pre).await,
                 Err(error) => Err(NoSchema::passing(format!("could not be run: {error:#}"))),
             }
         };
@@ -271,7 +269,7 @@ impl Sandbox {
             Some(compiler) => compiler.compile(code, share),
             None => compile_in_host(engine, code),
         };
-        let compiled = compiled.inspect_err(|error| self.remember(error.kept(), program, error))?;
+        let compiled = compiled.inspect_err(|error| self.remember(error.retention(), program, error))?;
         if let Some(cache) = self.cache() {
             cache.put(engine, program, &compiled);
         }
@@ -298,14 +296,14 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.schema(engine, program)))
     }
 
-    fn remember(&self, kept: Kept, program: &blake3::Hash, error: &LoadError) {
+    fn remember(&self, retention: Retention, program: &blake3::Hash, error: &LoadError) {
         let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) else {
             return;
         };
-        match kept {
-            Kept::Always => cache.refuse(engine, program, &in_one_line(error)),
-            Kept::ForADay => cache.leave(engine, program, &in_one_line(error)),
-            Kept::Not => {}
+        match retention {
+            Retention::Always => cache.refuse(engine, program, &in_one_line(error)),
+            Retention::ForADay => cache.leave(engine, program, &in_one_line(error)),
+            Retention::Not => {}
         }
     }
 }

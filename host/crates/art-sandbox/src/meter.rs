@@ -3,16 +3,11 @@
 //! A guest uses fuel only in its own code, and yields only when it uses fuel or waits. So each call into the host is
 //! counted and charged, and a guest whose turn is over yields before the host does more for it.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use art_core::limits::Limits;
-use wasmtime::{CallHook, CallHookHandler, StoreContextMut};
-
-use crate::state::CallState;
 
 /// Fuel between two points at which a guest gives control back to its guard: some microseconds, or some milliseconds at worst.
 pub(crate) const YIELD_FUEL: u64 = 100_000;
@@ -81,8 +76,8 @@ impl Meter {
         }
     }
 
-    pub(crate) fn turn(&self) -> TurnClock {
-        self.turn.clone()
+    pub(crate) const fn turn(&self) -> &TurnClock {
+        &self.turn
     }
 
     /// Calls into the host so far.
@@ -107,59 +102,8 @@ impl Meter {
     }
 
     /// Returns whether the guest has called more often, or at a higher cost, than it may.
-    fn is_over(&self, fuel: u64) -> bool {
+    pub(crate) fn is_over(&self, fuel: u64) -> bool {
         self.host_calls > self.most_host_calls || fuel > self.most_fuel
-    }
-}
-
-/// The guest called the host more often than its fuel and its limits allow.
-#[derive(Debug, thiserror::Error)]
-#[error("too many calls into the host")]
-pub(crate) struct TooManyHostCalls;
-
-/// Looks at each crossing from the guest into the host, those into the engine's own services included.
-pub(crate) struct OnCrossing;
-
-/// What a call into the host waits for. Nearly all wait for nothing, and a future without size costs no allocation.
-type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
-
-impl CallHookHandler<CallState> for OnCrossing {
-    fn handle_call_event<'handler, 'store, 'a>(
-        &'handler self,
-        store: StoreContextMut<'store, CallState>,
-        crossing: CallHook,
-    ) -> Crossing<'a>
-    where
-        'handler: 'a,
-        'store: 'a,
-    {
-        // A guest that was stopped crosses back while it unwinds; it must not wait then.
-        if !matches!(crossing, CallHook::CallingHost) {
-            return Box::pin(GoOn);
-        }
-        let state = store.data();
-        let meter = &state.meter;
-        if meter.is_over(state.host_fuel()) {
-            return Box::pin(std::future::ready(Err(wasmtime::Error::new(TooManyHostCalls))));
-        }
-        if meter.turn.is_over() {
-            return Box::pin(async {
-                tokio::task::yield_now().await;
-                Ok(())
-            });
-        }
-        Box::pin(GoOn)
-    }
-}
-
-/// Ready at once.
-struct GoOn;
-
-impl Future for GoOn {
-    type Output = wasmtime::Result<()>;
-
-    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(Ok(()))
     }
 }
 

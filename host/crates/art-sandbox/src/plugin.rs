@@ -14,10 +14,10 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
-use crate::call::Session;
+use crate::call::Invocation;
 use crate::error::LoadError;
 use crate::inspect::Inspection;
-use crate::program::{Brought, Program};
+use crate::program::{LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
@@ -73,19 +73,21 @@ impl Plugin {
         self.sandbox.refuse(self.program.digest(), reason);
     }
 
-    /// Brings what instances are made of. A call that is cancelled does not wait for the end.
-    async fn bring(&self, call: &Admitted) -> Result<(), Box<Ending>> {
+    /// Loads the program. A call that is cancelled does not wait for that.
+    async fn load(&self, call: &Admitted) -> Result<(), Box<Ending>> {
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
             call.progress().say(COMPILES, "");
         }
-        let named = tracing::info_span!("component", file = format!("{}.wasm", self.name));
-        let brought = tokio::select! {
+        let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
+        let sandbox = self.sandbox.clone();
+        let load = move |program: &Program| sandbox.load_program(program.digest(), None, || program.code());
+        let loaded = tokio::select! {
             biased;
             () = call.cancel().cancelled() => return Err(Box::new(Ending::Cancelled)),
-            brought = named.in_scope(|| self.program.bring(&self.sandbox)) => brought,
+            loaded = span.in_scope(|| self.program.load(load)) => loaded,
         };
-        brought.map_err(|reason| Box::new(host_failure(&reason)))?;
-        let answer = self.program.brought().map(|brought| &brought.answer);
+        loaded.map_err(|reason| Box::new(host_failure(&reason)))?;
+        let answer = self.program.loaded().map(|loaded| &loaded.answer);
         if answer != Some(&self.said) {
             return Err(Box::new(host_failure(&LoadError::PromiseBroken.to_string())));
         }
@@ -99,7 +101,7 @@ impl Plugin {
         {
             return without_running(*ending);
         }
-        let Some(Brought { linked, .. }) = self.program.brought() else {
+        let Some(LoadedProgram { linked, .. }) = self.program.loaded() else {
             return host_error("it was not loaded");
         };
         let pre = |index: usize| self.sandbox.instance(linked, index);
@@ -131,8 +133,8 @@ async fn run_here(
     input: String,
     context: &ExecutionContext,
 ) -> Outcome {
-    match Session::new(pre, limits, cancel) {
-        Ok(session) => session.heard_by(progress).execute(pre, input, context).await,
+    match Invocation::new(pre, limits, cancel) {
+        Ok(invocation) => invocation.with_progress(progress).execute(pre, input, context).await,
         Err(error) => host_error(&format!("{error:#}")),
     }
 }
@@ -170,7 +172,7 @@ impl ToolExecutor for Plugin {
 
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let has_to = !self.checked.load(Ordering::Acquire);
-        has_to.then(|| self.bring(call).boxed())
+        has_to.then(|| self.load(call).boxed())
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {

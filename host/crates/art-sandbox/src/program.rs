@@ -1,4 +1,4 @@
-//! The code of a component, brought when a call first needs it: most tools of a folder are never called in the life of a host.
+//! The program of a component, loaded when a call first needs it: most tools of a folder are never called while a host runs.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,75 +10,79 @@ use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::oneshot;
 
 use crate::error::LoadError;
+use crate::inspect::take_apart;
 use crate::linked::Linked;
-use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
 
-/// Where the bytes of a component can be read again. They are not kept: what is compiled once does not need them any more.
-pub type Source = Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>;
+/// Reads the bytes of a component again. They are not kept in memory, since a component that was compiled needs them no more.
+pub type ComponentSource = Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>;
 
-/// The end of bringing a program, for all calls that wait for it.
-pub(crate) type Bringing = Shared<BoxFuture<'static, Result<(), Arc<str>>>>;
+/// The loading of a program, for all calls that wait for it.
+pub(crate) type Loading = Shared<BoxFuture<'static, Result<(), Arc<str>>>>;
+
+/// What loading a program gives.
+type LoadResult = Result<LoadedProgram, LoadError>;
 
 /// A program that can be run.
-pub(crate) struct Brought {
+pub(crate) struct LoadedProgram {
     pub(crate) linked: Linked,
-    /// What it answered when it was asked for its schema.
+    /// Its answer to `schema()`.
     pub(crate) answer: SchemaText,
 }
 
-/// The program of all components with the same code. What they promise is no part of it.
+/// The program of all components with the same code, whatever schema the files claim to have.
 pub(crate) struct Program {
     digest: blake3::Hash,
-    source: Source,
-    brought: OnceLock<Brought>,
-    bringing: Mutex<Option<Bringing>>,
+    source: ComponentSource,
+    loaded: OnceLock<LoadedProgram>,
+    loading: Mutex<Option<Loading>>,
 }
 
 impl Program {
-    pub(crate) fn new(digest: blake3::Hash, source: Source) -> Self {
+    pub(crate) fn new(digest: blake3::Hash, source: ComponentSource) -> Self {
         Self {
             digest,
             source,
-            brought: OnceLock::new(),
-            bringing: Mutex::new(None),
+            loaded: OnceLock::new(),
+            loading: Mutex::new(None),
         }
     }
 
-    /// Digest of the code.
+    /// Returns the digest of the code.
     pub(crate) const fn digest(&self) -> &blake3::Hash {
         &self.digest
     }
 
-    pub(crate) fn brought(&self) -> Option<&Brought> {
-        self.brought.get()
+    /// Returns the program, if it was loaded before.
+    pub(crate) fn loaded(&self) -> Option<&LoadedProgram> {
+        self.loaded.get()
     }
 
-    /// Takes what was brought by a caller who could wait for it.
-    pub(crate) fn keep(&self, brought: Brought) {
+    /// Keeps a program that was loaded already.
+    pub(crate) fn keep(&self, loaded: LoadedProgram) {
         // Another caller may have been first; one is as good as the other.
-        drop(self.brought.set(brought));
+        drop(self.loaded.set(loaded));
     }
 
-    /// Brings the program on a thread of its own, since it may have to be compiled. Calls that come meanwhile wait for the
-    /// same end. What failed is tried again by the next call.
-    pub(crate) fn bring(self: &Arc<Self>, sandbox: &Sandbox) -> Bringing {
-        let mut bringing = self.bringing();
-        bringing.get_or_insert_with(|| self.start(sandbox.clone())).clone()
+    /// Loads the program with `load` on a thread of its own, since it may have to be compiled. Calls that come meanwhile wait
+    /// for the same loading. After a failure the next call tries again.
+    pub(crate) fn load(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
+        let mut loading = self.loading();
+        loading.get_or_insert_with(|| self.start(load)).clone()
     }
 
-    fn start(self: &Arc<Self>, sandbox: Sandbox) -> Bringing {
+    fn start(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let (sender, receiver) = oneshot::channel();
         let program = Arc::clone(self);
-        // What is told on that thread is told of whoever asked.
-        let asked = tracing::Span::current();
+        // Events of that thread belong to the span of the call that began the loading.
+        let span = tracing::Span::current();
         let work = move || {
-            let _span = asked.entered();
-            let brought = program.bring_now(&sandbox);
-            // Nobody may be waiting any more.
-            drop(sender.send(brought));
+            let _span = span.entered();
+            let ended = program.finish(load(&program));
+            // The receiver is gone when no call waits any more.
+            drop(sender.send(ended));
         };
-        let spawned = thread::Builder::new().name("art-bring".to_owned()).spawn(work);
+        let spawned = thread::Builder::new().name("art-load".to_owned()).spawn(work);
         let not_started = spawned.err().map(|error| Arc::from(error.to_string()));
         let ended = async move {
             match not_started {
@@ -91,19 +95,21 @@ impl Program {
         ended.boxed().shared()
     }
 
-    fn bring_now(&self, sandbox: &Sandbox) -> Result<(), Arc<str>> {
-        let brought = sandbox.bring(&self.digest, None, || self.code());
-        let ended = brought.map(|brought| self.keep(brought));
+    fn finish(&self, loaded: LoadResult) -> Result<(), Arc<str>> {
+        let ended = loaded.map(|loaded| self.keep(loaded));
         if ended.is_err() {
-            *self.bringing() = None;
+            *self.loading() = None;
         }
         ended.map_err(|error| in_one_line(&error).into())
     }
 
-    /// Reads the code again. The file may have been replaced since.
-    fn code(&self) -> Result<Vec<u8>, LoadError> {
+    /// Reads the code again.
+    ///
+    /// # Errors
+    /// [`LoadError::Replaced`] when the file has other code by now.
+    pub(crate) fn code(&self) -> Result<Vec<u8>, LoadError> {
         let wasm = (self.source)().map_err(LoadError::Source)?;
-        let code = Sandbox::code_of(&wasm)?;
+        let code = take_apart(&wasm)?.1.code;
         if blake3::hash(code) == self.digest {
             Ok(code.to_vec())
         } else {
@@ -111,7 +117,7 @@ impl Program {
         }
     }
 
-    fn bringing(&self) -> MutexGuard<'_, Option<Bringing>> {
-        self.bringing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn loading(&self) -> MutexGuard<'_, Option<Loading>> {
+        self.loading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,9 +18,6 @@ use crate::program::Program;
 use crate::state::CallState;
 use crate::worker::Workers;
 
-/// Largest component that is read.
-pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
-
 /// How a sandbox is set up.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {

@@ -1,4 +1,4 @@
-//! Interfaces that a component imports but was not granted.
+//! Stubs: interfaces that a component imports but was not granted.
 //!
 //! Rust's standard library imports the file system even in a tool that never opens a file. Such an import is linked to
 //! functions that trap, and to an empty list of directories.
@@ -10,15 +10,16 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 use crate::inspect::INERT;
 use crate::state::CallState;
 
-struct Absent;
+/// Type of the resources of a stub.
+struct Stub;
 
-/// A function that is not there was called.
+/// The guest called a function of a stub.
 #[derive(Debug, thiserror::Error)]
 #[error("the tool called `{0}` of the file system, which it was not granted")]
 pub(crate) struct NotGranted(String);
 
-/// Returns a linker for `component` in which every inert import is present and useless.
-pub(crate) fn link_absent(base: &Linker<CallState>, component: &Component) -> wasmtime::Result<Linker<CallState>> {
+/// Returns a linker for `component` in which every import that does nothing by itself is a stub.
+pub(crate) fn link_stubs(base: &Linker<CallState>, component: &Component) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = base.clone();
     let engine = base.engine();
     for (name, item) in component.component_type().imports(engine) {
@@ -63,6 +64,6 @@ fn resource(name: &str) -> ResourceType {
         "output-stream" => ResourceType::host::<DynOutputStream>(),
         "pollable" => ResourceType::host::<DynPollable>(),
         "error" => ResourceType::host::<IoError>(),
-        _ => ResourceType::host::<Absent>(),
+        _ => ResourceType::host::<Stub>(),
     }
 }
