@@ -149,7 +149,10 @@ fn what_costs_memory_is_counted_and_refused_before_anything_is_built() {
         assert!((1..1_700).contains(&grown), "{kind:?}: {counts:?}");
         let error = inspect(&heavy(kind, 5_000_000)).unwrap_err();
         assert!(
-            matches!(error, LoadError::TooManyImports { .. } | LoadError::TooHeavy { .. }),
+            matches!(
+                error,
+                LoadError::TooManyImports { .. } | LoadError::FootprintTooLarge { .. }
+            ),
             "{kind:?}: {}",
             in_full(&error)
         );

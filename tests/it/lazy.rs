@@ -146,7 +146,7 @@ async fn a_component_that_answers_something_else_than_it_promises_is_refused_and
     assert!(told.contains("something else than the `art:schema` section"), "{told}");
     assert!(host_error(&plugin).await.contains("something else"));
     let again = sandbox(&cache, NONE).load("liar", &liar).expect_err("it is remembered");
-    assert!(matches!(again, LoadError::PromiseBroken), "{again}");
+    assert!(matches!(again, LoadError::SchemaMismatch), "{again}");
     // Without the lie it is a good tool, and is compiled already.
     sandbox(&cache, NONE).load("good", &handmade()).expect("it loads");
 }
@@ -269,7 +269,7 @@ fn hopeless() -> [(&'static str, Vec<u8>); 6] {
         ("", built(table)),
         ("`schema()`", built(beyond)),
         ("utf-8", built(no_text)),
-        ("handed to the host at once", read(components::SCHEMA_HUGE)),
+        ("passed to the host at once", read(components::SCHEMA_HUGE)),
     ]
 }
 
@@ -285,7 +285,7 @@ fn what_a_tool_does_wrong_when_it_is_mapped_or_asked_is_not_tried_again() {
                     .expect_err("it is refused")
             };
             let (first, again) = (refuse(ART), refuse(NONE));
-            assert!(matches!(again, LoadError::Remembered(_)), "{again:?}");
+            assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
             assert_eq!(in_full(&first), in_full(&again));
             assert!(in_full(&first).contains(told), "{first:?}");
         }
@@ -299,9 +299,9 @@ fn a_tool_that_sleeps_when_it_is_asked_is_left_for_a_day_and_not_refused_for_eve
     let slow = read(components::SCHEMA_SLEEPS);
     let first = sandbox(&cache, ART).load("slow", &slow).unwrap_err();
     let again = sandbox(&cache, ART).load("slow", &slow).unwrap_err();
-    assert!(matches!(again, LoadError::Remembered(_)), "{again:?}");
+    assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
     assert_eq!(in_full(&first), in_full(&again));
-    assert_eq!((files(&cache, "refused"), files(&cache, "left")), (0, 1));
+    assert_eq!((files(&cache, "refused"), files(&cache, "postponed")), (0, 1));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_tool_interface_without_its_functions_is_refused_when_loading() {
 fn an_unknown_import_is_refused_by_name() {
     assert_eq!(
         refusal(&importing("my:own/thing@1.0.0")),
-        "imports `my:own/thing@1.0.0`, which no tool is granted by this host"
+        "imports `my:own/thing@1.0.0`, which this host does not grant to any tool"
     );
 }
 
@@ -105,7 +105,7 @@ fn sockets_and_http_are_refused_by_name() {
         let told = refusal(&importing(import));
         assert_eq!(
             told,
-            format!("imports `{import}`, which no tool is granted by this host")
+            format!("imports `{import}`, which this host does not grant to any tool")
         );
     }
 }
@@ -162,7 +162,7 @@ fn a_manifest_that_asks_for_more_than_the_hard_maximum_is_refused() {
     let greedy = with_manifest(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":268435457}}")"#);
     assert_eq!(
         refusal(&greedy),
-        "the manifest asks for too much: limit `memoryBytes` is 268435457, more than the hard maximum 268435456"
+        "the manifest requests a limit that is too high: limit `memoryBytes` is 268435457, more than the hard maximum 268435456"
     );
 }
 

@@ -57,7 +57,7 @@ fn a_trap_is_told() {
 #[test]
 fn ten_megabytes_are_refused() {
     let told = refusal(components::SCHEMA_HUGE);
-    assert!(told.ends_with("bytes were handed to the host at once"), "{told}");
+    assert!(told.ends_with("bytes were passed to the host at once"), "{told}");
 }
 
 #[test]

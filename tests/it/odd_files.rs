@@ -95,7 +95,10 @@ fn a_cache_key_that_is_a_pipe_or_was_cut_is_replaced_and_that_is_told_once() {
     for spoil in ways {
         spoil(&key);
         let told = [lists(&home).stderr(), lists(&home).stderr()];
-        assert!(told[0].contains("the key of the cache is replaced"), "{told:?}");
+        assert!(
+            told[0].contains("the key of the cache is invalid and is replaced"),
+            "{told:?}"
+        );
         assert_eq!(told[1], "");
     }
 }

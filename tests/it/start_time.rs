@@ -80,7 +80,7 @@ fn a_start_compiles_no_longer_than_it_may_and_refuses_the_rest_by_name() {
     let loaded = start(&home, Some(Duration::from_millis(500)), ART);
     assert_eq!(loaded.plugins.len(), 1);
     assert_eq!(refused(&loaded, PUT_OFF), 3, "{:?}", loaded.refused);
-    assert_eq!((remembered(&home, "refused"), remembered(&home, "left")), (0, 3));
+    assert_eq!((remembered(&home, "refused"), remembered(&home, "postponed")), (0, 3));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use art_files::{NotRegular, open_entry};
-use art_sandbox::{LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox, Source};
+use art_sandbox::{ComponentSource, LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
@@ -89,7 +89,7 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     let (files, refused) = component_files(&dir, FOLDER_FILES)?;
     let dir = Arc::new(dir);
     let (mut results, mut fresh) = (Vec::new(), Vec::new());
-    let known = |name: &str, wasm: &[u8], source: &Source| sandbox.load_known(name, wasm, source);
+    let known = |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
     for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, known)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
@@ -168,7 +168,7 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
         let (share, begun) = (shares.as_ref().map(Shares::take), Instant::now());
         let loaded = report_if_slow(&file.name, on_compiled, || {
             load_file(dir, file, |name, wasm, source| {
-                sandbox.load_unknown(name, wasm, source, share)
+                sandbox.compile_and_load(name, wasm, source, share)
             })
         });
         if let (Some(shares), Some(share)) = (&shares, share) {
@@ -314,7 +314,7 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<Component
 fn load_file<T>(
     dir: &Arc<Dir>,
     ComponentFile { name: file, .. }: &ComponentFile,
-    load: impl Fn(&str, &[u8], &Source) -> Result<T, LoadError>,
+    load: impl Fn(&str, &[u8], &ComponentSource) -> Result<T, LoadError>,
 ) -> Result<T, String> {
     let _span = tracing::info_span!("component", file).entered();
     let wasm = read(dir, file)?;
@@ -323,7 +323,7 @@ fn load_file<T>(
 }
 
 /// Reads the file again, when a call needs it compiled.
-fn again(dir: &Arc<Dir>, file: &str) -> Source {
+fn again(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     let (dir, file) = (Arc::clone(dir), file.to_owned());
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
 }

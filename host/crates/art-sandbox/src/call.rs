@@ -1,4 +1,4 @@
-//! One call: a fresh store, a fresh instance, the guard around both, and what the call used.
+//! One call of a tool: it runs in a fresh store and a fresh instance under a guard, and ends in an outcome with its usage.
 
 use std::time::Duration;
 
@@ -15,63 +15,63 @@ use wasmtime_wasi::I32Exit;
 use crate::bindings::{ToolPluginPre, types};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
-use crate::error::{Retention, is_of_the_machine};
-use crate::guard::{Stopped, Watch};
+use crate::error::{Retention, is_transient};
+use crate::guard::{Guard, StopReason};
 use crate::meter::YIELD_FUEL;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
 use crate::stubs::NotGranted;
 
-/// Bytes beyond its output that a guest may hand to the host in one go: its messages, titles and log lines.
-const HOSTCALL_SLACK: u64 = 1 << 20;
-/// Bytes of an error message of the engine that are kept.
+/// Number of bytes that a guest may pass to the host at once in addition to its maximum output, for titles, metadata and log lines.
+const EXTRA_TRANSFER_BYTES: u64 = 1 << 20;
+/// Maximum size of an error message of the engine, in bytes. The rest is cut off.
 const MAX_TRAP_BYTES: usize = 500;
 
-/// One call that is about to run, with its store, its limits and its guard.
+/// One call of a tool, with its store, its limits and its guard.
 pub(crate) struct Invocation {
     store: Store<CallState>,
-    watch: Watch,
+    guard: Guard,
     limits: Limits,
     bytes_in: u64,
 }
 
-/// Why there is no schema.
+/// The call of `schema()` failed.
 #[derive(Debug)]
-pub(crate) struct NoSchema {
-    /// What happened, in words.
+pub(crate) struct SchemaCallError {
+    /// What happened; completes a sentence whose subject is `schema()`.
     pub(crate) reason: String,
-    /// Whether it would happen again.
+    /// How long the cache keeps the failure.
     pub(crate) retention: Retention,
 }
 
-impl NoSchema {
-    /// It may not happen again.
-    pub(crate) const fn passing(reason: String) -> Self {
+impl SchemaCallError {
+    /// Creates an error that may not occur the next time.
+    pub(crate) const fn transient(reason: String) -> Self {
         Self {
             reason,
-            retention: Retention::Not,
+            retention: Retention::Never,
         }
     }
 }
 
 impl Invocation {
     pub(crate) fn new(
-        pre: &ToolPluginPre<CallState>,
+        instance_pre: &ToolPluginPre<CallState>,
         limits: &Limits,
         cancel: CancellationToken,
     ) -> wasmtime::Result<Self> {
         let state = CallState::new(limits, cancel.clone());
-        let watch = Watch::new(limits, cancel, state.meter.turn().clone());
-        let mut store = Store::new(pre.engine(), state);
+        let guard = Guard::new(limits, cancel, state.meter.time_slice().clone());
+        let mut store = Store::new(instance_pre.engine(), state);
         store.limiter(|state| &mut state.limiter);
         store.call_hook_async(CrossingHook);
         store.set_fuel(limits.fuel)?;
         store.fuel_async_yield_interval(Some(YIELD_FUEL))?;
-        store.set_hostcall_fuel(usize::try_from(limits.output_bytes + HOSTCALL_SLACK).unwrap_or(usize::MAX));
+        store.set_hostcall_fuel(usize::try_from(limits.output_bytes + EXTRA_TRANSFER_BYTES).unwrap_or(usize::MAX));
         store.set_max_component_handles(limits.handles as usize);
         Ok(Self {
             store,
-            watch,
+            guard,
             limits: *limits,
             bytes_in: 0,
         })
@@ -83,64 +83,71 @@ impl Invocation {
         self
     }
 
-    /// Runs `execute`.
+    /// Calls `execute` of the tool.
     pub(crate) async fn execute(
         mut self,
-        pre: &ToolPluginPre<CallState>,
+        instance_pre: &ToolPluginPre<CallState>,
         input: String,
         context: &ExecutionContext,
     ) -> Outcome {
         self.bytes_in = input.len() as u64;
         let context = convert::context(context);
         let store = &mut self.store;
-        let run = async {
-            let tool = pre.instantiate_async(&mut *store).await?;
+        let call = async {
+            let tool = instance_pre.instantiate_async(&mut *store).await?;
             tool.art_tool_tool().call_execute(store, &input, &context).await
         };
-        let (ended, cpu) = self.watch.guard(run).await;
-        self.finish(ended, cpu)
+        let (result, cpu) = self.guard.run(call).await;
+        self.finish(result, cpu)
     }
 
-    /// Runs `schema`.
-    pub(crate) async fn schema(mut self, pre: &ToolPluginPre<CallState>) -> Result<SchemaText, NoSchema> {
+    /// Calls `schema` of the tool.
+    pub(crate) async fn schema(
+        mut self,
+        instance_pre: &ToolPluginPre<CallState>,
+    ) -> Result<SchemaText, SchemaCallError> {
         let store = &mut self.store;
-        let run = async {
-            let tool = pre.instantiate_async(&mut *store).await?;
+        let call = async {
+            let tool = instance_pre.instantiate_async(&mut *store).await?;
             tool.art_tool_tool().call_schema(store).await
         };
-        let (ended, _cpu) = self.watch.guard(run).await;
-        match ended {
+        let (result, _cpu) = self.guard.run(call).await;
+        match result {
             Ok(Ok(schema)) => Ok(schema.into()),
-            Ok(Err(error)) => Err(NoSchema {
-                reason: in_words(&self.classify(&error)),
+            Ok(Err(error)) => Err(SchemaCallError {
+                reason: error_text(&self.classify(&error)),
                 retention: self.retention(&error),
             }),
-            // Its fuel is for a fraction of that time: it slept, or the machine did not get to it.
-            Err(stopped) => Err(NoSchema {
-                reason: in_words(&self.stopped(stopped)),
-                retention: Retention::ForADay,
+            // The fuel runs out long before the deadline, so the tool slept or the machine was busy. That may be different later.
+            Err(stop) => Err(SchemaCallError {
+                reason: error_text(&self.stopped(stop)),
+                retention: Retention::OneDay,
             }),
         }
     }
 
-    /// What the tool did it does again; what the machine lacked may be there the next time.
+    /// Returns how long to keep a failure: always if the tool caused it, never if the machine lacked something.
     fn retention(&self, error: &wasmtime::Error) -> Retention {
-        let of_the_tool = self.store.data().limiter.refused() || !is_of_the_machine(error);
-        if of_the_tool { Retention::Always } else { Retention::Not }
+        let caused_by_tool = self.store.data().limiter.refused() || !is_transient(error);
+        if caused_by_tool {
+            Retention::Always
+        } else {
+            Retention::Never
+        }
     }
 
-    fn finish(mut self, ended: Result<wasmtime::Result<types::Outcome>, Stopped>, cpu: Duration) -> Outcome {
-        let bytes_out = match &ended {
+    fn finish(mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
+        let bytes_out = match &result {
             Ok(Ok(outcome)) => size_of(outcome),
             _ => 0,
         };
         let usage = self.usage(bytes_out, cpu);
-        let ending = match ended {
+        let ending = match result {
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted(),
             Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large(bytes_out),
             Ok(Ok(outcome)) => convert::ending(outcome),
             Ok(Err(error)) => self.classify(&error),
-            Err(stopped) => self.stopped(stopped),
+            Err(stop) => self.stopped(stop),
         };
         Outcome {
             ending,
@@ -155,11 +162,15 @@ impl Invocation {
 
     fn usage(&self, bytes_out: u64, cpu: Duration) -> Usage {
         let state = self.store.data();
-        let left = self.store.get_fuel().unwrap_or_default();
+        let fuel_left = self.store.get_fuel().unwrap_or_default();
         Usage {
-            fuel: self.limits.fuel.saturating_sub(left).saturating_add(state.host_fuel()),
+            fuel: self
+                .limits
+                .fuel
+                .saturating_sub(fuel_left)
+                .saturating_add(state.host_fuel()),
             peak_memory_bytes: state.limiter.peak(),
-            wall_us: micros(self.watch.elapsed()),
+            wall_us: micros(self.guard.elapsed()),
             cpu_us: micros(cpu),
             bytes_in: self.bytes_in,
             bytes_out,
@@ -167,12 +178,12 @@ impl Invocation {
         }
     }
 
-    fn stopped(&self, stopped: Stopped) -> Ending {
-        match stopped {
-            Stopped::Timeout => Ending::Timeout {
+    fn stopped(&self, reason: StopReason) -> Ending {
+        match reason {
+            StopReason::Timeout => Ending::Timeout {
                 limit_ms: self.limits.timeout_ms,
             },
-            Stopped::Cancelled => Ending::Cancelled,
+            StopReason::Cancelled => Ending::Cancelled,
         }
     }
 
@@ -192,7 +203,7 @@ impl Invocation {
         }
     }
 
-    /// What an error of the engine means. Refused memory comes first: what traps afterwards is its consequence.
+    /// Returns the ending for an error of the engine. After the guest was refused memory, every other trap is a consequence of that.
     fn classify(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;
@@ -212,7 +223,7 @@ impl Invocation {
         }
     }
 
-    /// An error of a host function, or of turning what the guest gave into values.
+    /// Returns the ending for an error that is not a trap: an error of a host function, or of converting the values of the guest.
     fn classify_host_error(&self, error: &wasmtime::Error) -> Ending {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return Ending::Trap {
@@ -224,18 +235,18 @@ impl Invocation {
                 message: denied.to_string(),
             };
         }
-        let (cause, running) = cause_and_backtrace(error);
-        // The engine has no types for these two.
+        let (cause, backtrace) = cause_and_backtrace(error);
+        // The engine has no error types for these two cases, so they are recognized by their text.
         if cause.contains("fuel allocated for hostcalls") {
-            let limit = self.limits.output_bytes + HOSTCALL_SLACK;
-            let reason = format!("more than {limit} bytes were handed to the host at once");
+            let limit = self.limits.output_bytes + EXTRA_TRANSFER_BYTES;
+            let reason = format!("more than {limit} bytes were passed to the host at once");
             return Ending::InvalidOutput { reason };
         }
         if cause.contains("utf-8") || cause.contains("discriminant") {
             let reason = byte_prefix(&cause, MAX_TRAP_BYTES).to_owned();
             return Ending::InvalidOutput { reason };
         }
-        let message = running.map_or(cause.clone(), |running| format!("{cause}; {running}"));
+        let message = backtrace.map_or(cause.clone(), |backtrace| format!("{cause}; {backtrace}"));
         Ending::Trap {
             message: byte_prefix(&message, MAX_TRAP_BYTES).to_owned(),
         }
@@ -247,49 +258,50 @@ fn trap_message(trap: &Trap) -> String {
     text.strip_prefix("wasm trap: ").unwrap_or(&text).to_owned()
 }
 
-/// What went wrong, and the functions that were running. The engine tells the functions first, and they may be many.
+/// Returns the text of an error without its backtrace, and the backtrace. The engine puts the backtrace first, and it may be so long
+/// that the text would be cut off.
 fn cause_and_backtrace(error: &wasmtime::Error) -> (String, Option<String>) {
-    let running = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
+    let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
     let causes = error.chain().map(ToString::to_string);
-    let causes: Vec<_> = causes.filter(|text| Some(text) != running.as_ref()).collect();
-    (causes.join(": "), running)
+    let causes: Vec<_> = causes.filter(|text| Some(text) != backtrace.as_ref()).collect();
+    (causes.join(": "), backtrace)
 }
 
-fn in_words(ending: &Ending) -> String {
+fn error_text(ending: &Ending) -> String {
     ending
         .error()
-        .map_or_else(|| "gave no schema".to_owned(), |(_, text)| text)
+        .map_or_else(|| "returned no schema".to_owned(), |(_, text)| text)
 }
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Bytes of everything the tool returned.
+/// Returns the size of everything that the tool returned, in bytes.
 fn size_of(outcome: &types::Outcome) -> u64 {
     let bytes = match outcome {
         types::Outcome::Success(success) => size_of_success(success),
-        types::Outcome::Failure(failure) => failure.message.len() + text(&failure.metadata),
+        types::Outcome::Failure(failure) => failure.message.len() + size_of_text(&failure.metadata),
         types::Outcome::Suspended(suspension) => {
-            let sides = text(&suspension.details) + text(&suspension.preview) + text(&suspension.feedback_schema);
-            suspension.message.len() + sides
+            let optional = [&suspension.details, &suspension.preview, &suspension.feedback_schema];
+            suspension.message.len() + optional.into_iter().map(size_of_text).sum::<usize>()
         }
         types::Outcome::Continuation(request) => {
             let hints: usize = request.template_hints.iter().map(String::len).sum();
-            request.description.len() + request.inputs.len() + hints + text(&request.context_management)
+            request.description.len() + request.inputs.len() + hints + size_of_text(&request.context_management)
         }
     };
     bytes as u64
 }
 
 fn size_of_success(success: &types::Success) -> usize {
-    let attachment = |a: &types::Attachment| a.data.len() + a.media_type.len() + text(&a.filename);
-    let source = |s: &types::Source| s.source_name.len() + text(&s.url) + text(&s.extra);
+    let attachment = |a: &types::Attachment| a.data.len() + a.media_type.len() + size_of_text(&a.filename);
+    let source = |s: &types::Source| s.source_name.len() + size_of_text(&s.url) + size_of_text(&s.extra);
     let attachments: usize = success.attachments.iter().map(attachment).sum();
     let sources: usize = success.sources.iter().map(source).sum();
-    success.output.len() + text(&success.title) + text(&success.metadata) + attachments + sources
+    success.output.len() + size_of_text(&success.title) + size_of_text(&success.metadata) + attachments + sources
 }
 
-fn text(text: &Option<String>) -> usize {
+fn size_of_text(text: &Option<String>) -> usize {
     text.as_ref().map_or(0, String::len)
 }

@@ -1,5 +1,5 @@
-//! Compiling, in a process of its own where the host has one: a component that keeps the compiler busy for ever, takes all
-//! memory or breaks the compiler takes nothing from the host.
+//! Compiles components, in a separate process if the host is configured so: then a component that makes the compiler hang, run out of
+//! memory or crash does not affect the host.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -20,31 +20,35 @@ use wasmtime::Engine;
 use crate::engine::compiling_engine;
 use crate::error::LoadError;
 use crate::inspect::MAX_COMPONENT_BYTES;
-use crate::pieces::in_pieces;
+use crate::instrument::instrument;
 
-/// Seconds of processor time for any component, those for each MiB of it, and the most. Code of compilers takes a few seconds for
-/// each MiB; several small components that are made to take long are over soon.
-const CPU_SECONDS: (u64, u64, u64) = (10, 6, 60);
-/// Seconds until the process is gone for certain.
-const CPU_GRACE: u64 = 5;
-/// How long the host waits for it.
-const WALL: Duration = Duration::from_secs(90);
-/// How often the host looks at the processor time of the process.
-const LOOK: Duration = Duration::from_millis(50);
-/// The unit of times in `/proc`, which is the same on all processors.
-const MILLIS_OF_A_TICK: u64 = 10;
-/// Address space of the process.
-const ADDRESS_SPACE: u64 = 4 << 30;
-/// Bytes of compiled code that are taken.
+/// Processor time for a component of any size, in seconds. It is short, so that many small components which are made to compile slowly
+/// do not take long together.
+const BASE_CPU_SECONDS: u64 = 10;
+/// Additional processor time for each MiB of a component, in seconds. Ordinary code takes less than this.
+const CPU_SECONDS_PER_MIB: u64 = 6;
+/// Maximum processor time for a component, in seconds.
+const MAX_CPU_SECONDS: u64 = 60;
+/// Seconds of processor time after which the kernel kills a process that ignores the signal at its limit.
+const CPU_GRACE_SECONDS: u64 = 5;
+/// Maximum time that the host waits for the process.
+const TIMEOUT: Duration = Duration::from_secs(90);
+/// Interval at which the host checks the processor time of the process.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Unit of the times in `/proc`, in milliseconds. It is the same on all processors.
+const MILLIS_PER_TICK: u64 = 10;
+/// Maximum address space of the process, in bytes.
+const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
+/// Maximum size of the compiled code, in bytes.
 const MAX_CODE_BYTES: u64 = 512 << 20;
-/// Bytes of what the compiler says that are kept.
-const MAX_REASON_BYTES: usize = 2_000;
-/// How a process ends that refused the component.
-const REFUSED: u8 = 3;
-/// Threads of one compiler. The host compiles several components at once.
+/// Maximum size of an error message of the compiler, in bytes. The rest is cut off.
+const MAX_MESSAGE_BYTES: usize = 2_000;
+/// Exit code of a process that refused the component.
+const EXIT_REFUSED: u8 = 3;
+/// Number of threads of one compiler. It is low because the host compiles several components at the same time.
 const THREADS: &str = "4";
 
-/// The program that compiles, and what it is started with. It has to call [`compile_process`] and nothing else.
+/// A program that compiles components, and its arguments. Its `main` has to call [`compile_process`] and nothing else.
 #[derive(Clone, Debug)]
 pub struct CompilerProgram {
     program: PathBuf,
@@ -52,7 +56,7 @@ pub struct CompilerProgram {
 }
 
 impl CompilerProgram {
-    /// The program that is running, as it was started, even when its file has been replaced meanwhile.
+    /// Returns the program that is running, even if its file was replaced meanwhile. `None` if it cannot be found.
     #[must_use]
     pub fn this_program(arguments: &[&str]) -> Option<Self> {
         let running = Path::new("/proc/self/exe");
@@ -67,7 +71,7 @@ impl CompilerProgram {
         })
     }
 
-    /// Any program.
+    /// Creates a compiler program from a path and its arguments.
     pub fn new(program: impl Into<PathBuf>, arguments: impl IntoIterator<Item = OsString>) -> Self {
         Self {
             program: program.into(),
@@ -75,47 +79,48 @@ impl CompilerProgram {
         }
     }
 
-    /// Compiles `wasm`. `share` is the processor time that a start allots to it; without one, only the limits of the process hold.
+    /// Compiles `wasm`. `share` is the processor time that a start of the host has for it; without one, only the limits of the process
+    /// apply.
     ///
     /// # Errors
-    /// - [`LoadError::PutOff`] when the share was not enough, [`LoadError::Slow`] when the clock ran out first.
-    /// - [`LoadError::CompileLimit`] when the process used up what any component may use.
-    /// - [`LoadError::CompilerProcess`] when it could not be started or crashed.
-    /// - [`LoadError::Compile`] when the component is refused.
+    /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process takes too long by the clock.
+    /// - [`LoadError::CompileLimit`] when the process exceeds a limit of processor time or memory.
+    /// - [`LoadError::CompilerProcess`] when the process cannot be started or crashes.
+    /// - [`LoadError::Compile`] when the compiler refuses the component.
     pub(crate) fn compile(&self, wasm: &[u8], share: Option<Duration>) -> Result<Vec<u8>, LoadError> {
         if share == Some(Duration::ZERO) {
-            return Err(LoadError::PutOff);
+            return Err(LoadError::Postponed);
         }
-        begins(wasm);
+        log_start(wasm);
         let mut child = self.start().map_err(LoadError::CompilerProcess)?;
         let budget = CompilerBudget {
             process: child.id(),
             share,
-            end: Instant::now() + WALL,
+            deadline: Instant::now() + TIMEOUT,
         };
-        let (code, reason) = (all_of(child.stdout.take()), all_of(child.stderr.take()));
+        let (stdout, stderr) = (read_to_end(child.stdout.take()), read_to_end(child.stderr.take()));
         let stdin = child.stdin.take();
-        let said = thread::scope(|scope| {
-            // A process that ends early takes no more; why it did is seen from how it ended.
+        let output = thread::scope(|scope| {
+            // Writing fails if the process ends early; its exit status then shows why.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(wasm)));
-            let said = budget
-                .receive(&code)
-                .and_then(|code| Ok((code, budget.receive(&reason)?)));
-            if said.is_err() {
-                // It may have ended by itself at the same moment.
+            let output = budget
+                .receive(&stdout)
+                .and_then(|code| Ok((code, budget.receive(&stderr)?)));
+            if output.is_err() {
+                // Killing fails if the process has just ended.
                 drop(child.kill());
             }
-            said
+            output
         });
         let status = child.wait().map_err(LoadError::CompilerProcess)?;
-        let (code, reason) = said?;
+        let (code, message) = output?;
         if status.success() {
             return Ok(code);
         }
-        Err(failure(status, &String::from_utf8_lossy(&reason), cpu_seconds(wasm)))
+        Err(failure(status, &String::from_utf8_lossy(&message), cpu_seconds(wasm)))
     }
 
-    /// Starts the process with nothing of the host's environment.
+    /// Starts the process with an empty environment, except for the variables that limit its threads.
     fn start(&self) -> std::io::Result<Child> {
         Command::new(&self.program)
             .args(&self.arguments)
@@ -130,36 +135,37 @@ impl CompilerProgram {
     }
 }
 
-/// Reads a pipe to its end on a thread of its own.
-fn all_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+/// Reads a pipe to its end on a separate thread.
+fn read_to_end(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What came before an error is given; the process has ended badly then, and is seen to.
+        // After a read error, send what was read: the exit status of the process shows the failure.
         let read = pipe.map(|pipe| pipe.take(MAX_CODE_BYTES).read_to_end(&mut bytes));
         drop((read, sender.send(bytes)));
     });
     receiver
 }
 
-/// What a compiler may use before the host stops waiting: processor time, which a busy machine does not use up, and time on the
-/// clock.
+/// The time that a compiler process may take before the host stops it.
 struct CompilerBudget {
     process: u32,
+    /// Maximum processor time, which does not depend on how busy the machine is.
     share: Option<Duration>,
-    end: Instant,
+    /// Deadline by the clock.
+    deadline: Instant,
 }
 
 impl CompilerBudget {
     /// Receives the content of a pipe.
     ///
     /// # Errors
-    /// [`LoadError::PutOff`] or [`LoadError::Slow`] when the budget is used up first.
+    /// [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up.
     fn receive(&self, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
         loop {
-            match bytes.recv_timeout(LOOK) {
+            match bytes.recv_timeout(CHECK_INTERVAL) {
                 Ok(bytes) => return Ok(bytes),
-                Err(RecvTimeoutError::Disconnected) => return Err(broke("its output was lost".to_owned())),
+                Err(RecvTimeoutError::Disconnected) => return Err(crash("its output was lost".to_owned())),
                 Err(RecvTimeoutError::Timeout) => self.check()?,
             }
         }
@@ -167,11 +173,11 @@ impl CompilerBudget {
 
     fn check(&self) -> Result<(), LoadError> {
         if self.share.is_some_and(|share| processor_time(self.process) >= share) {
-            return Err(LoadError::PutOff);
+            return Err(LoadError::Postponed);
         }
-        if Instant::now() >= self.end {
-            let seconds = WALL.as_secs();
-            return Err(LoadError::Slow { seconds });
+        if Instant::now() >= self.deadline {
+            let seconds = TIMEOUT.as_secs();
+            return Err(LoadError::CompileTimeout { seconds });
         }
         Ok(())
     }
@@ -180,78 +186,81 @@ impl CompilerBudget {
 /// Returns the processor time that a running process has used, or zero if the system does not report it.
 fn processor_time(process: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name of the program, in brackets, may have spaces in it. User and system time are the 12th and 13th field behind it.
+    // The name of the program is in brackets and may contain spaces. User and system time are the 12th and 13th field after it.
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
     let ticks = fields.split_whitespace().skip(11).take(2);
     let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks.saturating_mul(MILLIS_OF_A_TICK))
+    Duration::from_millis(ticks.saturating_mul(MILLIS_PER_TICK))
 }
 
-/// The process ended, or was ended, for a reason that may not be there the next time.
-fn broke(reason: String) -> LoadError {
+/// Returns an error for a failure of the process that may not occur the next time.
+fn crash(reason: String) -> LoadError {
     LoadError::CompilerProcess(std::io::Error::other(reason))
 }
 
-/// Why a process gave no code. Only what the component itself used up is a limit, which is remembered.
-fn failure(status: ExitStatus, reason: &str, cpu_seconds: u64) -> LoadError {
-    let reason = byte_prefix(reason.trim(), MAX_REASON_BYTES);
-    if status.code() == Some(i32::from(REFUSED)) {
-        return LoadError::Compile(wasmtime::Error::msg(reason.to_owned()));
+/// Returns the error for a process that failed. Only a limit that the component itself exceeded is [`LoadError::CompileLimit`], which
+/// the cache keeps.
+fn failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
+    let message = byte_prefix(message.trim(), MAX_MESSAGE_BYTES);
+    if status.code() == Some(i32::from(EXIT_REFUSED)) {
+        return LoadError::Compile(wasmtime::Error::msg(message.to_owned()));
     }
     let limit = match status.signal().and_then(Signal::from_named_raw) {
         Some(Signal::XCPU) => format!("{cpu_seconds} s of processor time"),
-        Some(Signal::ABORT) if reason.contains("memory allocation") => format!("{} GiB of memory", ADDRESS_SPACE >> 30),
-        _ => return broke(format!("{status}: {reason}")),
+        Some(Signal::ABORT) if message.contains("memory allocation") => {
+            format!("{} GiB of memory", ADDRESS_SPACE_BYTES >> 30)
+        }
+        _ => return crash(format!("{status}: {message}")),
     };
     LoadError::CompileLimit { limit }
 }
 
-/// Compiles `wasm` in the host itself, without limits of time and memory.
+/// Compiles `wasm` in the process of the host, without limits of time and memory.
 ///
 /// # Errors
-/// [`LoadError::Compile`] when the component is refused, [`LoadError::CompilerProcess`] when the compiler panicked over it.
+/// [`LoadError::Compile`] when the compiler refuses the component, [`LoadError::CompilerProcess`] when it panics.
 pub(crate) fn compile_in_host(engine: &Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
-    begins(wasm);
-    unless_it_panics(|| cut_and_compile(engine, wasm))?.map_err(LoadError::Compile)
+    log_start(wasm);
+    catch_panic(|| instrument_and_compile(engine, wasm))?.map_err(LoadError::Compile)
 }
 
-/// Tells whoever listens that something begins that may take long. The name of the component is in the span around it.
-fn begins(wasm: &[u8]) {
+/// Logs that compiling starts, since it may take long. The surrounding span has the name of the component.
+fn log_start(wasm: &[u8]) {
     tracing::info!(bytes = wasm.len(), "compiling a component for this machine");
 }
 
-fn unless_it_panics<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {
-    // Nothing of a compilation that panicked is looked at again.
+fn catch_panic<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {
+    // Unwind safe: no state of the compilation is used after a panic.
     catch_unwind(AssertUnwindSafe(compile)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref().cloned()).unwrap_or_default();
-        broke(format!("it panicked: {}", byte_prefix(&text, MAX_REASON_BYTES)))
+        crash(format!("it panicked: {}", byte_prefix(&text, MAX_MESSAGE_BYTES)))
     })
 }
 
-fn cut_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
-    engine.precompile_component(&in_pieces(wasm)?)
+fn instrument_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    engine.precompile_component(&instrument(wasm)?)
 }
 
-/// All that a compiling process does: reads a component from stdin and writes its compiled code to stdout. On stderr it says
-/// why a component is refused, or why it broke. It ends at once when nobody is left to take the code.
+/// Runs a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a failure to stderr.
+/// Exits when the host that started it is gone.
 #[must_use]
 pub fn compile_process() -> ExitCode {
-    thread::spawn(end_with_the_host);
+    thread::spawn(exit_when_host_is_gone);
     let (code, error) = match compile_stdin() {
         Ok(Ok(())) => return ExitCode::SUCCESS,
-        Ok(Err(refused)) => (ExitCode::from(REFUSED), format!("{refused:#}")),
+        Ok(Err(refused)) => (ExitCode::from(EXIT_REFUSED), format!("{refused:#}")),
         Err(error) => (ExitCode::FAILURE, error.to_string()),
     };
-    // Without anyone to tell there is nothing to say.
+    // Writing fails if the host is gone, and then nobody needs the message.
     drop(std::io::stderr().write_all(error.as_bytes()));
     code
 }
 
-/// The inner error is what the compiler has against the component; the outer one is no fault of it.
+/// Compiles the component that is read from stdin. The inner error is a refusal of the component; the outer one is any other failure.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the compiled code goes to the host that started this process"
+    reason = "the host that started this process reads the compiled code from stdout"
 )]
 fn compile_stdin() -> std::io::Result<wasmtime::Result<()>> {
     limit_this_process()?;
@@ -261,43 +270,42 @@ fn compile_stdin() -> std::io::Result<wasmtime::Result<()>> {
         .take(MAX_COMPONENT_BYTES)
         .read_to_end(&mut wasm)?;
     let cpu = cpu_seconds(&wasm);
-    lower(Resource::Cpu, cpu, cpu + CPU_GRACE)?;
-    match compiling_engine().and_then(|engine| cut_and_compile(&engine, &wasm)) {
+    lower_limit(Resource::Cpu, cpu, cpu + CPU_GRACE_SECONDS)?;
+    match compiling_engine().and_then(|engine| instrument_and_compile(&engine, &wasm)) {
         Ok(code) => std::io::stdout().lock().write_all(&code).map(Ok),
         Err(refused) => Ok(Err(refused)),
     }
 }
 
-/// Ends this process when the other end of its stdout is closed: a host that was killed stops no compiler.
-#[expect(clippy::disallowed_methods, reason = "it only looks whether the host is still there")]
-fn end_with_the_host() {
+/// Exits this process when the other end of its stdout is closed, since a host that is killed cannot stop it.
+#[expect(clippy::disallowed_methods, reason = "stdout is polled and not written to")]
+fn exit_when_host_is_gone() {
     let stdout = std::io::stdout();
-    let mut taker = [PollFd::new(&stdout, PollFlags::empty())];
-    while poll(&mut taker, None) == Err(Errno::INTR) {}
-    let gone = PollFlags::ERR | PollFlags::HUP;
-    if taker.iter().any(|taker| taker.revents().intersects(gone)) {
+    let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
+    while poll(&mut descriptors, None) == Err(Errno::INTR) {}
+    let closed = PollFlags::ERR | PollFlags::HUP;
+    if descriptors.iter().any(|stdout| stdout.revents().intersects(closed)) {
         std::process::exit(1);
     }
 }
 
-/// Seconds of processor time that the compiler may use for `wasm`.
+/// Returns the processor time that the compiler may use for `wasm`, in seconds.
 fn cpu_seconds(wasm: &[u8]) -> u64 {
-    let (any, each_mib, most) = CPU_SECONDS;
     let mib = (wasm.len() >> 20) as u64;
-    (any + each_mib * mib).min(most)
+    (BASE_CPU_SECONDS + CPU_SECONDS_PER_MIB * mib).min(MAX_CPU_SECONDS)
 }
 
 fn limit_this_process() -> std::io::Result<()> {
-    lower(Resource::As, ADDRESS_SPACE, ADDRESS_SPACE)?;
-    lower(Resource::Core, 0, 0)
+    lower_limit(Resource::As, ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES)?;
+    lower_limit(Resource::Core, 0, 0)
 }
 
-/// Sets a limit of this process. Where less is allowed already, it stays so.
-fn lower(resource: Resource, soft: u64, hard: u64) -> std::io::Result<()> {
-    let found = getrlimit(resource);
+/// Sets a resource limit of this process, unless it is lower already.
+fn lower_limit(resource: Resource, soft: u64, hard: u64) -> std::io::Result<()> {
+    let present = getrlimit(resource);
     let limit = Rlimit {
-        current: Some(found.current.map_or(soft, |allowed| allowed.min(soft))),
-        maximum: Some(found.maximum.map_or(hard, |allowed| allowed.min(hard))),
+        current: Some(present.current.map_or(soft, |allowed| allowed.min(soft))),
+        maximum: Some(present.maximum.map_or(hard, |allowed| allowed.min(hard))),
     };
     Ok(setrlimit(resource, limit)?)
 }
@@ -307,28 +315,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_the_compiler_grows_with_the_component_and_stops() {
+    fn the_time_of_the_compiler_grows_with_the_component_up_to_a_maximum() {
         let seconds = |bytes: usize| cpu_seconds(&vec![0; bytes]);
         assert_eq!([1, 3 << 20, 32 << 20].map(seconds), [10, 28, 60]);
     }
 
     #[test]
-    fn the_processor_time_of_a_process_grows_while_it_computes_and_of_none_is_zero() {
-        let begun = Instant::now();
+    fn the_processor_time_of_a_process_that_computes_grows() {
+        let start = Instant::now();
         let used = || processor_time(std::process::id());
         let before = used();
         while used() < before + Duration::from_millis(30) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does not grow");
+            assert!(start.elapsed() < Duration::from_secs(60), "it does not grow");
         }
+    }
+
+    #[test]
+    fn the_processor_time_of_an_unknown_process_is_zero() {
         assert_eq!(processor_time(u32::MAX), Duration::ZERO);
     }
 
     #[test]
-    fn a_panic_of_the_compiler_is_an_error_of_the_compiler() {
+    fn a_panic_of_the_compiler_is_an_error_of_the_compiler_process() {
         let number = "four";
         let panics = || number.parse::<u8>().unwrap();
-        let error = unless_it_panics(panics).unwrap_err();
+        let error = catch_panic(panics).unwrap_err();
         assert!(matches!(&error, LoadError::CompilerProcess(reason) if reason.to_string().contains("InvalidDigit")));
-        assert_eq!(unless_it_panics(|| 4).unwrap(), 4);
+        assert_eq!(catch_panic(|| 4).unwrap(), 4);
     }
 }

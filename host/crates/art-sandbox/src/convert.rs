@@ -1,4 +1,4 @@
-//! Between the generated types of the contract and the shared vocabulary.
+//! Converts between the generated types of the contract and the types of `art-core`.
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
@@ -10,50 +10,51 @@ use serde_json::Value;
 use crate::bindings::types;
 use crate::schema_text::{ExampleText, SchemaText};
 
-/// A field of the guest that should be JSON and is not.
-pub(crate) struct NotJson(String);
+/// A field from the guest is not the JSON that the contract requires.
+pub(crate) struct InvalidField(String);
 
-impl NotJson {
+impl InvalidField {
+    /// Returns the name of the field and the reason, in one sentence.
     pub(crate) fn into_reason(self) -> String {
         self.0
     }
 }
 
-/// Maximum bytes of one JSON field other than the output. Parsed JSON takes many times the memory of its text.
-const MAX_SIDE_BYTES: usize = 64 << 10;
+/// Maximum size of a JSON field other than the output, in bytes. Parsed JSON takes many times the memory of its text.
+const MAX_FIELD_BYTES: usize = 64 << 10;
 
-fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, NotJson> {
-    if text.len() > MAX_SIDE_BYTES {
+fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, InvalidField> {
+    if text.len() > MAX_FIELD_BYTES {
         let bytes = text.len();
-        return Err(NotJson(format!(
-            "`{field}` has {bytes} bytes, more than the {MAX_SIDE_BYTES} allowed"
+        return Err(InvalidField(format!(
+            "`{field}` has {bytes} bytes, more than the {MAX_FIELD_BYTES} allowed"
         )));
     }
-    serde_json::from_str(text).map_err(|error| NotJson(format!("`{field}` is invalid: {error}")))
+    serde_json::from_str(text).map_err(|error| InvalidField(format!("`{field}` is invalid: {error}")))
 }
 
-fn json_option<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Result<Option<T>, NotJson> {
+fn json_option<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Result<Option<T>, InvalidField> {
     text.map(|text| json(field, text)).transpose()
 }
 
-pub(crate) fn schema(found: &SchemaText) -> Result<ToolSchema, NotJson> {
+pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
     Ok(ToolSchema {
-        input_schema: json("input-schema", &found.input_schema)?,
-        output_schema: json_option("output-schema", found.output_schema.as_ref())?,
-        blocking_config: json_option("blocking-config", found.blocking_config.as_ref())?,
-        display_config: json_option("display-config", found.display_config.as_ref())?,
-        examples: found.examples.iter().map(example).collect::<Result<_, _>>()?,
-        execution_mode: found.execution_mode,
-        name: found.name.clone(),
-        description: found.description.clone(),
+        input_schema: json("input-schema", &schema.input_schema)?,
+        output_schema: json_option("output-schema", schema.output_schema.as_ref())?,
+        blocking_config: json_option("blocking-config", schema.blocking_config.as_ref())?,
+        display_config: json_option("display-config", schema.display_config.as_ref())?,
+        examples: schema.examples.iter().map(example).collect::<Result<_, _>>()?,
+        execution_mode: schema.execution_mode,
+        name: schema.name.clone(),
+        description: schema.description.clone(),
     })
 }
 
-fn example(found: &ExampleText) -> Result<ToolExample, NotJson> {
+fn example(example: &ExampleText) -> Result<ToolExample, InvalidField> {
     Ok(ToolExample {
-        input: json("input of an example", &found.input)?,
-        output: json_option("output of an example", found.output.as_ref())?,
-        description: found.description.clone(),
+        input: json("input of an example", &example.input)?,
+        output: json_option("output of an example", example.output.as_ref())?,
+        description: example.description.clone(),
     })
 }
 
@@ -73,26 +74,26 @@ pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     }
 }
 
-/// Returns how the tool itself ended the call. An invalid side field makes the whole ending invalid.
-pub(crate) fn ending(found: types::Outcome) -> Ending {
-    let converted = match found {
+/// Converts the outcome that the tool returned. An invalid JSON field makes the whole outcome invalid.
+pub(crate) fn ending(outcome: types::Outcome) -> Ending {
+    let converted = match outcome {
         types::Outcome::Success(success) => self::success(success).map(Ending::Success),
         types::Outcome::Failure(failure) => self::failure(failure).map(Ending::Failure),
         types::Outcome::Suspended(suspension) => self::suspension(&suspension).map(Ending::Suspended),
         types::Outcome::Continuation(request) => subtask(request).map(Ending::Continuation),
     };
-    converted.unwrap_or_else(|NotJson(reason)| Ending::InvalidOutput { reason })
+    converted.unwrap_or_else(|InvalidField(reason)| Ending::InvalidOutput { reason })
 }
 
-fn object(field: &str, text: Option<&String>) -> Result<JsonObject, NotJson> {
+fn object(field: &str, text: Option<&String>) -> Result<JsonObject, InvalidField> {
     Ok(json_option(field, text)?.unwrap_or_default())
 }
 
-fn success(found: types::Success) -> Result<Success, NotJson> {
+fn success(success: types::Success) -> Result<Success, InvalidField> {
     Ok(Success {
-        metadata: object("metadata", found.metadata.as_ref())?,
-        sources: found.sources.into_iter().map(source).collect::<Result<_, _>>()?,
-        attachments: found
+        metadata: object("metadata", success.metadata.as_ref())?,
+        sources: success.sources.into_iter().map(source).collect::<Result<_, _>>()?,
+        attachments: success
             .attachments
             .into_iter()
             .map(|a| Attachment {
@@ -101,44 +102,44 @@ fn success(found: types::Success) -> Result<Success, NotJson> {
                 data: a.data,
             })
             .collect(),
-        output: found.output,
-        title: found.title,
+        output: success.output,
+        title: success.title,
     })
 }
 
-fn source(found: types::Source) -> Result<Source, NotJson> {
+fn source(source: types::Source) -> Result<Source, InvalidField> {
     Ok(Source {
-        extra: object("extra of a source", found.extra.as_ref())?,
-        source_name: found.source_name,
-        url: found.url,
+        extra: object("extra of a source", source.extra.as_ref())?,
+        source_name: source.source_name,
+        url: source.url,
     })
 }
 
-fn failure(found: types::Failure) -> Result<Failure, NotJson> {
+fn failure(failure: types::Failure) -> Result<Failure, InvalidField> {
     Ok(Failure {
-        code: error_code(found.code),
-        metadata: object("metadata", found.metadata.as_ref())?,
-        message: found.message,
-        retryable: found.retryable,
+        code: error_code(failure.code),
+        metadata: object("metadata", failure.metadata.as_ref())?,
+        message: failure.message,
+        retryable: failure.retryable,
     })
 }
 
-fn suspension(found: &types::Suspension) -> Result<Suspension, NotJson> {
+fn suspension(suspension: &types::Suspension) -> Result<Suspension, InvalidField> {
     Ok(Suspension {
-        message: found.message.clone(),
-        details: json_option("details", found.details.as_ref())?,
-        preview_data: json_option("preview", found.preview.as_ref())?,
-        feedback_schema: json_option("feedback-schema", found.feedback_schema.as_ref())?,
+        message: suspension.message.clone(),
+        details: json_option("details", suspension.details.as_ref())?,
+        preview_data: json_option("preview", suspension.preview.as_ref())?,
+        feedback_schema: json_option("feedback-schema", suspension.feedback_schema.as_ref())?,
     })
 }
 
-fn subtask(found: types::SubtaskRequest) -> Result<SubtaskRequest, NotJson> {
+fn subtask(request: types::SubtaskRequest) -> Result<SubtaskRequest, InvalidField> {
     Ok(SubtaskRequest {
-        inputs: Value::Object(object("inputs", Some(&found.inputs))?),
-        context_management: json_option("context-management", found.context_management.as_ref())?,
-        description: found.description,
-        template_hints: found.template_hints,
-        max_depth: found.max_depth,
+        inputs: Value::Object(object("inputs", Some(&request.inputs))?),
+        context_management: json_option("context-management", request.context_management.as_ref())?,
+        description: request.description,
+        template_hints: request.template_hints,
+        max_depth: request.max_depth,
     })
 }
 

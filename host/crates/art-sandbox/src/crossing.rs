@@ -1,4 +1,5 @@
-//! The hook at each call of a guest into the host: stops a guest over its limits, and yields when its turn is over.
+//! The hook that runs before each call of a guest into the host. It stops a guest that exceeded its limits, and yields when the time
+//! slice of the guest is over.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,15 +8,15 @@ use wasmtime::{CallHook, CallHookHandler, StoreContextMut};
 
 use crate::state::CallState;
 
-/// The guest called the host more often than its fuel and its limits allow.
+/// The guest made more calls into the host, or more expensive ones, than its limits allow.
 #[derive(Debug, thiserror::Error)]
 #[error("too many calls into the host")]
 pub(crate) struct TooManyHostCalls;
 
-/// Checks each call of the guest into the host, calls of the engine's own services included.
+/// Checks each call of the guest into the host, including calls of functions that the engine itself provides.
 pub(crate) struct CrossingHook;
 
-/// What a call into the host waits for. Nearly always it is [`Proceed`], whose box has no size and needs no allocation.
+/// The future that a call into the host waits for. It is nearly always [`Proceed`], which has no size, so boxing it does not allocate.
 type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
 
 impl CallHookHandler<CallState> for CrossingHook {
@@ -28,16 +29,16 @@ impl CallHookHandler<CallState> for CrossingHook {
         'handler: 'a,
         'store: 'a,
     {
-        // A guest that was stopped crosses back while it unwinds; it must not wait then.
+        // Crossings in other directions also happen while a stopped guest unwinds, and must not wait then.
         if !matches!(crossing, CallHook::CallingHost) {
             return Box::pin(Proceed);
         }
         let state = store.data();
         let meter = &state.meter;
-        if meter.is_over(state.host_fuel()) {
+        if meter.is_exceeded(state.host_fuel()) {
             return Box::pin(std::future::ready(Err(wasmtime::Error::new(TooManyHostCalls))));
         }
-        if meter.turn().is_over() {
+        if meter.time_slice().is_over() {
             return Box::pin(async {
                 tokio::task::yield_now().await;
                 Ok(())
@@ -47,7 +48,7 @@ impl CallHookHandler<CallState> for CrossingHook {
     }
 }
 
-/// A future that is ready at once.
+/// A future that is ready immediately.
 struct Proceed;
 
 impl Future for Proceed {

@@ -1,7 +1,7 @@
-//! Engines and their memory, one of each for every worker thread.
+//! The engines and their memory pools, one for each worker thread.
 //!
-//! Threads that share an engine slow each other down, so each worker has its own. Where the address space is limited the
-//! pool cannot be reserved, and instances are allocated one by one instead.
+//! Threads that share an engine slow each other down, so each worker has its own. If the address space is too small to reserve the
+//! pools, instances are allocated on demand instead.
 
 use std::num::NonZeroUsize;
 
@@ -18,31 +18,31 @@ use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use crate::prices::prices;
 use crate::state::{CallState, link_host};
 
-/// Calls that one worker can have open at the same time.
+/// Maximum number of calls that run on one worker at the same time.
 pub(crate) const SLOTS: u32 = 64;
-/// Memory of a slot that stays mapped between calls; a small tool touches less than 1 MiB.
+/// Memory of a slot that stays mapped between calls, in bytes. A small tool touches less than 1 MiB.
 const MEMORY_KEEP_RESIDENT: usize = 4 << 20;
 const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 const STACK_KEEP_RESIDENT: usize = 64 << 10;
 const GUEST_STACK: usize = 512 << 10;
 const FIBER_STACK: usize = 2 << 20;
-/// Average numbers of core instances, memories and tables of a slot; the maximum of one component is in `limiter`.
+// Average numbers of core instances, memories and tables of a slot. The maximum numbers of one component are in `limiter`.
 const CORE_INSTANCES: u32 = 8;
 const MEMORIES: u32 = 2;
 const TABLES: u32 = 4;
 
-/// How the memory of instances is allocated, and why.
+/// The way in which the memory of instances is allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineMode {
-    /// Instances come from a pool.
+    /// Whether instances come from a pool.
     pub pooling: bool,
-    /// Memory is reset with the kernel's `PAGEMAP_SCAN` (Linux 6.7 and later).
+    /// Whether memory is reset with the kernel's `PAGEMAP_SCAN` (Linux 6.7 and later).
     pub pagemap_scan: bool,
-    /// Why there is no pool; absent if there is one.
+    /// Reason why no pool is used, or `None` if one is used.
     pub fallback_reason: Option<String>,
 }
 
-/// An engine with everything linked that every tool may use.
+/// The engine of one worker, with a linker that has everything that all tools may use.
 pub(crate) struct Shard {
     pub(crate) engine: Engine,
     pub(crate) linker: Linker<CallState>,
@@ -56,17 +56,17 @@ impl Shard {
     }
 }
 
-/// Creates one shard for each worker, in the best mode that this machine allows: without pools if the address space is
-/// too small for all of them.
-pub(crate) fn make_shards(workers: usize, pooling: bool) -> Result<(EngineMode, Vec<Shard>), SandboxError> {
+/// Creates one shard for each worker, in the best mode that this machine allows. Falls back to a mode without pools if the address
+/// space is too small for all of them.
+pub(crate) fn create_shards(workers: usize, pooling: bool) -> Result<(EngineMode, Vec<Shard>), SandboxError> {
     let shards = |mode: &EngineMode| (0..workers).map(|_| Shard::new(mode)).collect::<Result<Vec<_>, _>>();
     let mut mode = EngineMode {
         pooling,
         pagemap_scan: pooling && pagemap_scan_works(),
         fallback_reason: (!pooling).then(|| "switched off by the configuration".to_owned()),
     };
-    let made = shards(&mode);
-    if let (true, Err(SandboxError::Engine(error))) = (pooling, &made) {
+    let created = shards(&mode);
+    if let (true, Err(SandboxError::Engine(error))) = (pooling, &created) {
         let reason = format!("the pools could not be reserved: {error:#}");
         mode = EngineMode {
             pooling: false,
@@ -75,10 +75,10 @@ pub(crate) fn make_shards(workers: usize, pooling: bool) -> Result<(EngineMode, 
         };
         return shards(&mode).map(|shards| (mode, shards));
     }
-    Ok((mode, made?))
+    Ok((mode, created?))
 }
 
-/// Returns whether the kernel has `PAGEMAP_SCAN`: an engine that insists on it can be made.
+/// Returns whether the kernel supports `PAGEMAP_SCAN`, by creating an engine that requires it.
 fn pagemap_scan_works() -> bool {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_memories(1)
@@ -92,7 +92,7 @@ fn pagemap_scan_works() -> bool {
     Engine::new(&config).is_ok()
 }
 
-/// Returns an engine that only compiles. Its code runs in every engine of this host, with or without a pool.
+/// Returns an engine for compiling only. The compiled code runs in every engine of this host, with or without a pool.
 pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     Engine::new(&config(&EngineMode {
         pooling: false,
@@ -111,7 +111,7 @@ fn config(mode: &EngineMode) -> Config {
         .concurrency_support(false);
     config
         .wasm_memory64(false)
-        // Members of a composed component copy from one memory to another. A module of a guest has one: see `pieces`.
+        // The adapters in a composed component copy from one memory to another. `instrument` refuses a guest's module with several.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
         .wasm_relaxed_simd(false)
@@ -156,8 +156,8 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
     pool
 }
 
-/// Links what every tool may use: the `host` interface, and the parts of WASI that reach nothing outside of the
-/// sandbox.
+/// Returns a linker with everything that all tools may use: the `host` interface, and the parts of WASI that give no access to
+/// anything outside of the sandbox.
 fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     link_host(&mut linker)?;

@@ -1,4 +1,4 @@
-//! Why a sandbox cannot start or a component cannot be loaded.
+//! Errors of starting a sandbox and of loading a component.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use wasmtime::PoolConcurrencyLimitError;
 /// A sandbox could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The engine refuses its settings.
+    /// The engine could not be created.
     #[error("failed to start the WebAssembly engine")]
     Engine(#[source] wasmtime::Error),
-    /// A thread could not be made.
+    /// A worker thread could not be started.
     #[error("failed to start a sandbox thread")]
     Thread(#[source] std::io::Error),
-    /// The directory for compiled code cannot be trusted.
+    /// The directory for compiled code cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
 }
@@ -32,17 +32,17 @@ pub enum CacheError {
         #[source]
         source: std::io::Error,
     },
-    /// Somebody else could put native code there.
+    /// Another user could put native code into the directory.
     #[error("the cache directory `{path}` is not private: {reason} (hint: remove it, or choose another with `--home`)")]
     NotPrivate {
         /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why it is not private.
         reason: &'static str,
     },
 }
 
-/// A component was refused.
+/// A component could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file is empty.
@@ -51,17 +51,17 @@ pub enum LoadError {
     /// The file is over the size limit.
     #[error("the file has {bytes} bytes, more than the {limit} allowed")]
     TooLarge {
-        /// Size of the file.
+        /// Size of the file, in bytes.
         bytes: u64,
-        /// Largest size allowed.
+        /// Maximum size.
         limit: u64,
     },
-    /// The file is something else.
+    /// The file is not a component.
     #[error(
         "not a WebAssembly component: {found} (hint: build it with `art plugin build` or `--target wasm32-wasip2`)"
     )]
     NotAComponent {
-        /// What it is instead.
+        /// The kind of file that was found.
         found: &'static str,
     },
     /// The file is damaged.
@@ -70,144 +70,146 @@ pub enum LoadError {
     /// The component does not export the tool interface.
     #[error("does not export `{expected}`, so it is not a tool")]
     NotATool {
-        /// The interface a tool exports.
+        /// The interface that a tool has to export.
         expected: &'static str,
     },
-    /// The component speaks a version of the contract that this host does not know.
+    /// The component was built against a version of the contract that this host does not support.
     #[error("built against `{found}`; this host supports `{supported}` (hint: rebuild it with the SDK of this host)")]
     ContractVersion {
-        /// What the component names.
+        /// The version that the component imports or exports.
         found: String,
-        /// What the host has.
+        /// The version that the host supports.
         supported: &'static str,
     },
-    /// The modules of the component import more than any tool needs.
-    #[error("has more than {limit} imports (hint: link what it is made of into one module)")]
+    /// The modules of the component have too many imports.
+    #[error("has more than {limit} imports (hint: link its modules into one)")]
     TooManyImports {
-        /// Most imports allowed.
+        /// Maximum number of imports.
         limit: u64,
     },
-    /// The host would have to keep too much of the component in memory.
+    /// The loaded component would take too much memory of the host.
     #[error(
-        "would take more than {} MiB of the host's memory (hint: leave out what it does not need; imports, exports and types count)",
+        "would take more than {} MiB of the host's memory (hint: remove what it does not use; imports, exports and types count)",
         limit >> 20
     )]
-    TooHeavy {
-        /// Most bytes allowed.
+    FootprintTooLarge {
+        /// Maximum size in memory, in bytes.
         limit: u64,
     },
-    /// The component needs an interface that it was not granted.
-    #[error("imports `{import}`, which no tool is granted by this host")]
+    /// The component imports an interface that the host does not provide.
+    #[error("imports `{import}`, which this host does not grant to any tool")]
     ImportRefused {
         /// The import.
         import: String,
     },
-    /// The manifest inside the component is wrong.
+    /// The `art:manifest` section is not valid JSON or has wrong fields.
     #[error("the `art:manifest` section is invalid")]
-    Manifest(#[source] serde_json::Error),
-    /// The manifest inside the component is too large.
+    InvalidManifest(#[source] serde_json::Error),
+    /// The `art:manifest` section is too large.
     #[error("the `art:manifest` section has {bytes} bytes, more than the {limit} allowed")]
     ManifestTooLarge {
-        /// Size of the section.
+        /// Size of the section, in bytes.
         bytes: usize,
-        /// Largest size allowed.
+        /// Maximum size.
         limit: usize,
     },
-    /// Components are loaded from other threads than those that run them.
+    /// A component was loaded on a worker thread, which would block the calls on that thread.
     #[error("components cannot be loaded on a sandbox thread; load them before the job starts")]
-    OnWorker,
-    /// The component carries more than one manifest.
+    OnWorkerThread,
+    /// The component has more than one `art:manifest` section.
     #[error("has more than one `art:manifest` section")]
-    ManifestTwice,
-    /// The manifest asks for more than the host ever gives.
-    #[error("the manifest asks for too much")]
-    Limits(#[from] LimitTooHigh),
-    /// The tool asks for more than its operator allows.
+    DuplicateManifest,
+    /// The manifest requests a limit above the hard maximum.
+    #[error("the manifest requests a limit that is too high")]
+    LimitTooHigh(#[from] LimitTooHigh),
+    /// The manifest requests a limit above what the operator allows.
     #[error(transparent)]
     LimitsNotGranted(#[from] LimitsNotGranted),
-    /// The compiler refuses the component.
+    /// The component could not be compiled.
     #[error("failed to compile the component")]
     Compile(#[source] wasmtime::Error),
-    /// The compiler used up what one component may cost.
-    #[error("takes more than {limit} to compile (hint: split the tool, or leave out what it does not need)")]
+    /// The compiler used more processor time or memory than one component may use.
+    #[error("takes more than {limit} to compile (hint: split the tool, or remove what it does not use)")]
     CompileLimit {
-        /// What was used up.
+        /// The limit that was exceeded, such as `10 s of processor time`.
         limit: String,
     },
-    /// Compiling the component did not fit into the time of a start.
+    /// The component used up its share of the time for compiling at the start of the host.
     #[error(
-        "was not compiled: the tools of the folder take longer together than a start may compile; it is tried again in a day \
-         (hint: `art tool list --retry` compiles it now)"
+        "was not compiled: all tools of the folder together take longer to compile than a start of the host may take; the host \
+         tries again in a day (hint: `art tool list --retry` compiles it now)"
     )]
-    PutOff,
-    /// The compiler took too long on this machine.
+    Postponed,
+    /// The compiler took too long by the clock, because the machine is busy.
     #[error("was not compiled within {seconds} s (hint: start again when the machine is less busy)")]
-    Slow {
-        /// How long the host waited.
+    CompileTimeout {
+        /// How long the host waited, in seconds.
         seconds: u64,
     },
-    /// The component was refused before, by this host and for what it is.
+    /// An earlier start of this host refused the same component. The text is the reason that it stored.
     #[error("{0}")]
-    Remembered(String),
-    /// The file of the component cannot be read again.
-    #[error("its file cannot be read any more")]
-    Source(#[source] std::io::Error),
-    /// The file of the component is another one than was loaded.
-    #[error("its file was replaced after the host had started (hint: start the host again)")]
+    RefusedBefore(String),
+    /// The file of the component was loaded before, but cannot be read again.
+    #[error("failed to read its file again")]
+    Unreadable(#[source] std::io::Error),
+    /// The file of the component has other content than when it was loaded.
+    #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
-    /// The promise at the end of the file is wrong.
-    #[error("the `art:schema` section is invalid (hint: build the tool again)")]
-    Promise(#[source] serde_json::Error),
-    /// The promise at the end of the file is too large.
+    /// The `art:schema` section is not valid JSON or has wrong fields.
+    #[error("the `art:schema` section is invalid (hint: rebuild the tool)")]
+    InvalidSchemaSection(#[source] serde_json::Error),
+    /// The `art:schema` section is too large.
     #[error("the `art:schema` section has {bytes} bytes, more than the {limit} allowed")]
-    PromiseTooLarge {
-        /// Size of the section.
+    SchemaSectionTooLarge {
+        /// Size of the section, in bytes.
         bytes: usize,
-        /// Largest size allowed.
+        /// Maximum size.
         limit: usize,
     },
-    /// The tool does not answer what its file says that it does.
-    #[error("`schema()` answers something else than the `art:schema` section of its file (hint: build the tool again)")]
-    PromiseBroken,
-    /// The process that compiles could not be started, or the compiler broke.
+    /// The tool returned another schema than the one in its `art:schema` section.
+    #[error(
+        "`schema()` returned another schema than the `art:schema` section of its file has (hint: rebuild the tool)"
+    )]
+    SchemaMismatch,
+    /// The compiler process could not be started, or the compiler crashed.
     #[error("the compiler failed")]
     CompilerProcess(#[source] std::io::Error),
-    /// The component does not fit the interfaces of the host.
+    /// The types of the component's imports or exports do not match those of the host.
     #[error("failed to link the component")]
     Link(#[source] wasmtime::Error),
-    /// `schema()` did not give a schema.
+    /// The call of `schema()` failed, or returned something invalid.
     #[error("`schema()` {reason}")]
-    Schema {
-        /// What happened instead.
+    SchemaCall {
+        /// What happened; completes a sentence whose subject is `schema()`.
         reason: String,
     },
 }
 
-/// How long a refusal is remembered.
+/// How long the cache keeps a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retention {
-    /// As long as the host and the component are what they are.
+    /// As long as the component and the build of the host stay the same.
     Always,
-    /// A start had no more time for it: a day, so that not each start has to wait for the same end.
-    ForADay,
-    /// The machine decided, or something else that may have passed.
-    Not,
+    /// One day, for what took too long, so that not every start waits for the same timeout.
+    OneDay,
+    /// Not at all, because the failure may be transient.
+    Never,
 }
 
 impl LoadError {
-    /// How long it is remembered of a component that was to be compiled and linked.
+    /// Returns how long to keep this error of compiling or linking a component.
     pub(crate) fn retention(&self) -> Retention {
         match self {
-            Self::Compile(error) | Self::Link(error) if is_of_the_machine(error) => Retention::Not,
+            Self::Compile(error) | Self::Link(error) if is_transient(error) => Retention::Never,
             Self::Compile(_) | Self::Link(_) | Self::CompileLimit { .. } => Retention::Always,
-            Self::PutOff => Retention::ForADay,
-            _ => Retention::Not,
+            Self::Postponed => Retention::OneDay,
+            _ => Retention::Never,
         }
     }
 }
 
-/// Whether the engine failed for want of memory, files or instances, and not over the component.
-pub(crate) fn is_of_the_machine(error: &wasmtime::Error) -> bool {
+/// Returns whether the engine failed for lack of memory, files or instances, rather than because of the component.
+pub(crate) fn is_transient(error: &wasmtime::Error) -> bool {
     error.is::<PoolConcurrencyLimitError>()
         || error
             .chain()

@@ -1,9 +1,9 @@
-//! The guard around a running call: time, cancellation, and the processor time it used.
+//! The guard around a running call. It enforces the deadline and the cancellation, and measures the processor time.
 //!
-//! A guest gives control back to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, after a turn
-//! of calls into the host, and whenever it waits. The guard looks at the clock at each of these points, so that a busy
-//! guest is stopped within one interval of its deadline, and lets it continue until its turn is over; then others on
-//! the thread have theirs. A timer wakes the guard when the guest waits.
+//! A guest yields to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, when its time slice ends in a call into the
+//! host, and whenever it waits. The guard then checks the clock, so a busy guest is stopped within one such interval of its deadline.
+//! It lets the guest continue until its time slice is over, and then lets the other guests on the thread run. A timer wakes the guard
+//! at the deadline of a guest that waits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,42 +16,43 @@ use art_core::limits::Limits;
 use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::meter::TurnClock;
+use crate::meter::TimeSlice;
 
 /// Why the guard stopped a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    /// It took too long.
+pub(crate) enum StopReason {
+    /// The deadline passed.
     Timeout,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
 }
 
-/// The state of a guard.
+/// The deadline, the cancellation token and the time slice of a call.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Guard {
     deadline: Instant,
     cancel: CancellationToken,
-    turn: TurnClock,
+    time_slice: TimeSlice,
 }
 
-impl Watch {
-    pub(crate) fn new(limits: &Limits, cancel: CancellationToken, turn: TurnClock) -> Self {
+impl Guard {
+    pub(crate) fn new(limits: &Limits, cancel: CancellationToken, time_slice: TimeSlice) -> Self {
         Self {
-            deadline: turn.zero() + Duration::from_millis(limits.timeout_ms),
+            deadline: time_slice.call_start() + Duration::from_millis(limits.timeout_ms),
             cancel,
-            turn,
+            time_slice,
         }
     }
 
+    /// Returns the time since the call started.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.turn.zero().elapsed()
+        self.time_slice.call_start().elapsed()
     }
 
-    /// Runs `call` to its end or until it must be stopped. Gives the processor time it used on this thread as well.
-    pub(crate) async fn guard<F: Future>(&self, call: F) -> (Result<F::Output, Stopped>, Duration) {
-        let guarded = Guarded {
-            watch: self,
+    /// Runs `call` until it ends or has to be stopped. Also returns the processor time that it used.
+    pub(crate) async fn run<F: Future>(&self, call: F) -> (Result<F::Output, StopReason>, Duration) {
+        let guarded = GuardedCall {
+            guard: self,
             call: std::pin::pin!(call),
             wakers: None,
             cpu: None,
@@ -59,36 +60,38 @@ impl Watch {
         guarded.await
     }
 
-    fn must_stop(&self, now: Instant) -> Option<Stopped> {
+    fn stop_reason(&self, now: Instant) -> Option<StopReason> {
         if self.cancel.is_cancelled() {
-            Some(Stopped::Cancelled)
+            Some(StopReason::Cancelled)
         } else if now >= self.deadline {
-            Some(Stopped::Timeout)
+            Some(StopReason::Timeout)
         } else {
             None
         }
     }
 }
 
-struct Guarded<'a, F> {
-    watch: &'a Watch,
+/// The future that [`Guard::run`] waits for.
+struct GuardedCall<'a, F> {
+    guard: &'a Guard,
     call: Pin<&'a mut F>,
-    /// Made when the call first waits: most calls never do.
+    /// Created when the call first waits, since most calls never do.
     wakers: Option<Wakers>,
-    /// None until the first turn is over.
+    /// Processor time of all time slices so far; `None` during the first one.
     cpu: Option<Duration>,
 }
 
+/// Wakes the guard at the deadline and on cancellation.
 struct Wakers {
     timer: Pin<Box<tokio::time::Sleep>>,
     cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl Wakers {
-    fn new(watch: &Watch) -> Self {
+    fn new(guard: &Guard) -> Self {
         Self {
-            timer: Box::pin(tokio::time::sleep_until(watch.deadline.into())),
-            cancelled: Box::pin(watch.cancel.clone().cancelled_owned()),
+            timer: Box::pin(tokio::time::sleep_until(guard.deadline.into())),
+            cancelled: Box::pin(guard.cancel.clone().cancelled_owned()),
         }
     }
 
@@ -97,37 +100,37 @@ impl Wakers {
     }
 }
 
-impl<F: Future> Future for Guarded<'_, F> {
-    type Output = (Result<F::Output, Stopped>, Duration);
+impl<F: Future> Future for GuardedCall<'_, F> {
+    type Output = (Result<F::Output, StopReason>, Duration);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (polled, cpu) = self.as_mut().turn(cx);
+        let (polled, cpu) = self.as_mut().poll_and_measure(cx);
         if let Poll::Ready(output) = polled {
             return Poll::Ready((Ok(output), cpu));
         }
-        let watch = self.watch;
-        let woken = self.wakers.get_or_insert_with(|| Wakers::new(watch)).any_ready(cx);
-        match watch.must_stop(Instant::now()) {
-            Some(stopped) => Poll::Ready((Err(stopped), cpu)),
+        let guard = self.guard;
+        let woken = self.wakers.get_or_insert_with(|| Wakers::new(guard)).any_ready(cx);
+        match guard.stop_reason(Instant::now()) {
+            Some(reason) => Poll::Ready((Err(reason), cpu)),
             // The timer rounds to milliseconds and may fire a little before the deadline.
-            None if woken => Poll::Ready((Err(Stopped::Timeout), cpu)),
+            None if woken => Poll::Ready((Err(StopReason::Timeout), cpu)),
             None => Poll::Pending,
         }
     }
 }
 
-impl<F: Future> Guarded<'_, F> {
-    /// Returns one turn of the guest, and the processor time of all turns so far.
+impl<F: Future> GuardedCall<'_, F> {
+    /// Polls the guest for one time slice. Also returns the processor time of all slices so far.
     ///
-    /// The first turn ends with the first interval of fuel and counts by the clock: asking the kernel for the processor time
-    /// of a thread takes an eighth of a short call.
-    fn turn(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> (Poll<F::Output>, Duration) {
-        self.watch.turn.begin();
+    /// The first slice ends at the first yield, and its time is taken from the wall clock: asking the kernel for the processor time of
+    /// a thread would take an eighth of a short call.
+    fn poll_and_measure(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> (Poll<F::Output>, Duration) {
+        self.guard.time_slice.start();
         let (polled, cpu) = match self.cpu {
-            None => (self.call.as_mut().poll(cx), self.watch.elapsed()),
+            None => (self.call.as_mut().poll(cx), self.guard.elapsed()),
             Some(earlier) => {
                 let before = thread_cpu_time();
-                let polled = self.poll_for_a_turn(cx);
+                let polled = self.poll_for_a_time_slice(cx);
                 (polled, earlier + thread_cpu_time().saturating_sub(before))
             }
         };
@@ -135,23 +138,24 @@ impl<F: Future> Guarded<'_, F> {
         (polled, cpu)
     }
 
-    /// Polls the guest until its turn is over; it yields far more often than others need the thread.
-    fn poll_for_a_turn(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let yields = Arc::new(YieldWaker::new(cx.waker()));
-        let waker = Waker::from(Arc::clone(&yields));
+    /// Polls the guest until it waits or its time slice is over. It yields much more often, because the guard checks the clock then.
+    fn poll_for_a_time_slice(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let yield_waker = Arc::new(YieldWaker::new(cx.waker()));
+        let waker = Waker::from(Arc::clone(&yield_waker));
         let mut cx = Context::from_waker(&waker);
         loop {
             let polled = self.call.as_mut().poll(&mut cx);
             let now = Instant::now();
-            let others_wait = || self.watch.turn.is_over_at(now) || self.watch.must_stop(now).is_some();
-            if polled.is_ready() || !yields.take() || others_wait() {
+            let must_return = || self.guard.time_slice.is_over_at(now) || self.guard.stop_reason(now).is_some();
+            if polled.is_ready() || !yield_waker.take() || must_return() {
                 return polled;
             }
         }
     }
 }
 
-/// A waker that records whether the guest yielded because of its fuel. It wakes the task as well, since the turn may be over.
+/// Waker that records whether the guest yielded on fuel or waits for something. It also wakes the task, which has to be polled again
+/// if the time slice is over.
 struct YieldWaker {
     task: Waker,
     yielded: AtomicBool,
@@ -195,27 +199,27 @@ mod tests {
     use super::*;
     use crate::meter::Meter;
 
-    fn watch() -> Watch {
-        let turn = Meter::new(&Limits::EXECUTE).turn().clone();
-        Watch::new(&Limits::EXECUTE, CancellationToken::new(), turn)
+    fn guard() -> Guard {
+        let time_slice = Meter::new(&Limits::EXECUTE).time_slice().clone();
+        Guard::new(&Limits::EXECUTE, CancellationToken::new(), time_slice)
     }
 
-    /// Gives control back so many times, wanting it again at once or not, and counts how often it had it.
-    struct GivesWay<'a> {
-        left: u32,
+    /// A guest that is pending `pending` times and counts its polls. One that computes wakes its task whenever it is pending.
+    struct PendingGuest<'a> {
+        pending: u32,
         computes: bool,
         polls: &'a mut u32,
     }
 
-    impl Future for GivesWay<'_> {
+    impl Future for PendingGuest<'_> {
         type Output = ();
 
         fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
             *self.polls += 1;
-            if self.left == 0 {
+            if self.pending == 0 {
                 return Poll::Ready(());
             }
-            self.left -= 1;
+            self.pending -= 1;
             if self.computes {
                 cx.waker().wake_by_ref();
             }
@@ -223,33 +227,33 @@ mod tests {
         }
     }
 
-    /// Polls a guarded guest until it is done or has been polled so many times, as a runtime would. Gives how often it was.
-    fn poll_guarded(guest: GivesWay<'_>, most: u32) -> u32 {
-        let watch = watch();
-        let mut guarded = std::pin::pin!(watch.guard(guest));
+    /// Polls a guarded guest until it is done, at most `max` times. Returns the number of polls.
+    fn poll_guarded(guest: PendingGuest<'_>, max: u32) -> u32 {
+        let guard = guard();
+        let mut guarded = std::pin::pin!(guard.run(guest));
         let mut cx = Context::from_waker(Waker::noop());
-        let done = (1..most).find(|_| guarded.as_mut().poll(&mut cx).is_ready());
-        done.unwrap_or(most)
+        let done = (1..max).find(|_| guarded.as_mut().poll(&mut cx).is_ready());
+        done.unwrap_or(max)
     }
 
     #[tokio::test]
-    async fn a_guest_that_computes_goes_on_within_its_turn() {
+    async fn a_guest_that_computes_continues_within_its_time_slice() {
         let mut polls = 0;
-        let guest = GivesWay {
-            left: 10_000,
+        let guest = PendingGuest {
+            pending: 10_000,
             computes: true,
             polls: &mut polls,
         };
-        let turns = poll_guarded(guest, u32::MAX);
+        let slices = poll_guarded(guest, u32::MAX);
         assert_eq!(polls, 10_001);
-        assert!(turns < 1_000, "{turns}");
+        assert!(slices < 1_000, "{slices}");
     }
 
     #[tokio::test]
-    async fn a_guest_that_always_computes_gives_way_when_its_turn_is_over() {
+    async fn a_guest_that_always_computes_is_suspended_after_its_time_slice() {
         let mut polls = 0;
-        let guest = GivesWay {
-            left: u32::MAX,
+        let guest = PendingGuest {
+            pending: u32::MAX,
             computes: true,
             polls: &mut polls,
         };
@@ -257,10 +261,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_guest_that_waits_is_left_alone() {
+    async fn a_guest_that_waits_is_polled_once_per_poll_of_the_guard() {
         let mut polls = 0;
-        let guest = GivesWay {
-            left: u32::MAX,
+        let guest = PendingGuest {
+            pending: u32::MAX,
             computes: false,
             polls: &mut polls,
         };

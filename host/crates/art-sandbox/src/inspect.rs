@@ -1,28 +1,28 @@
-//! Reads facts about a component without compiling or running it.
+//! Reads the imports, the exports and the custom sections of a component without compiling or running it.
 
 use art_core::limits::LimitOverrides;
 use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 use crate::error::LoadError;
-use crate::schema_text::{self, Parts, Section, parts};
-use crate::weight::Weight;
+use crate::footprint::Footprint;
+use crate::schema_text::{self, Parts, Section};
 
-/// Bytes of the largest component that is read.
+/// Maximum size of a component's file, in bytes.
 pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
 /// The interface a tool exports, without its version.
 const TOOL_INTERFACE: &str = "art:tool/tool";
-/// The version of the contract that this host speaks.
+/// The version of the contract that this host implements.
 const SUPPORTED: &str = "art:tool@0.1.0";
-/// Versions that are compatible with it.
-const SUPPORTED_TRACK: &str = "0.1.";
-/// The custom section that the SDK writes.
+/// Prefix of all versions that are compatible with [`SUPPORTED`].
+const COMPATIBLE_PREFIX: &str = "0.1.";
+/// Name of the custom section with the manifest, which the SDK writes.
 const MANIFEST_SECTION: &str = "art:manifest";
 
-/// Largest manifest. Parsed JSON takes many times the memory of its text.
+/// Maximum size of the manifest, in bytes. Parsed JSON takes many times the memory of its text.
 const MAX_MANIFEST_BYTES: usize = 64 << 10;
 
-/// Interfaces linked for every tool. They reach nothing outside of the sandbox.
+/// Prefixes of the interfaces that are linked for every tool. They give no access to anything outside of the sandbox.
 const LINKED: [&str; 6] = [
     "art:tool/host",
     "art:tool/types",
@@ -31,62 +31,62 @@ const LINKED: [&str; 6] = [
     "wasi:random/",
     "wasi:cli/",
 ];
-/// Interfaces that standard libraries import without using them. They are linked to functions that trap, except for the
-/// list of directories, which is empty.
-pub(crate) const INERT: &str = "wasi:filesystem/";
+/// Prefix of the interfaces that are linked to [stubs](crate::stubs). Standard libraries import them even if the tool does not use
+/// them.
+pub(crate) const STUBBED: &str = "wasi:filesystem/";
 
-/// The `art:manifest` section of a component. It is untrusted: it contains requests only.
+/// The `art:manifest` section of a component. Untrusted: everything in it is a request that the operator may refuse.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
-    /// Version of the contract it was built against.
+    /// Version of the contract that the tool was built against.
     pub contract: String,
     /// Name of the tool.
     pub tool: String,
     /// Version of the tool.
     pub version: String,
-    /// Limits it requests. The operator decides.
+    /// Limits that the tool requests.
     pub limits: LimitOverrides,
-    /// Capabilities it would like to be granted.
+    /// Capabilities that the tool requests.
     pub capabilities: Vec<serde_json::Value>,
 }
 
 /// The imports and the manifest of a component.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inspection {
-    /// Interfaces it imports, with versions.
+    /// Names of the imported interfaces, with versions.
     pub imports: Vec<String>,
-    /// Its manifest, when it has one.
+    /// The `art:manifest` section, if the component has one.
     pub manifest: Option<Manifest>,
-    /// Upper bound of the bytes that the host keeps for the loaded component, beside its compiled code.
+    /// Upper bound of the memory of the host for the loaded component, in bytes, in addition to its compiled code.
     pub host_bytes: u64,
 }
 
-/// Reads the imports, the exports and the manifest of a component and refuses what this host cannot run.
+/// Reads the imports, the exports and the manifest of a component, and refuses a component that this host cannot run.
 ///
 /// # Errors
-/// Fails if the bytes are not a component, not a tool, or need something that is not granted.
+/// Fails if the bytes are not a component or not a tool, or if the component imports an interface that is not granted.
 pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
-    Ok(take_apart(wasm)?.0)
+    Ok(inspect_and_split(wasm)?.0)
 }
 
-/// Inspects a component as [`inspect`] does, and returns the parts of the file as well.
-pub(crate) fn take_apart(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadError> {
+/// Same as [`inspect`], and also returns the parts of the file.
+pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadError> {
     check_header(wasm)?;
-    let mut promise = None;
-    let mut found = Inspection::default();
+    let mut schema_section = None;
+    let mut inspection = Inspection::default();
     let mut exported = None;
     let mut depth = 0_usize;
-    let mut weight = Weight::default();
+    let mut footprint = Footprint::default();
     for payload in Parser::new(0).parse_all(wasm) {
         let payload = payload.map_err(LoadError::Damaged)?;
-        weight.add(&payload)?;
+        footprint.add(&payload)?;
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(section) if depth == 0 => {
                 for import in section {
-                    found
+                    inspection
                         .imports
                         .push(import.map_err(LoadError::Damaged)?.name.name.to_owned());
                 }
@@ -105,13 +105,13 @@ pub(crate) fn take_apart(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadErr
                         limit: MAX_MANIFEST_BYTES,
                     });
                 }
-                let manifest = serde_json::from_slice(section.data()).map_err(LoadError::Manifest)?;
-                if found.manifest.replace(manifest).is_some() {
-                    return Err(LoadError::ManifestTwice);
+                let manifest = serde_json::from_slice(section.data()).map_err(LoadError::InvalidManifest)?;
+                if inspection.manifest.replace(manifest).is_some() {
+                    return Err(LoadError::DuplicateManifest);
                 }
             }
             Payload::CustomSection(section) if section.name() == schema_text::SECTION && depth == 0 => {
-                promise = Some(Section {
+                schema_section = Some(Section {
                     range: section.range(),
                     data: section.data_offset(),
                 });
@@ -119,26 +119,26 @@ pub(crate) fn take_apart(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadErr
             _ => {}
         }
     }
-    found.host_bytes = weight.bytes();
-    check_contract(exported.as_deref(), &found.imports)?;
-    found.imports.iter().try_for_each(|import| check_import(import))?;
-    Ok((found, parts(wasm, promise.as_ref())?))
+    inspection.host_bytes = footprint.bytes();
+    check_contract(exported.as_deref(), &inspection.imports)?;
+    inspection.imports.iter().try_for_each(|import| check_import(import))?;
+    Ok((inspection, schema_text::split(wasm, schema_section.as_ref())?))
 }
 
 fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
-    let not = |found| Err(LoadError::NotAComponent { found });
+    let refuse = |found| Err(LoadError::NotAComponent { found });
     match wasm {
         [] => Err(LoadError::Empty),
         _ if Parser::is_component(wasm) => Ok(()),
-        _ if Parser::is_core_wasm(wasm) => not("a core module"),
-        [0x7f, b'E', b'L', b'F', ..] => not("native code"),
-        [b'P', b'K', 3, 4, ..] => not("a zip archive"),
-        _ if std::str::from_utf8(wasm.get(..wasm.len().min(256)).unwrap_or_default()).is_ok() => not("text"),
-        _ => not("unknown bytes"),
+        _ if Parser::is_core_wasm(wasm) => refuse("a core module"),
+        [0x7f, b'E', b'L', b'F', ..] => refuse("native code"),
+        [b'P', b'K', 3, 4, ..] => refuse("a zip archive"),
+        _ if std::str::from_utf8(wasm.get(..wasm.len().min(256)).unwrap_or_default()).is_ok() => refuse("text"),
+        _ => refuse("unknown bytes"),
     }
 }
 
-/// Returns `0.1.0` for `art:tool/tool@0.1.0`.
+/// Returns the version in the name of an interface, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` for another interface.
 fn version_of<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }
@@ -153,7 +153,7 @@ fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), Load
     match [Some(exported), imported]
         .into_iter()
         .flatten()
-        .find(|version| !version.starts_with(SUPPORTED_TRACK))
+        .find(|version| !version.starts_with(COMPATIBLE_PREFIX))
     {
         Some(version) => Err(LoadError::ContractVersion {
             found: format!("art:tool@{version}"),
@@ -164,8 +164,8 @@ fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), Load
 }
 
 fn check_import(import: &str) -> Result<(), LoadError> {
-    let known = LINKED.iter().any(|prefix| import.starts_with(prefix)) || import.starts_with(INERT);
-    if known {
+    let is_linked = LINKED.iter().any(|prefix| import.starts_with(prefix)) || import.starts_with(STUBBED);
+    if is_linked {
         Ok(())
     } else {
         Err(LoadError::ImportRefused {
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_file_is_named_as_such() {
+    fn an_empty_file_is_reported_as_empty() {
         assert_eq!(inspect(b"").unwrap_err().to_string(), "the file is empty");
     }
 
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn a_core_module_is_not_a_component() {
-        let found = inspect(b"\0asm\x01\0\0\0");
+        let inspected = inspect(b"\0asm\x01\0\0\0");
         assert!(matches!(
-            found,
+            inspected,
             Err(LoadError::NotAComponent { found: "a core module" })
         ));
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn another_contract_version_is_refused_with_both_named() {
+    fn an_incompatible_contract_version_is_refused_and_the_error_names_both() {
         let error = check_contract(Some("0.2.0"), &[]).unwrap_err().to_string();
         assert!(
             error.contains("`art:tool@0.2.0`") && error.contains("`art:tool@0.1.0`"),
@@ -225,7 +225,7 @@ mod tests {
         let error = check_import("wasi:sockets/tcp@0.2.3").unwrap_err().to_string();
         assert_eq!(
             error,
-            "imports `wasi:sockets/tcp@0.2.3`, which no tool is granted by this host"
+            "imports `wasi:sockets/tcp@0.2.3`, which this host does not grant to any tool"
         );
         assert!(check_import("wasi:io/streams@0.2.3").is_ok());
     }

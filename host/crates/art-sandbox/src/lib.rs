@@ -1,10 +1,10 @@
 //! Runs tools compiled to WebAssembly components.
 //!
-//! [`Sandbox::load`] checks a component before it compiles it, links only what is granted, and asks the tool for its schema
-//! under tight limits. [`Plugin`] is the loaded tool: every call gets a fresh store and a fresh instance, with fuel, time,
-//! memory and output bounded, and ends in one of the kinds of [`art_core::outcome::Ending`] with what it used.
+//! [`Sandbox::load`] checks a component before it compiles it, links only the interfaces that are granted, and calls `schema()` under
+//! tight limits. It returns a [`Plugin`], the loaded tool. Each call of a tool runs in a fresh store and a fresh instance, with bounded
+//! fuel, time, memory and output, and returns an [`art_core::outcome::Outcome`]: how the call ended, its usage and its log.
 //!
-//! This is the only crate that names wasmtime.
+//! This is the only crate that depends on wasmtime.
 
 mod bindings;
 mod cache;
@@ -14,14 +14,15 @@ mod convert;
 mod crossing;
 mod engine;
 mod error;
+mod footprint;
 mod guard;
 mod inspect;
+mod instrument;
 mod limiter;
 mod linked;
 mod load;
 mod log;
 mod meter;
-mod pieces;
 mod plugin;
 mod prices;
 mod program;
@@ -29,7 +30,6 @@ mod sandbox;
 mod schema_text;
 mod state;
 mod stubs;
-mod weight;
 mod worker;
 
 pub use compile::{CompilerProgram, compile_process};

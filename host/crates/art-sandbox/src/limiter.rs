@@ -1,80 +1,80 @@
-//! How much memory one call may hold, over all its memories and tables together.
+//! Limits the memory of one call: the sum of all its linear memories and tables.
 
 use art_core::limits::Limits;
 use wasmtime::ResourceLimiter;
 
-/// Bytes that one element of a table costs the host.
+/// Memory of the host for one table element, in bytes.
 const TABLE_ELEMENT_BYTES: usize = 16;
-/// Core instances of one component: the tool's own modules and the adapters around them. A tool in Python has 38.
+/// Maximum number of core instances of one component: the modules of the tool and the adapters around them. A tool in Python has 38.
 pub(crate) const MAX_INSTANCES: u32 = 64;
-/// Linear memories of one component.
+/// Maximum number of linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
-/// Bytes that a memory may have beside a larger one. A text that one member of a component passes to another is in both
-/// of their memories and is copied at once, without interruption.
-const SMALL_MEMORY: usize = 8 << 20;
-/// Tables of one component.
+/// Maximum size of all memories of a component except one, in bytes. A string that one part of a component passes to another is in
+/// the memories of both, so this bounds how much is copied without interruption.
+const SMALL_MEMORY_BYTES: usize = 8 << 20;
+/// Maximum number of tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
 
 /// Counts the bytes of all memories and tables of a store, and refuses growth beyond the limit.
 #[derive(Debug)]
 pub(crate) struct MemoryLimiter {
-    limit: usize,
-    table_elements: usize,
-    held: usize,
+    max_bytes: usize,
+    max_table_elements: usize,
+    bytes: usize,
     peak: usize,
     refused: bool,
-    /// Whether there is a memory that is not small.
+    /// Whether a memory is larger than [`SMALL_MEMORY_BYTES`].
     has_large: bool,
-    /// Size of the last growth, and the peak before it: the engine may still fail to grow.
-    last: Option<(usize, usize)>,
+    /// Size of the last growth, and the peak before it. Both are needed to undo a growth that the engine then fails to make.
+    last_growth: Option<(usize, usize)>,
 }
 
 impl MemoryLimiter {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            limit: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX),
-            table_elements: limits.table_elements as usize,
-            held: 0,
+            max_bytes: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX),
+            max_table_elements: limits.table_elements as usize,
+            bytes: 0,
             peak: 0,
             refused: false,
             has_large: false,
-            last: None,
+            last_growth: None,
         }
     }
 
-    /// Returns the largest number of bytes held at one time.
+    /// Returns the maximum number of bytes that were in use at the same time.
     pub(crate) fn peak(&self) -> u64 {
         self.peak as u64
     }
 
-    /// Returns whether growth was refused, which explains a trap after it.
+    /// Returns whether the last growth was refused. A trap after that is a consequence of it.
     pub(crate) fn refused(&self) -> bool {
         self.refused
     }
 
     fn grow(&mut self, current: usize, desired: usize, element_bytes: usize) -> bool {
         let added = desired.saturating_sub(current).saturating_mul(element_bytes);
-        let held = self.held.saturating_add(added);
-        if held > self.limit {
+        let bytes = self.bytes.saturating_add(added);
+        if bytes > self.max_bytes {
             self.refuse();
             return false;
         }
-        self.last = Some((added, self.peak));
+        self.last_growth = Some((added, self.peak));
         self.refused = false;
-        self.held = held;
-        self.peak = self.peak.max(held);
+        self.bytes = bytes;
+        self.peak = self.peak.max(bytes);
         true
     }
 
     fn refuse(&mut self) {
-        self.last = None;
+        self.last_growth = None;
         self.refused = true;
     }
 
-    /// Takes back the growth that was allowed last and did not happen.
+    /// Undoes the last growth, which was allowed but failed.
     fn undo(&mut self) {
-        if let Some((added, peak)) = self.last.take() {
-            self.held -= added;
+        if let Some((added, peak)) = self.last_growth.take() {
+            self.bytes -= added;
             self.peak = peak;
         }
     }
@@ -82,7 +82,7 @@ impl MemoryLimiter {
 
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let becomes_large = current <= SMALL_MEMORY && desired > SMALL_MEMORY;
+        let becomes_large = current <= SMALL_MEMORY_BYTES && desired > SMALL_MEMORY_BYTES;
         if becomes_large && self.has_large {
             self.refuse();
             return Ok(false);
@@ -93,7 +93,7 @@ impl ResourceLimiter for MemoryLimiter {
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if desired > self.table_elements {
+        if desired > self.max_table_elements {
             self.refuse();
             return Ok(false);
         }
@@ -157,20 +157,20 @@ mod tests {
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
         limiter.memory_grow_failed(wasmtime::Error::msg("no")).unwrap();
-        limiter.memory_grow_failed(wasmtime::Error::msg("told twice")).unwrap();
+        limiter.memory_grow_failed(wasmtime::Error::msg("again")).unwrap();
         assert_eq!(limiter.peak(), 60);
         assert!(limiter.grow(60, 100, 1));
     }
 
     #[test]
     fn only_one_memory_may_be_large() {
-        let mut limiter = limiter(100 * SMALL_MEMORY as u64);
+        let mut limiter = limiter(100 * SMALL_MEMORY_BYTES as u64);
         let mut grows = |current, desired| limiter.memory_growing(current, desired, None).unwrap();
-        assert!(grows(0, 2 * SMALL_MEMORY));
-        assert!(grows(2 * SMALL_MEMORY, 3 * SMALL_MEMORY));
-        assert!(grows(0, SMALL_MEMORY));
-        assert!(!grows(SMALL_MEMORY, SMALL_MEMORY + 1));
-        assert!(!grows(0, 2 * SMALL_MEMORY));
+        assert!(grows(0, 2 * SMALL_MEMORY_BYTES));
+        assert!(grows(2 * SMALL_MEMORY_BYTES, 3 * SMALL_MEMORY_BYTES));
+        assert!(grows(0, SMALL_MEMORY_BYTES));
+        assert!(!grows(SMALL_MEMORY_BYTES, SMALL_MEMORY_BYTES + 1));
+        assert!(!grows(0, 2 * SMALL_MEMORY_BYTES));
         assert!(limiter.refused());
     }
 

@@ -1,4 +1,4 @@
-//! A component, ready to be instantiated on every worker.
+//! A component that is compiled and linked, ready to be instantiated on every worker.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -14,79 +14,85 @@ use crate::error::LoadError;
 use crate::state::CallState;
 use crate::stubs::link_stubs;
 
-/// Compiled code.
-pub(crate) enum Code {
-    /// In a file of the cache that was found to be genuine.
-    Stored(File),
-    /// As the compiler gave it.
-    Fresh(Vec<u8>),
+/// The compiled code of a component.
+pub(crate) enum CompiledCode {
+    /// An authenticated file of the cache.
+    Cached(File),
+    /// Output of the compiler.
+    InMemory(Vec<u8>),
 }
 
-impl Code {
-    /// Loads the code. Stored code is mapped, so that only the used parts of it are read.
+impl CompiledCode {
+    /// Loads the code for the engine of a worker. A cached file is mapped, so only the parts that are used are read.
     #[expect(unsafe_code, reason = "compiled code is native code; see the safety comment")]
     fn load(&self, shard: &Shard) -> wasmtime::Result<Component> {
-        // SAFETY: the code was compiled by this process or one that it started, or has a tag which proves that this
-        // host stored it. A stored file is opened again by its descriptor, so it is the same file, and nothing writes
-        // to a file of the private cache once it has its name.
+        // SAFETY: the code was compiled by this process or by one that it started, or has a tag which proves that this host stored it.
+        // A cached file is opened again through its descriptor, so it is the same file, and no file of the private cache is written to
+        // after it has its final name.
         unsafe {
             match self {
-                Self::Fresh(code) => Component::deserialize(&shard.engine, code),
-                Self::Stored(file) => Component::deserialize_file(&shard.engine, by_descriptor(file))
-                    // Where code may not be run from that file system, it is copied.
-                    .or_else(|_| Component::deserialize(&shard.engine, all_of(file)?)),
+                Self::InMemory(code) => Component::deserialize(&shard.engine, code),
+                Self::Cached(file) => Component::deserialize_file(&shard.engine, path_of_descriptor(file))
+                    // A file system that is mounted without the right to execute does not allow to map the code.
+                    .or_else(|_| Component::deserialize(&shard.engine, read_all(file)?)),
             }
         }
     }
 }
 
-fn by_descriptor(file: &File) -> PathBuf {
+fn path_of_descriptor(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-fn all_of(mut file: &File) -> std::io::Result<Vec<u8>> {
+fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// A component linked for the worker that it was loaded on, and for the others when they first run it: most tools of a
-/// folder are never called in the life of a host.
-pub(crate) struct Linked {
+/// A component that is linked for one worker, and for each of the others when it first runs there.
+pub(crate) struct LinkedComponent {
     component: Component,
-    /// One for each worker; none inside when linking failed.
-    instances: Vec<OnceLock<Option<ToolPluginPre<CallState>>>>,
+    /// For each worker, what it instantiates, or `None` if linking failed.
+    instance_pres: Vec<OnceLock<Option<ToolPluginPre<CallState>>>>,
 }
 
-impl Linked {
-    /// Links compiled code for worker `home`.
-    pub(crate) fn new(shards: &[Shard], home: usize, code: &Code) -> Result<Self, LoadError> {
-        let no_worker = || LoadError::Link(wasmtime::Error::msg(format!("there is no worker {home}")));
-        let shard = shards.get(home).ok_or_else(no_worker)?;
+impl LinkedComponent {
+    /// Loads compiled code and links it for worker `index`.
+    ///
+    /// # Errors
+    /// [`LoadError::Compile`] when the code cannot be loaded, [`LoadError::Link`] when it cannot be linked.
+    pub(crate) fn new(shards: &[Shard], index: usize, code: &CompiledCode) -> Result<Self, LoadError> {
+        let no_worker = || LoadError::Link(wasmtime::Error::msg(format!("there is no worker {index}")));
+        let shard = shards.get(index).ok_or_else(no_worker)?;
         let component = code.load(shard).map_err(LoadError::Compile)?;
-        let instance = link(shard, &component).map_err(LoadError::Link)?;
-        let mut instances: Vec<_> = shards.iter().map(|_| OnceLock::new()).collect();
-        if let Some(slot) = instances.get_mut(home) {
-            *slot = OnceLock::from(Some(instance));
+        let instance_pre = link(shard, &component).map_err(LoadError::Link)?;
+        let mut instance_pres: Vec<_> = shards.iter().map(|_| OnceLock::new()).collect();
+        if let Some(slot) = instance_pres.get_mut(index) {
+            *slot = OnceLock::from(Some(instance_pre));
         }
-        Ok(Self { component, instances })
+        Ok(Self {
+            component,
+            instance_pres,
+        })
     }
 
-    /// Returns what worker `index` instantiates.
-    pub(crate) fn on(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
-        let (slot, shard) = (self.instances.get(index)?, shards.get(index)?);
-        let instance = slot.get_or_init(|| {
+    /// Returns what worker `index` instantiates. Links the component for that worker first if necessary, and returns `None` if that
+    /// fails.
+    pub(crate) fn instance_pre(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
+        let (slot, shard) = (self.instance_pres.get(index)?, shards.get(index)?);
+        let instance_pre = slot.get_or_init(|| {
             let linked = self
                 .component
                 .serialize()
-                .and_then(|code| Code::Fresh(code).load(shard))
+                .and_then(|code| CompiledCode::InMemory(code).load(shard))
                 .and_then(|component| link(shard, &component));
             linked
                 .inspect_err(|error| tracing::error!(%error, "failed to link a loaded component"))
                 .ok()
         });
-        instance.as_ref()
+        instance_pre.as_ref()
     }
 }
 

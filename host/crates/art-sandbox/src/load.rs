@@ -1,4 +1,5 @@
-//! From the bytes of a component to a tool: what is known of it is used, what is not is found out once and remembered.
+//! Loads a component as a tool. Whatever is found out by compiling or running a component is stored in the cache, so that it is done
+//! only once.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, Weak};
@@ -9,123 +10,131 @@ use art_core::limits::{LimitOverrides, Limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::CodeCache;
-use crate::call::{Invocation, NoSchema};
+use crate::call::{Invocation, SchemaCallError};
 use crate::compile::compile_in_host;
 use crate::convert;
 use crate::error::{LoadError, Retention};
-use crate::inspect::{Inspection, MAX_COMPONENT_BYTES, take_apart};
-use crate::linked::{Code, Linked};
+use crate::inspect::{Inspection, MAX_COMPONENT_BYTES, inspect_and_split};
+use crate::linked::{CompiledCode, LinkedComponent};
 use crate::plugin::Plugin;
 use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
-use crate::schema_text::{SchemaText, with_promise};
+use crate::schema_text::{self, SchemaText};
 
-/// What can be known of a component without compiling it.
-struct Checked<'a> {
+/// A file that passed all checks that need no compiling.
+struct CheckedFile<'a> {
     inspection: Inspection,
     /// Digest of the whole file.
+    file_digest: blake3::Hash,
+    /// The component without its `art:schema` section.
+    component: &'a [u8],
+    /// Digest of `component`, which is the key of the program in the cache.
     digest: blake3::Hash,
-    /// What is compiled.
-    code: &'a [u8],
-    /// Digest of the code, by which everything is remembered.
-    program: blake3::Hash,
-    promise: Option<SchemaText>,
-    /// What it asks for.
-    limits: LimitOverrides,
+    /// The schema in the `art:schema` section.
+    declared_schema: Option<SchemaText>,
+    /// Limits that the manifest requests.
+    requested_limits: LimitOverrides,
 }
 
 impl Sandbox {
-    /// Checks a component and learns its schema: from what was remembered, else from its `art:schema` section, else by compiling
-    /// it and asking it. What was not compiled here is compiled by the first call. `name` is that of its file, without the
-    /// ending.
+    /// Loads a component as a tool. `name` is the name of its file, without the extension.
     ///
-    /// Compiling takes a processor for a while: call it from a thread that may block, and never from a job of
-    /// [`run_on_worker`](Self::run_on_worker). The schema is as the tool gave it; the registry decides whether to admit it.
+    /// The schema comes from the cache or the `art:schema` section. Only if there is none, the component is compiled and its `schema()`
+    /// is called; otherwise the first call of the tool compiles it. The schema is not validated here, but by the registry.
+    ///
+    /// Compiling keeps the thread busy for seconds. Call this from a thread that may block, and not from a job of
+    /// [`run_on_worker`](Self::run_on_worker).
     ///
     /// # Errors
-    /// When the component is refused, with the reason, and on a worker thread.
+    /// Fails if the component is refused, and on a worker thread.
     pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
         let copy: Arc<[u8]> = wasm.into();
         let source: ComponentSource = Arc::new(move || Ok(copy.to_vec()));
-        match self.load_known(name, wasm, &source)? {
+        match self.load_without_compiling(name, wasm, &source)? {
             Some(plugin) => Ok(plugin),
-            None => self.load_unknown(name, wasm, &source, None),
+            None => self.compile_and_load(name, wasm, &source, None),
         }
     }
 
-    /// [`load`](Self::load) for a component whose schema is known or whose code was compiled before; none when it would have to
-    /// be compiled. `source` gives the bytes again, should a call need them.
+    /// Same as [`load`](Self::load), but returns `None` if the component would have to be compiled. `source` reads the file again when a
+    /// call has to compile it.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_known(&self, name: &str, wasm: &[u8], source: &ComponentSource) -> Result<Option<Plugin>, LoadError> {
-        let checked = self.check(wasm)?;
-        let (refused, left) = (self.remembered_refusal(&checked.program)?, self.left(&checked.program)?);
-        if let Some(reason) = refused.or(left) {
-            return Err(LoadError::Remembered(reason));
+    /// Same as [`load`](Self::load).
+    pub fn load_without_compiling(
+        &self,
+        name: &str,
+        wasm: &[u8],
+        source: &ComponentSource,
+    ) -> Result<Option<Plugin>, LoadError> {
+        let file = self.check(wasm)?;
+        let (refusal, postponement) = (self.cached_refusal(&file.digest)?, self.postponement(&file.digest)?);
+        if let Some(reason) = refusal.or(postponement) {
+            return Err(LoadError::RefusedBefore(reason));
         }
-        let said = match (&checked.promise, self.remembered_schema(&checked.program)?) {
-            (Some(promise), Some(answer)) if *promise != answer => return Err(LoadError::PromiseBroken),
-            (None, None) if self.has_code(&checked.program)? => {
-                return self.load_unknown(name, wasm, source, None).map(Some);
+        let schema_text = match (&file.declared_schema, self.cached_schema(&file.digest)?) {
+            (Some(declared), Some(cached)) if *declared != cached => return Err(LoadError::SchemaMismatch),
+            (None, None) if self.has_code(&file.digest)? => {
+                return self.compile_and_load(name, wasm, source, None).map(Some);
             }
             (None, None) => return Ok(None),
-            (Some(said), _) => said.clone(),
-            (None, Some(said)) => said,
+            (Some(declared), _) => declared.clone(),
+            (None, Some(cached)) => cached,
         };
-        let program = self.program(checked.program, source);
-        self.plugin(name, checked, said, program).map(Some)
+        let program = self.program(file.digest, source);
+        self.plugin(name, file, schema_text, program).map(Some)
     }
 
-    /// [`load`](Self::load) for a component that has to be compiled. `share` is the processor time that the compiler
-    /// program may use for it; none is as much as for a call.
+    /// Same as [`load`](Self::load), but always loads the program, and compiles it unless its code is in the cache. `share` is the
+    /// processor time that the compiler program may use; `None` means that only the limits of the compiler program apply.
     ///
     /// # Errors
-    /// As [`load`](Self::load), and [`LoadError::PutOff`] when there was no time, which is remembered for a day.
-    pub fn load_unknown(
+    /// Same as [`load`](Self::load), and [`LoadError::Postponed`] when the share is used up. The cache keeps that for a day.
+    pub fn compile_and_load(
         &self,
         name: &str,
         wasm: &[u8],
         source: &ComponentSource,
         share: Option<Duration>,
     ) -> Result<Plugin, LoadError> {
-        let checked = self.check(wasm)?;
-        let program = self.program(checked.program, source);
-        let loaded = self.load_program(&checked.program, share, || Ok(checked.code.to_vec()))?;
-        let said = loaded.answer.clone();
-        // What can be mapped again in no time is let go: a thousand tools would hold a thousand files.
-        if !self.has_code(&checked.program)? {
-            program.keep(loaded);
+        let file = self.check(wasm)?;
+        let program = self.program(file.digest, source);
+        let loaded = self.load_program(&file.digest, share, || Ok(file.component.to_vec()))?;
+        let schema_text = loaded.schema.clone();
+        // Drop what can be mapped again quickly: a thousand loaded tools would keep a thousand files open.
+        if !self.has_code(&file.digest)? {
+            program.set_loaded(loaded);
         }
-        self.plugin(name, checked, said, program)
+        self.plugin(name, file, schema_text, program)
     }
 
-    /// The component with what it answers as its last section, so that hosts need not compile it to offer it.
+    /// Returns the component with the result of its `schema()` in an `art:schema` section at its end, so that hosts can offer the tool
+    /// without compiling it.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Same as [`load`](Self::load).
     pub fn with_schema(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
-        let checked = self.check(wasm)?;
-        let answer = match self.remembered_schema(&checked.program)? {
-            Some(answer) => answer,
+        let file = self.check(wasm)?;
+        let schema = match self.cached_schema(&file.digest)? {
+            Some(schema) => schema,
             None => {
-                self.load_program(&checked.program, None, || Ok(checked.code.to_vec()))?
-                    .answer
+                self.load_program(&file.digest, None, || Ok(file.component.to_vec()))?
+                    .schema
             }
         };
-        with_promise(checked.code, &answer)
+        schema_text::append(file.component, &schema)
     }
 
-    /// Remembers that this host refuses the tool for what it says of itself.
-    pub(crate) fn refuse(&self, program: &blake3::Hash, reason: &str) {
+    /// Stores in the cache that this host refuses the tool because of its schema.
+    pub(crate) fn store_refusal(&self, digest: &blake3::Hash, reason: &str) {
         if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
-            cache.refuse(engine, program, reason);
+            cache.put_refusal(engine, digest, reason);
         }
     }
 
-    fn check<'a>(&self, wasm: &'a [u8]) -> Result<Checked<'a>, LoadError> {
+    fn check<'a>(&self, wasm: &'a [u8]) -> Result<CheckedFile<'a>, LoadError> {
         if self.current_worker().is_some() {
-            return Err(LoadError::OnWorker);
+            return Err(LoadError::OnWorkerThread);
         }
         let bytes = wasm.len() as u64;
         if bytes > MAX_COMPONENT_BYTES {
@@ -134,46 +143,46 @@ impl Sandbox {
                 limit: MAX_COMPONENT_BYTES,
             });
         }
-        let (inspection, parts) = take_apart(wasm)?;
-        let limits = inspection.manifest.as_ref().map(|m| m.limits).unwrap_or_default();
-        // What no operator can allow is refused before it costs anything.
-        limits.apply(Limits::EXECUTE)?;
-        Ok(Checked {
+        let (inspection, parts) = inspect_and_split(wasm)?;
+        let requested_limits = inspection.manifest.as_ref().map(|m| m.limits).unwrap_or_default();
+        // Refuse limits that no operator can allow before the component is compiled.
+        requested_limits.apply(Limits::EXECUTE)?;
+        Ok(CheckedFile {
             inspection,
-            digest: blake3::hash(wasm),
-            code: parts.code,
-            program: blake3::hash(parts.code),
-            promise: parts.promise,
-            limits,
+            file_digest: blake3::hash(wasm),
+            component: parts.component,
+            digest: blake3::hash(parts.component),
+            declared_schema: parts.declared_schema,
+            requested_limits,
         })
     }
 
     fn plugin(
         &self,
         name: &str,
-        checked: Checked<'_>,
-        said: SchemaText,
+        file: CheckedFile<'_>,
+        schema_text: SchemaText,
         program: Arc<Program>,
     ) -> Result<Plugin, LoadError> {
-        let schema = convert::schema(&said).map_err(|fault| LoadError::Schema {
-            reason: fault.into_reason(),
+        let schema = convert::schema(&schema_text).map_err(|error| LoadError::SchemaCall {
+            reason: error.into_reason(),
         })?;
-        // By the name under which it is offered: the manifest may name another tool, which is allowed more.
-        let limits = self.limits().grant(&schema.name, checked.limits)?;
+        // The name in the schema decides, not the one in the manifest: that could be the name of a tool with higher limits.
+        let limits = self.limits().grant(&schema.name, file.requested_limits)?;
         Ok(Plugin {
             sandbox: self.clone(),
             name: name.to_owned(),
-            digest: checked.digest,
-            inspection: checked.inspection,
+            digest: file.file_digest,
+            inspection: file.inspection,
             limits,
             schema,
-            said,
+            schema_text,
             program,
             checked: AtomicBool::new(false),
         })
     }
 
-    /// The program with this digest: the same for all files that have it.
+    /// Returns the program with this digest. All files with the same component share one.
     fn program(&self, digest: blake3::Hash, source: &ComponentSource) -> Arc<Program> {
         let mut programs = self.programs().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest).and_then(Weak::upgrade) {
@@ -185,125 +194,137 @@ impl Sandbox {
         program
     }
 
-    /// Compiles what the cache does not have, links it, and asks it for its schema unless that was done before. What is refused
-    /// for what it is, is remembered; what the clock ended, for a day.
+    /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores in the cache
+    /// what was found out, including the reason of a refusal. `component` returns the bytes if they have to be compiled.
     pub(crate) fn load_program(
         &self,
-        program: &blake3::Hash,
+        digest: &blake3::Hash,
         share: Option<Duration>,
-        code: impl FnOnce() -> Result<Vec<u8>, LoadError>,
+        component: impl FnOnce() -> Result<Vec<u8>, LoadError>,
     ) -> Result<LoadedProgram, LoadError> {
-        if let Some(reason) = self.remembered_refusal(program)? {
-            return Err(LoadError::Remembered(reason));
+        if let Some(reason) = self.cached_refusal(digest)? {
+            return Err(LoadError::RefusedBefore(reason));
         }
-        let code = match self.stored(program)? {
+        let code = match self.cached_code(digest)? {
             Some(code) => code,
-            None => self.compile(&code()?, program, share)?,
+            None => self.compile(&component()?, digest, share)?,
         };
-        let home = self.least_busy_worker();
-        let linked = Linked::new(self.shards(), home, &code)
-            .inspect_err(|error| self.remember(error.retention(), program, error))?;
-        let answer = match self.remembered_schema(program)? {
-            Some(answer) => answer,
-            None => self.ask(&linked, home, program)?,
+        let worker = self.least_busy_worker();
+        let component = LinkedComponent::new(self.shards(), worker, &code)
+            .inspect_err(|error| self.store_error(error.retention(), digest, error))?;
+        let schema = match self.cached_schema(digest)? {
+            Some(schema) => schema,
+            None => self.call_schema_and_store(&component, worker, digest)?,
         };
-        Ok(LoadedProgram { linked, answer })
+        Ok(LoadedProgram { component, schema })
     }
 
-    /// Asks for the schema, and remembers the answer, or that there is none.
-    fn ask(&self, linked: &Linked, home: usize, program: &blake3::Hash) -> Result<SchemaText, LoadError> {
-        let asked = self.schema(linked, home).and_then(|answer| {
-            let lasting = |fault: convert::NotJson| NoSchema {
-                reason: fault.into_reason(),
+    /// Calls `schema()` and stores its result, or its failure, in the cache.
+    fn call_schema_and_store(
+        &self,
+        component: &LinkedComponent,
+        worker: usize,
+        digest: &blake3::Hash,
+    ) -> Result<SchemaText, LoadError> {
+        let result = self.call_schema(component, worker).and_then(|schema| {
+            let permanent = |error: convert::InvalidField| SchemaCallError {
+                reason: error.into_reason(),
                 retention: Retention::Always,
             };
-            convert::schema(&answer).map_err(lasting).map(|_| answer)
+            convert::schema(&schema).map_err(permanent).map(|_| schema)
         });
-        let answer = asked.map_err(|NoSchema { reason, retention }| {
-            let error = LoadError::Schema { reason };
-            self.remember(retention, program, &error);
+        let schema = result.map_err(|SchemaCallError { reason, retention }| {
+            let error = LoadError::SchemaCall { reason };
+            self.store_error(retention, digest, &error);
             error
         })?;
         if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
-            cache.put_schema(engine, program, &answer);
+            cache.put_schema(engine, digest, &schema);
         }
-        Ok(answer)
+        Ok(schema)
     }
 
-    /// Runs `schema()` on the worker that the component is linked for.
-    fn schema(&self, linked: &Linked, home: usize) -> Result<SchemaText, NoSchema> {
-        let not_run = |reason: &str| NoSchema::passing(format!("could not be run: {reason}"));
-        let pre = self.instance(linked, home).cloned();
-        let pre = pre.ok_or_else(|| not_run("it is not linked"))?;
+    /// Calls `schema()` on a worker, and blocks until it returns or its timeout is over.
+    fn call_schema(&self, component: &LinkedComponent, worker: usize) -> Result<SchemaText, SchemaCallError> {
+        let not_run = |reason: &str| SchemaCallError::transient(format!("could not be run: {reason}"));
+        let instance_pre = self.instance_pre(component, worker).cloned();
+        let instance_pre = instance_pre.ok_or_else(|| not_run("the component is not linked"))?;
         let job = async move {
-            match Invocation::new(&pre, &Limits::SCHEMA, CancellationToken::new()) {
-                Ok(invocation) => invocation.schema(&pre).await,
-                Err(error) => Err(NoSchema::passing(format!("could not be run: {error:#}"))),
+            match Invocation::new(&instance_pre, &Limits::SCHEMA, CancellationToken::new()) {
+                Ok(invocation) => invocation.schema(&instance_pre).await,
+                Err(error) => Err(SchemaCallError::transient(format!("could not be run: {error:#}"))),
             }
         };
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        // The receiver is gone when it waited too long.
+        // Sending fails if the receiver below timed out.
         let job = async move { drop(sender.send(job.await)) };
         let timeout = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
-        let sent = self.workers_of_guests().spawn(home, job);
-        let ran = sent.and_then(|()| receiver.recv_timeout(timeout).ok());
-        ran.unwrap_or_else(|| Err(not_run("its worker is busy or has panicked")))
+        let sent = self.worker_threads().spawn(worker, job);
+        let result = sent.and_then(|()| receiver.recv_timeout(timeout).ok());
+        result.unwrap_or_else(|| Err(not_run("its worker thread is busy or has panicked")))
     }
 
-    /// Compiled code from the cache.
-    fn stored(&self, program: &blake3::Hash) -> Result<Option<Code>, LoadError> {
+    fn cached_code(&self, digest: &blake3::Hash) -> Result<Option<CompiledCode>, LoadError> {
         let engine = self.first_engine()?;
-        let file = self.cache().and_then(|cache| cache.get(engine, program));
-        Ok(file.map(Code::Stored))
+        let file = self.cache().and_then(|cache| cache.code(engine, digest));
+        Ok(file.map(CompiledCode::Cached))
     }
 
-    /// Whether there is compiled code in the cache, so that nobody has to wait for it.
-    pub(crate) fn has_code(&self, program: &blake3::Hash) -> Result<bool, LoadError> {
+    /// Returns whether the cache has the compiled code, so that loading the program is fast.
+    pub(crate) fn has_code(&self, digest: &blake3::Hash) -> Result<bool, LoadError> {
         let engine = self.first_engine()?;
-        Ok(self.cache().is_some_and(|cache| cache.has(engine, program)))
+        Ok(self.cache().is_some_and(|cache| cache.has_code(engine, digest)))
     }
 
-    fn compile(&self, code: &[u8], program: &blake3::Hash, share: Option<Duration>) -> Result<Code, LoadError> {
+    fn compile(
+        &self,
+        component: &[u8],
+        digest: &blake3::Hash,
+        share: Option<Duration>,
+    ) -> Result<CompiledCode, LoadError> {
         let engine = self.first_engine()?;
         let compiled = match self.compiler() {
-            Some(compiler) => compiler.compile(code, share),
-            None => compile_in_host(engine, code),
+            Some(compiler) => compiler.compile(component, share),
+            None => compile_in_host(engine, component),
         };
-        let compiled = compiled.inspect_err(|error| self.remember(error.retention(), program, error))?;
+        let compiled = compiled.inspect_err(|error| self.store_error(error.retention(), digest, error))?;
         if let Some(cache) = self.cache() {
-            cache.put(engine, program, &compiled);
+            cache.put_code(engine, digest, &compiled);
         }
-        Ok(Code::Fresh(compiled))
+        Ok(CompiledCode::InMemory(compiled))
     }
 
-    fn remembered_refusal(&self, program: &blake3::Hash) -> Result<Option<String>, LoadError> {
+    fn cached_refusal(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
-        Ok(self.cache().and_then(|cache| cache.refusal(engine, program)))
+        Ok(self.cache().and_then(|cache| cache.refusal(engine, digest)))
     }
 
-    /// Why an earlier start left the component as it is. One that answered was brought since.
-    fn left(&self, program: &blake3::Hash) -> Result<Option<String>, LoadError> {
+    /// Returns why an earlier start postponed the component. A cached schema shows that it was loaded after that.
+    fn postponement(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
-        let left = |cache: &CodeCache| {
-            let left = cache.left(engine, program)?;
-            cache.schema(engine, program).is_none().then_some(left)
+        let postponement = |cache: &CodeCache| {
+            let reason = cache.postponement(engine, digest)?;
+            cache.schema(engine, digest).is_none().then_some(reason)
         };
-        Ok(self.cache().filter(|_| !self.tries_again()).and_then(left))
+        Ok(self
+            .cache()
+            .filter(|_| !self.retries_postponed())
+            .and_then(postponement))
     }
 
-    fn remembered_schema(&self, program: &blake3::Hash) -> Result<Option<SchemaText>, LoadError> {
+    fn cached_schema(&self, digest: &blake3::Hash) -> Result<Option<SchemaText>, LoadError> {
         let engine = self.first_engine()?;
-        Ok(self.cache().and_then(|cache| cache.schema(engine, program)))
+        Ok(self.cache().and_then(|cache| cache.schema(engine, digest)))
     }
 
-    fn remember(&self, retention: Retention, program: &blake3::Hash, error: &LoadError) {
+    fn store_error(&self, retention: Retention, digest: &blake3::Hash, error: &LoadError) {
         let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) else {
             return;
         };
         match retention {
-            Retention::Always => cache.refuse(engine, program, &in_one_line(error)),
-            Retention::ForADay => cache.leave(engine, program, &in_one_line(error)),
-            Retention::Not => {}
+            Retention::Always => cache.put_refusal(engine, digest, &in_one_line(error)),
+            Retention::OneDay => cache.put_postponement(engine, digest, &in_one_line(error)),
+            Retention::Never => {}
         }
     }
 }

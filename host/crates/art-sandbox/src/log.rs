@@ -1,4 +1,4 @@
-//! Log and output streams of a call: bounded, and never mixed with the host's own output.
+//! The log, stdout and stderr of a call. They are bounded, and separate from the output of the host.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,17 +10,17 @@ use bytes::Bytes;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
-/// Bytes that the guest may write at once.
-const WRITE_WINDOW: usize = 64 << 10;
+/// Maximum number of bytes in one write of the guest.
+const MAX_WRITE_BYTES: usize = 64 << 10;
 
-/// Log lines of one call, within the limits of the call.
+/// The log lines of one call, within its limits.
 #[derive(Debug)]
 pub(crate) struct LogBuffer {
     records: Vec<LogRecord>,
     dropped: u64,
     records_left: u32,
     bytes_left: usize,
-    record_bytes: usize,
+    max_record_bytes: usize,
 }
 
 impl LogBuffer {
@@ -30,25 +30,26 @@ impl LogBuffer {
             dropped: 0,
             records_left: limits.log_records,
             bytes_left: limits.log_bytes as usize,
-            record_bytes: limits.log_record_bytes as usize,
+            max_record_bytes: limits.log_record_bytes as usize,
         }
     }
 
-    /// Keeps the line, cut to its limit, or counts it when the budget is spent.
+    /// Truncates the line to its limit and stores it, or drops and counts it when the limits of the call are reached.
     pub(crate) fn push(&mut self, level: LogLevel, message: &str) {
-        let kept = byte_prefix(message, self.record_bytes);
-        if self.records_left == 0 || kept.len() > self.bytes_left {
+        let truncated = byte_prefix(message, self.max_record_bytes);
+        if self.records_left == 0 || truncated.len() > self.bytes_left {
             self.dropped += 1;
             return;
         }
         self.records_left -= 1;
-        self.bytes_left -= kept.len();
+        self.bytes_left -= truncated.len();
         self.records.push(LogRecord {
             level,
-            message: kept.to_owned(),
+            message: truncated.to_owned(),
         });
     }
 
+    /// Returns the log, with the given texts of stdout and stderr.
     pub(crate) fn finish(&mut self, stdout: String, stderr: String) -> CallLog {
         CallLog {
             records: std::mem::take(&mut self.records),
@@ -59,46 +60,46 @@ impl LogBuffer {
     }
 }
 
-/// The guest's standard output or error: keeps the beginning and drops the rest, so that a flood neither fills the host
-/// nor fails the tool.
+/// The stdout or stderr of a guest. Stores the beginning and drops the rest without an error, so that a tool which writes a lot
+/// neither fills the memory of the host nor fails.
 #[derive(Clone, Debug)]
 pub(crate) struct CapturedOutput {
-    captured: Arc<Captured>,
+    shared: Arc<SharedOutput>,
     limit: usize,
 }
 
 #[derive(Debug, Default)]
-struct Captured {
-    kept: Mutex<Vec<u8>>,
-    /// Bytes, kept or not.
+struct SharedOutput {
+    stored: Mutex<Vec<u8>>,
+    /// Number of bytes written, including those dropped.
     written: AtomicU64,
 }
 
 impl CapturedOutput {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
-            captured: Arc::default(),
+            shared: Arc::default(),
             limit,
         }
     }
 
     pub(crate) fn text(&self) -> String {
-        match self.captured.kept.lock() {
-            Ok(kept) => String::from_utf8_lossy(&kept).into_owned(),
+        match self.shared.stored.lock() {
+            Ok(stored) => String::from_utf8_lossy(&stored).into_owned(),
             Err(_) => String::new(),
         }
     }
 
-    /// Returns bytes that the guest wrote, kept or not.
+    /// Returns the number of bytes written, including those dropped.
     pub(crate) fn written(&self) -> u64 {
-        self.captured.written.load(Ordering::Relaxed)
+        self.shared.written.load(Ordering::Relaxed)
     }
 
-    fn keep(&self, bytes: &[u8]) {
-        self.captured.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if let Ok(mut kept) = self.captured.kept.lock() {
-            let room = self.limit.saturating_sub(kept.len()).min(bytes.len());
-            kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
+    fn capture(&self, bytes: &[u8]) {
+        self.shared.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if let Ok(mut stored) = self.shared.stored.lock() {
+            let room = self.limit.saturating_sub(stored.len()).min(bytes.len());
+            stored.extend_from_slice(bytes.get(..room).unwrap_or_default());
         }
     }
 }
@@ -127,7 +128,7 @@ impl Pollable for CapturedOutput {
 #[wasmtime_wasi::async_trait]
 impl OutputStream for CapturedOutput {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.keep(&bytes);
+        self.capture(&bytes);
         Ok(())
     }
 
@@ -136,7 +137,7 @@ impl OutputStream for CapturedOutput {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(WRITE_WINDOW)
+        Ok(MAX_WRITE_BYTES)
     }
 }
 
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_past_the_budget_are_counted_not_kept() {
+    fn lines_over_the_limit_are_counted_but_not_stored() {
         let limits = Limits {
             log_records: 2,
             log_record_bytes: 3,
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn output_past_the_limit_is_swallowed() {
+    fn output_over_the_limit_is_counted_but_not_stored() {
         let mut output = CapturedOutput::new(4);
         output.write(Bytes::from_static(b"abcdef")).unwrap();
         output.write(Bytes::from_static(b"gh")).unwrap();

@@ -1,7 +1,7 @@
-//! Meters the calls of a guest into the host: their fuel, and the time that they may keep the thread.
+//! Meters the calls of a guest into the host.
 //!
-//! A guest uses fuel only in its own code, and yields only when it uses fuel or waits. So each call into the host is
-//! counted and charged, and a guest whose turn is over yields before the host does more for it.
+//! The engine counts fuel only for the guest's own code, and a guest yields only when it uses fuel or waits. So the host counts and
+//! charges each call into the host, and makes the guest yield in such a call when its time slice is over.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,36 +9,38 @@ use std::time::Instant;
 
 use art_core::limits::Limits;
 
-/// Fuel between two points at which a guest gives control back to its guard: some microseconds, or some milliseconds at worst.
+/// Fuel between two points at which a guest yields to its guard. It lasts for some microseconds, at worst for some milliseconds.
 pub(crate) const YIELD_FUEL: u64 = 100_000;
-/// Fuel for each call into the host, in addition to one unit for each byte that it passes.
+/// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes.
 const HOST_CALL_FUEL: u64 = 1_000;
-/// Length of a turn, after which a guest lets others run.
-const TURN_MICROS: u64 = 250;
+/// Length of a time slice in microseconds, after which a guest lets others on its thread run.
+const TIME_SLICE_MICROS: u64 = 250;
 
-/// When the guest last got its turn. Shared by the guard, which gives it, and the meter.
+/// The time slice of a guest. The guard starts it, and the meter checks it as well.
 #[derive(Clone, Debug)]
-pub(crate) struct TurnClock {
-    zero: Instant,
-    began: Arc<AtomicU64>,
+pub(crate) struct TimeSlice {
+    call_start: Instant,
+    /// Start of the slice, in microseconds after the start of the call.
+    slice_start: Arc<AtomicU64>,
 }
 
-impl TurnClock {
+impl TimeSlice {
     fn new() -> Self {
         Self {
-            zero: Instant::now(),
-            began: Arc::default(),
+            call_start: Instant::now(),
+            slice_start: Arc::default(),
         }
     }
 
-    /// Returns when the call began.
-    pub(crate) fn zero(&self) -> Instant {
-        self.zero
+    /// Returns when the call started.
+    pub(crate) fn call_start(&self) -> Instant {
+        self.call_start
     }
 
-    /// Begins a turn.
-    pub(crate) fn begin(&self) {
-        self.began.store(self.micros_at(Instant::now()), Ordering::Relaxed);
+    /// Starts a new slice.
+    pub(crate) fn start(&self) {
+        self.slice_start
+            .store(self.micros_at(Instant::now()), Ordering::Relaxed);
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -46,23 +48,23 @@ impl TurnClock {
     }
 
     pub(crate) fn is_over_at(&self, now: Instant) -> bool {
-        let began = self.began.load(Ordering::Relaxed);
-        self.micros_at(now).saturating_sub(began) > TURN_MICROS
+        let start = self.slice_start.load(Ordering::Relaxed);
+        self.micros_at(now).saturating_sub(start) > TIME_SLICE_MICROS
     }
 
     fn micros_at(&self, now: Instant) -> u64 {
-        u64::try_from(now.saturating_duration_since(self.zero).as_micros()).unwrap_or(u64::MAX)
+        u64::try_from(now.saturating_duration_since(self.call_start).as_micros()).unwrap_or(u64::MAX)
     }
 }
 
-/// Counts the calls of one guest into the host.
+/// Counts the calls of one guest into the host and their cost.
 #[derive(Debug)]
 pub(crate) struct Meter {
     host_calls: u64,
     bytes: u64,
-    most_host_calls: u64,
-    most_fuel: u64,
-    turn: TurnClock,
+    max_host_calls: u64,
+    max_fuel: u64,
+    time_slice: TimeSlice,
 }
 
 impl Meter {
@@ -70,40 +72,41 @@ impl Meter {
         Self {
             host_calls: 0,
             bytes: 0,
-            most_host_calls: limits.host_calls,
-            most_fuel: limits.fuel,
-            turn: TurnClock::new(),
+            max_host_calls: limits.host_calls,
+            max_fuel: limits.fuel,
+            time_slice: TimeSlice::new(),
         }
     }
 
-    pub(crate) const fn turn(&self) -> &TurnClock {
-        &self.turn
+    pub(crate) const fn time_slice(&self) -> &TimeSlice {
+        &self.time_slice
     }
 
-    /// Calls into the host so far.
+    /// Returns the number of calls into the host so far.
     pub(crate) fn host_calls(&self) -> u64 {
         self.host_calls
     }
 
-    /// Returns the fuel that these calls cost.
+    /// Returns the fuel that these calls and their bytes cost.
     pub(crate) fn fuel(&self) -> u64 {
         self.host_calls
             .saturating_mul(HOST_CALL_FUEL)
             .saturating_add(self.bytes)
     }
 
-    pub(crate) fn count(&mut self) {
+    /// Counts a call into the host.
+    pub(crate) fn count_call(&mut self) {
         self.host_calls += 1;
     }
 
-    /// Counts bytes that the guest has passed to the host.
+    /// Counts bytes that the guest passed to the host.
     pub(crate) fn count_bytes(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Returns whether the guest has called more often, or at a higher cost, than it may.
-    pub(crate) fn is_over(&self, fuel: u64) -> bool {
-        self.host_calls > self.most_host_calls || fuel > self.most_fuel
+    /// Returns whether the guest exceeded the limit of calls into the host, or the limit of fuel, given the fuel that its calls cost.
+    pub(crate) fn is_exceeded(&self, fuel: u64) -> bool {
+        self.host_calls > self.max_host_calls || fuel > self.max_fuel
     }
 }
 
@@ -112,14 +115,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_is_over_after_its_time_and_begins_again() {
-        let turn = TurnClock::new();
-        turn.begin();
-        assert!(!turn.is_over());
-        std::thread::sleep(std::time::Duration::from_micros(2 * TURN_MICROS));
-        assert!(turn.is_over());
-        turn.begin();
-        assert!(!turn.is_over());
+    fn a_time_slice_ends_after_its_length_and_can_be_started_again() {
+        let slice = TimeSlice::new();
+        slice.start();
+        assert!(!slice.is_over());
+        std::thread::sleep(std::time::Duration::from_micros(2 * TIME_SLICE_MICROS));
+        assert!(slice.is_over());
+        slice.start();
+        assert!(!slice.is_over());
     }
 
     fn meter(fuel: u64) -> Meter {
@@ -130,28 +133,28 @@ mod tests {
     }
 
     #[test]
-    fn little_fuel_means_few_calls() {
+    fn little_fuel_allows_few_calls() {
         let mut meter = meter(5_000);
-        (0..5).for_each(|_| meter.count());
-        assert!(!meter.is_over(meter.fuel()));
-        meter.count();
-        assert!(meter.is_over(meter.fuel()));
+        (0..5).for_each(|_| meter.count_call());
+        assert!(!meter.is_exceeded(meter.fuel()));
+        meter.count_call();
+        assert!(meter.is_exceeded(meter.fuel()));
     }
 
     #[test]
-    fn what_a_call_hands_over_costs_fuel() {
+    fn bytes_passed_in_a_call_cost_fuel() {
         let mut meter = meter(5_000);
-        meter.count();
+        meter.count_call();
         meter.count_bytes(4_000);
-        assert_eq!((meter.fuel(), meter.is_over(meter.fuel())), (5_000, false));
+        assert_eq!((meter.fuel(), meter.is_exceeded(meter.fuel())), (5_000, false));
         meter.count_bytes(1);
-        assert!(meter.is_over(meter.fuel()));
+        assert!(meter.is_exceeded(meter.fuel()));
     }
 
     #[test]
-    fn much_fuel_means_no_more_calls_than_the_limit() {
+    fn much_fuel_does_not_allow_more_calls_than_the_limit() {
         let mut meter = meter(u64::MAX);
-        (0..=Limits::EXECUTE.host_calls).for_each(|_| meter.count());
-        assert!(meter.is_over(meter.fuel()));
+        (0..=Limits::EXECUTE.host_calls).for_each(|_| meter.count_call());
+        assert!(meter.is_exceeded(meter.fuel()));
     }
 }

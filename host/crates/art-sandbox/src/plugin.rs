@@ -1,4 +1,4 @@
-//! A loaded tool, ready to be called.
+//! A tool that is loaded from a component and can be called.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +22,10 @@ use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
 
-/// Progress message while the tool is compiled.
-const COMPILES: &str = "compiling it for this machine, once";
+/// Progress message while a tool is compiled.
+const COMPILING: &str = "compiling the tool for this machine (first use only)";
 
-/// A checked component. Every call runs in a fresh instance; the first one loads the program.
+/// A tool from a component that was checked. Each call runs in a fresh instance, and the first call loads the program.
 pub struct Plugin {
     pub(crate) sandbox: Sandbox,
     pub(crate) name: String,
@@ -33,10 +33,10 @@ pub struct Plugin {
     pub(crate) inspection: Inspection,
     pub(crate) limits: Limits,
     pub(crate) schema: ToolSchema,
-    /// The schema in its source text.
-    pub(crate) said: SchemaText,
+    /// `schema` as the tool or its file declares it, not parsed.
+    pub(crate) schema_text: SchemaText,
     pub(crate) program: Arc<Program>,
-    /// Set once the program is loaded and its answer equals the section.
+    /// Whether the program is loaded and the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
 }
 
@@ -50,97 +50,102 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// Returns the name of its file, without the extension.
+    /// Returns the name of the file, without the extension.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the BLAKE3 digest of the component, in hexadecimal.
+    /// Returns the BLAKE3 digest of the file, in hexadecimal.
     #[must_use]
     pub fn digest(&self) -> String {
         self.digest.to_hex().to_string()
     }
 
-    /// Returns its imports and requests.
+    /// Returns the imports and the manifest of the component.
     #[must_use]
     pub fn inspection(&self) -> &Inspection {
         &self.inspection
     }
 
-    /// Remembers that this host does not register the tool, because of its declarations.
+    /// Stores in the cache that this host refuses the tool because of its schema, so that later starts do not load it again.
     pub fn refuse(&self, reason: &str) {
-        self.sandbox.refuse(self.program.digest(), reason);
+        self.sandbox.store_refusal(self.program.digest(), reason);
     }
 
-    /// Loads the program. A call that is cancelled does not wait for that.
+    /// Loads the program, and checks that its `schema()` returns the schema that the file declares. Returns early if the call is
+    /// cancelled.
     async fn load(&self, call: &Admitted) -> Result<(), Box<Ending>> {
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
-            call.progress().say(COMPILES, "");
+            call.progress().say(COMPILING, "");
         }
         let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
         let sandbox = self.sandbox.clone();
-        let load = move |program: &Program| sandbox.load_program(program.digest(), None, || program.code());
+        let load = move |program: &Program| sandbox.load_program(program.digest(), None, || program.read_component());
         let loaded = tokio::select! {
             biased;
             () = call.cancel().cancelled() => return Err(Box::new(Ending::Cancelled)),
             loaded = span.in_scope(|| self.program.load(load)) => loaded,
         };
         loaded.map_err(|reason| Box::new(host_failure(&reason)))?;
-        let answer = self.program.loaded().map(|loaded| &loaded.answer);
-        if answer != Some(&self.said) {
-            return Err(Box::new(host_failure(&LoadError::PromiseBroken.to_string())));
+        let schema = self.program.loaded().map(|loaded| &loaded.schema);
+        if schema != Some(&self.schema_text) {
+            return Err(Box::new(host_failure(&LoadError::SchemaMismatch.to_string())));
         }
         self.checked.store(true, Ordering::Release);
         Ok(())
     }
 
     async fn run(&self, call: &Admitted) -> Outcome {
-        if let Some(preparing) = self.prepare(call)
-            && let Err(ending) = preparing.await
+        if let Some(preparation) = self.prepare(call)
+            && let Err(ending) = preparation.await
         {
-            return without_running(*ending);
+            return not_run(*ending);
         }
-        let Some(LoadedProgram { linked, .. }) = self.program.loaded() else {
-            return host_error("it was not loaded");
+        let Some(LoadedProgram { component, .. }) = self.program.loaded() else {
+            return host_error("the tool's code was not loaded");
         };
-        let pre = |index: usize| self.sandbox.instance(linked, index);
-        if let Some(pre) = self.sandbox.current_worker().and_then(pre) {
+        let instance_pre = |index: usize| self.sandbox.instance_pre(component, index);
+        if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
             let input = call.input_json().to_owned();
             let (cancel, progress) = (call.cancel().clone(), call.progress().clone());
-            return run_here(pre, call.limits(), cancel, progress, input, call.context()).await;
+            return run_here(instance_pre, call.limits(), cancel, progress, input, call.context()).await;
         }
         let index = self.sandbox.least_busy_worker();
-        let Some(pre) = pre(index).cloned() else {
-            return host_error("its component could not be linked for a worker");
+        let Some(instance_pre) = instance_pre(index).cloned() else {
+            return host_error("the tool's component could not be linked for a worker thread");
         };
         let (limits, context, input) = (*call.limits(), call.context().clone(), call.input_json().to_owned());
-        // Cancelled when the caller drops this future, so that the guest does not run on without a caller.
+        // Stops the guest if the caller drops this future.
         let cancel = call.cancel().child_token();
-        let _dropped = cancel.clone().drop_guard();
+        let _cancel_on_drop = cancel.clone().drop_guard();
         let progress = call.progress().clone();
-        let job = async move { run_here(&pre, &limits, cancel, progress, input, &context).await };
-        let ran = self.sandbox.run_on_worker(index, job).await;
-        ran.unwrap_or_else(|| host_error("the sandbox panicked"))
+        let job = async move { run_here(&instance_pre, &limits, cancel, progress, input, &context).await };
+        let outcome = self.sandbox.run_on_worker(index, job).await;
+        outcome.unwrap_or_else(|| host_error("the sandbox panicked"))
     }
 }
 
+/// Runs a call on the current thread.
 async fn run_here(
-    pre: &ToolPluginPre<CallState>,
+    instance_pre: &ToolPluginPre<CallState>,
     limits: &Limits,
     cancel: CancellationToken,
     progress: NewestProgress,
     input: String,
     context: &ExecutionContext,
 ) -> Outcome {
-    match Invocation::new(pre, limits, cancel) {
-        Ok(invocation) => invocation.with_progress(progress).execute(pre, input, context).await,
+    match Invocation::new(instance_pre, limits, cancel) {
+        Ok(invocation) => {
+            let invocation = invocation.with_progress(progress);
+            invocation.execute(instance_pre, input, context).await
+        }
         Err(error) => host_error(&format!("{error:#}")),
     }
 }
 
 fn host_error(message: &str) -> Outcome {
-    without_running(host_failure(message))
+    not_run(host_failure(message))
 }
 
 fn host_failure(message: &str) -> Ending {
@@ -149,7 +154,7 @@ fn host_failure(message: &str) -> Ending {
     }
 }
 
-fn without_running(ending: Ending) -> Outcome {
+fn not_run(ending: Ending) -> Outcome {
     Outcome {
         ending,
         usage: Usage::default(),
@@ -171,8 +176,8 @@ impl ToolExecutor for Plugin {
     }
 
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
-        let has_to = !self.checked.load(Ordering::Acquire);
-        has_to.then(|| self.load(call).boxed())
+        let needs_check = !self.checked.load(Ordering::Acquire);
+        needs_check.then(|| self.load(call).boxed())
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {

@@ -1,4 +1,5 @@
-//! The program of a component, loaded when a call first needs it: most tools of a folder are never called while a host runs.
+//! The compiled and linked program of a component. It is loaded when a call first needs it, since most tools of a folder are never
+//! called while a host runs.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,27 +11,27 @@ use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::oneshot;
 
 use crate::error::LoadError;
-use crate::inspect::take_apart;
-use crate::linked::Linked;
+use crate::inspect::inspect_and_split;
+use crate::linked::LinkedComponent;
 use crate::schema_text::SchemaText;
 
-/// Reads the bytes of a component again. They are not kept in memory, since a component that was compiled needs them no more.
+/// Reads the file of a component again. The host does not keep the bytes, since a component that was compiled once does not need them
+/// any more.
 pub type ComponentSource = Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>;
 
-/// The loading of a program, for all calls that wait for it.
+/// A program that is being loaded. All calls that need it wait for the same future.
 pub(crate) type Loading = Shared<BoxFuture<'static, Result<(), Arc<str>>>>;
 
-/// What loading a program gives.
 type LoadResult = Result<LoadedProgram, LoadError>;
 
-/// A program that can be run.
+/// A program that can be instantiated.
 pub(crate) struct LoadedProgram {
-    pub(crate) linked: Linked,
-    /// Its answer to `schema()`.
-    pub(crate) answer: SchemaText,
+    pub(crate) component: LinkedComponent,
+    /// The result of `schema()`.
+    pub(crate) schema: SchemaText,
 }
 
-/// The program of all components with the same code, whatever schema the files claim to have.
+/// The program of a component. Files that differ only in their `art:schema` section share it.
 pub(crate) struct Program {
     digest: blake3::Hash,
     source: ComponentSource,
@@ -48,24 +49,24 @@ impl Program {
         }
     }
 
-    /// Returns the digest of the code.
+    /// Returns the digest of the component.
     pub(crate) const fn digest(&self) -> &blake3::Hash {
         &self.digest
     }
 
-    /// Returns the program, if it was loaded before.
+    /// Returns the loaded program, or `None` if it has not been loaded yet.
     pub(crate) fn loaded(&self) -> Option<&LoadedProgram> {
         self.loaded.get()
     }
 
-    /// Keeps a program that was loaded already.
-    pub(crate) fn keep(&self, loaded: LoadedProgram) {
-        // Another caller may have been first; one is as good as the other.
+    /// Stores the loaded program.
+    pub(crate) fn set_loaded(&self, loaded: LoadedProgram) {
+        // Setting it fails if another caller was first, whose program is equivalent.
         drop(self.loaded.set(loaded));
     }
 
-    /// Loads the program with `load` on a thread of its own, since it may have to be compiled. Calls that come meanwhile wait
-    /// for the same loading. After a failure the next call tries again.
+    /// Loads the program with `load` on a separate thread, since it may have to be compiled. If it is being loaded already, returns the
+    /// same future. After a failure, the next call tries again.
     pub(crate) fn load(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let mut loading = self.loading();
         loading.get_or_insert_with(|| self.start(load)).clone()
@@ -74,12 +75,12 @@ impl Program {
     fn start(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let (sender, receiver) = oneshot::channel();
         let program = Arc::clone(self);
-        // Events of that thread belong to the span of the call that began the loading.
+        // Attributes the log events of the thread to the call that started it.
         let span = tracing::Span::current();
         let work = move || {
             let _span = span.entered();
             let ended = program.finish(load(&program));
-            // The receiver is gone when no call waits any more.
+            // Sending fails if no call waits any more.
             drop(sender.send(ended));
         };
         let spawned = thread::Builder::new().name("art-load".to_owned()).spawn(work);
@@ -89,29 +90,29 @@ impl Program {
                 Some(reason) => Err(reason),
                 None => receiver
                     .await
-                    .unwrap_or_else(|_| Err("the host panicked while it was loaded".into())),
+                    .unwrap_or_else(|_| Err("the host panicked while it loaded the tool".into())),
             }
         };
         ended.boxed().shared()
     }
 
     fn finish(&self, loaded: LoadResult) -> Result<(), Arc<str>> {
-        let ended = loaded.map(|loaded| self.keep(loaded));
+        let ended = loaded.map(|loaded| self.set_loaded(loaded));
         if ended.is_err() {
             *self.loading() = None;
         }
         ended.map_err(|error| in_one_line(&error).into())
     }
 
-    /// Reads the code again.
+    /// Reads the component from its file again.
     ///
     /// # Errors
-    /// [`LoadError::Replaced`] when the file has other code by now.
-    pub(crate) fn code(&self) -> Result<Vec<u8>, LoadError> {
-        let wasm = (self.source)().map_err(LoadError::Source)?;
-        let code = take_apart(&wasm)?.1.code;
-        if blake3::hash(code) == self.digest {
-            Ok(code.to_vec())
+    /// [`LoadError::Unreadable`] when the file cannot be read, [`LoadError::Replaced`] when it contains another component now.
+    pub(crate) fn read_component(&self) -> Result<Vec<u8>, LoadError> {
+        let wasm = (self.source)().map_err(LoadError::Unreadable)?;
+        let component = inspect_and_split(&wasm)?.1.component;
+        if blake3::hash(component) == self.digest {
+            Ok(component.to_vec())
         } else {
             Err(LoadError::Replaced)
         }

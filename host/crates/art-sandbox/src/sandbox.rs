@@ -1,4 +1,4 @@
-//! The sandbox of a host: its engines, its worker threads, its cache.
+//! The sandbox of a host: the engines, the worker threads and the cache.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,28 +11,29 @@ use art_core::limits::LimitPolicy;
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
 use crate::compile::CompilerProgram;
-use crate::engine::{EngineMode, Shard, make_shards};
+use crate::engine::{EngineMode, Shard, create_shards};
 use crate::error::{LoadError, SandboxError};
-use crate::linked::Linked;
+use crate::linked::LinkedComponent;
 use crate::program::Program;
 use crate::state::CallState;
 use crate::worker::Workers;
 
-/// How a sandbox is set up.
+/// The configuration of a sandbox.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
-    /// Worker threads; each has an engine of its own. Default: one for each processor.
+    /// Number of worker threads, each with its own engine. Default: one for each processor.
     pub workers: usize,
-    /// Take instances from a pool where the machine allows it. Default: true.
+    /// Whether to allocate instances from a pool if the machine allows it. Default: true.
     pub pooling: bool,
-    /// Private directory for compiled code. Default: none, so everything is compiled at every start.
+    /// Private directory for the cache of compiled code. Default: none, so every start compiles all components.
     pub cache: Option<PathBuf>,
-    /// The program that compiles components. Default: none, so the host compiles them itself, without a limit of time.
+    /// The program that compiles components. Default: none, so the host compiles them in its own process, without a limit of time.
     pub compiler: Option<CompilerProgram>,
-    /// How long all processors may work for the compiler program at one start. Each component has an equal share of that
-    /// processor time, and what others leave; what needs more is put off for a day. None: as long as it takes, and what was put off is tried again. Default: a minute.
+    /// Maximum time for which all processors may run the compiler program at one start. Each component gets an equal share of that
+    /// processor time, plus what others did not use. A component that needs more is postponed for a day. `None`: there is no limit,
+    /// and components that were postponed are tried again. Default: one minute.
     pub compile_time: Option<Duration>,
-    /// What the operator lets calls use. Default: no tool gets more than [`EXECUTE`](art_core::limits::Limits::EXECUTE).
+    /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every tool.
     pub limits: LimitPolicy,
 }
 
@@ -50,7 +51,7 @@ impl Default for SandboxConfig {
     }
 }
 
-/// Loads components and runs their calls. Cheap to clone; the parts are shared.
+/// Loads components and runs their calls. Clones are cheap and share all parts.
 #[derive(Clone)]
 pub struct Sandbox {
     inner: Arc<Inner>,
@@ -64,7 +65,7 @@ struct Inner {
     compiler: Option<CompilerProgram>,
     compile_time: Option<Duration>,
     limits: LimitPolicy,
-    /// What is in use, by the digest of its code.
+    /// The programs in use, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
 }
 
@@ -80,10 +81,10 @@ impl Sandbox {
     /// Starts the worker threads and their engines.
     ///
     /// # Errors
-    /// When an engine or a thread cannot be made, or the cache directory is not private.
+    /// Fails if an engine or a thread cannot be created, or if the cache directory cannot be used or is not private.
     pub fn new(config: &SandboxConfig) -> Result<Self, SandboxError> {
         let workers = config.workers.max(1);
-        let (mode, shards) = make_shards(workers, config.pooling)?;
+        let (mode, shards) = create_shards(workers, config.pooling)?;
         let cache = config.cache.as_deref().map(CodeCache::open).transpose()?;
         let workers = Workers::start(workers).map_err(SandboxError::Thread)?;
         Ok(Self {
@@ -100,30 +101,32 @@ impl Sandbox {
         })
     }
 
-    /// How instances are allocated, and why.
+    /// Returns how instances are allocated.
     #[must_use]
     pub fn mode(&self) -> &EngineMode {
         &self.inner.mode
     }
 
-    /// Number of worker threads.
+    /// Returns the number of worker threads.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.inner.shards.len()
     }
 
-    /// How long the compiler program may work at one start. None: as long as it takes, as a host that compiles by itself does.
+    /// Returns the maximum time for which all processors may run the compiler program at one start. `None` if there is no limit, which
+    /// is always so if the host compiles in its own process.
     #[must_use]
     pub fn compile_time(&self) -> Option<Duration> {
         self.inner.compile_time.filter(|_| self.inner.compiler.is_some())
     }
 
-    /// Whether what was put off is tried again at once.
-    pub(crate) fn tries_again(&self) -> bool {
+    /// Returns whether components that were postponed are tried again.
+    pub(crate) fn retries_postponed(&self) -> bool {
         self.inner.compile_time.is_none()
     }
 
-    /// Runs `job` on worker `index`, where calls of tools then run without a change of thread. Gives none when it panicked.
+    /// Runs `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread. Returns `None` if
+    /// the job panicked.
     pub async fn run_on_worker<T: Send + 'static>(
         &self,
         index: usize,
@@ -136,9 +139,13 @@ impl Sandbox {
         self.inner.workers.current()
     }
 
-    /// What worker `index` instantiates.
-    pub(crate) fn instance<'a>(&'a self, linked: &'a Linked, index: usize) -> Option<&'a ToolPluginPre<CallState>> {
-        linked.on(&self.inner.shards, index)
+    /// Returns what worker `index` instantiates, or `None` if linking failed.
+    pub(crate) fn instance_pre<'a>(
+        &'a self,
+        component: &'a LinkedComponent,
+        index: usize,
+    ) -> Option<&'a ToolPluginPre<CallState>> {
+        component.instance_pre(&self.inner.shards, index)
     }
 
     pub(crate) fn least_busy_worker(&self) -> usize {
@@ -158,7 +165,7 @@ impl Sandbox {
         &self.inner.shards
     }
 
-    pub(crate) fn workers_of_guests(&self) -> &Workers {
+    pub(crate) fn worker_threads(&self) -> &Workers {
         &self.inner.workers
     }
 

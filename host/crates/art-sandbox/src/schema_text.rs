@@ -1,7 +1,7 @@
-//! The answer of `schema()` as text: stored beside compiled code, and as the last section of a file.
+//! The result of `schema()` in its source form, as the cache and the `art:schema` section of a component store it.
 //!
-//! The section saves the host from compiling a tool that is never called. It is only a claim: it is admitted like an
-//! answer, and the first call asks the tool and compares.
+//! The section lets the host offer a tool without compiling it. It is untrusted: it is validated like the result of `schema()`, and
+//! the first call of the tool calls `schema()` and compares.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::bindings::types;
 use crate::error::LoadError;
 
-/// The custom section with the promise.
+/// Name of the custom section that holds the schema.
 pub(crate) const SECTION: &str = "art:schema";
-/// Maximum size of the section. A prompt can hold far less.
+/// Maximum size of the section, in bytes. A prompt can hold far less.
 const MAX_SECTION_BYTES: usize = 256 << 10;
-/// Identifies a custom section.
+/// Kind byte of a custom section.
 const CUSTOM: u8 = 0;
 
-/// An answer of `schema()`, not parsed.
+/// The result of `schema()`, with its JSON fields not parsed yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SchemaText {
@@ -36,7 +36,7 @@ pub(crate) struct SchemaText {
     pub(crate) examples: Vec<ExampleText>,
 }
 
-/// An example of an answer.
+/// An example in the result of `schema()`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ExampleText {
@@ -48,106 +48,110 @@ pub(crate) struct ExampleText {
 }
 
 impl From<types::ToolSchema> for SchemaText {
-    fn from(found: types::ToolSchema) -> Self {
-        let example = |found: types::Example| ExampleText {
-            input: found.input,
-            output: found.output,
-            description: found.description,
+    fn from(schema: types::ToolSchema) -> Self {
+        let example = |example: types::Example| ExampleText {
+            input: example.input,
+            output: example.output,
+            description: example.description,
         };
         Self {
-            name: found.name,
-            description: found.description,
-            input_schema: found.input_schema,
-            output_schema: found.output_schema,
-            execution_mode: match found.execution_mode {
+            name: schema.name,
+            description: schema.description,
+            input_schema: schema.input_schema,
+            output_schema: schema.output_schema,
+            execution_mode: match schema.execution_mode {
                 types::ExecutionMode::Functional => ExecutionMode::Functional,
                 types::ExecutionMode::Blocking => ExecutionMode::Blocking,
                 types::ExecutionMode::Display => ExecutionMode::Display,
             },
-            blocking_config: found.blocking_config,
-            display_config: found.display_config,
-            examples: found.examples.into_iter().map(example).collect(),
+            blocking_config: schema.blocking_config,
+            display_config: schema.display_config,
+            examples: schema.examples.into_iter().map(example).collect(),
         }
     }
 }
 
-/// A component and the promise at its end.
+/// The parts of a file.
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
-    /// All of it but the promise.
-    pub(crate) code: &'a [u8],
-    /// Content of its last section.
-    pub(crate) promise: Option<SchemaText>,
+    /// The component: all of the file except for the `art:schema` section at its end.
+    pub(crate) component: &'a [u8],
+    /// The schema in the `art:schema` section at the end of the file.
+    pub(crate) declared_schema: Option<SchemaText>,
 }
 
-/// Splits a component; `section` is the position of its last section of that name. Only at the end of a file does it
-/// count: elsewhere it is an ordinary custom section.
-pub(crate) fn parts<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<Parts<'a>, LoadError> {
-    let at_the_end = section.filter(|section| section.range.end == wasm.len());
-    let start = at_the_end.and_then(|section| start_of(wasm, section.range.start));
-    let (Some(section), Some(code)) = (at_the_end, start.and_then(|start| wasm.get(..start))) else {
+/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It counts only
+/// at the end of the file; elsewhere it is an ordinary custom section.
+///
+/// # Errors
+/// [`LoadError::SchemaSectionTooLarge`] or [`LoadError::InvalidSchemaSection`].
+pub(crate) fn split<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<Parts<'a>, LoadError> {
+    let last = section.filter(|section| section.range.end == wasm.len());
+    let start = last.and_then(|section| start_of(wasm, section.range.start));
+    let (Some(section), Some(component)) = (last, start.and_then(|start| wasm.get(..start))) else {
         return Ok(Parts {
-            code: wasm,
-            promise: None,
+            component: wasm,
+            declared_schema: None,
         });
     };
     let text = wasm.get(section.data..).unwrap_or_default();
     if text.len() > MAX_SECTION_BYTES {
-        return Err(LoadError::PromiseTooLarge {
+        return Err(LoadError::SchemaSectionTooLarge {
             bytes: text.len(),
             limit: MAX_SECTION_BYTES,
         });
     }
-    let promise = serde_json::from_slice(text).map_err(LoadError::Promise)?;
+    let schema = serde_json::from_slice(text).map_err(LoadError::InvalidSchemaSection)?;
     Ok(Parts {
-        code,
-        promise: Some(promise),
+        component,
+        declared_schema: Some(schema),
     })
 }
 
 /// Position of a custom section in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// Its name and its data.
+    /// Range of its content, which is its name and its data.
     pub(crate) range: Range<usize>,
-    /// Where its data begins.
+    /// Offset of its data.
     pub(crate) data: usize,
 }
 
-/// Returns the start of the section whose content begins at `content`: before it are one byte for its kind and its
-/// size, of which every byte but the last has its highest bit set.
+/// Returns the offset of the section whose content starts at `content`. A section is a kind byte, the size of its content in LEB128,
+/// and its content.
 fn start_of(wasm: &[u8], content: usize) -> Option<usize> {
     let mut size = content.checked_sub(1)?;
+    // All bytes of a LEB128 number except for the last have their highest bit set.
     while wasm.get(size.checked_sub(1)?)? & 0x80 != 0 {
         size -= 1;
     }
     size.checked_sub(1)
 }
 
-/// Returns the component with a promise at its end.
-pub(crate) fn with_promise(code: &[u8], promise: &SchemaText) -> Result<Vec<u8>, LoadError> {
-    let text = serde_json::to_vec(promise).map_err(LoadError::Promise)?;
-    let mut content = size(SECTION.len());
+/// Returns the component with an `art:schema` section at its end.
+pub(crate) fn append(component: &[u8], schema: &SchemaText) -> Result<Vec<u8>, LoadError> {
+    let text = serde_json::to_vec(schema).map_err(LoadError::InvalidSchemaSection)?;
+    let mut content = leb128(SECTION.len());
     content.extend(SECTION.as_bytes());
     content.extend(text);
-    let mut wasm = code.to_vec();
+    let mut wasm = component.to_vec();
     wasm.push(CUSTOM);
-    wasm.extend(size(content.len()));
+    wasm.extend(leb128(content.len()));
     wasm.extend(content);
     Ok(wasm)
 }
 
-/// Returns a length as WebAssembly writes it: seven bits a byte, the lowest first.
-fn size(mut length: usize) -> Vec<u8> {
+/// Returns `number` as an unsigned LEB128: seven bits in each byte, the lowest first.
+fn leb128(mut number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
-        let seven = u8::try_from(length & 0x7f).unwrap_or_default();
-        length >>= 7;
-        if length == 0 {
-            bytes.push(seven);
+        let low_bits = u8::try_from(number & 0x7f).unwrap_or_default();
+        number >>= 7;
+        if number == 0 {
+            bytes.push(low_bits);
             return bytes;
         }
-        bytes.push(seven | 0x80);
+        bytes.push(low_bits | 0x80);
     }
 }
 
@@ -158,14 +162,14 @@ mod tests {
 
     fn section(wasm: &[u8]) -> Option<Section> {
         let payloads = Parser::new(0).parse_all(wasm).map(Result::unwrap);
-        let found = payloads.filter_map(|payload| match payload {
+        let sections = payloads.filter_map(|payload| match payload {
             Payload::CustomSection(section) if section.name() == SECTION => Some(Section {
                 range: section.range(),
                 data: section.data_offset(),
             }),
             _ => None,
         });
-        found.last()
+        sections.last()
     }
 
     fn text(description: &str) -> SchemaText {
@@ -184,39 +188,39 @@ mod tests {
     const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
     #[test]
-    fn a_promise_is_found_again_and_the_code_is_what_it_was() {
+    fn an_appended_section_is_read_back_and_the_component_is_unchanged() {
         for length in [0, 1, 60, 127, 128, 20_000, 100_000] {
-            let promise = text(&"x".repeat(length));
-            let wasm = with_promise(EMPTY, &promise).unwrap();
-            let found = parts(&wasm, section(&wasm).as_ref()).unwrap();
-            assert_eq!((found.code, found.promise), (EMPTY, Some(promise)));
+            let schema = text(&"x".repeat(length));
+            let wasm = append(EMPTY, &schema).unwrap();
+            let parts = split(&wasm, section(&wasm).as_ref()).unwrap();
+            assert_eq!((parts.component, parts.declared_schema), (EMPTY, Some(schema)));
         }
     }
 
     #[test]
-    fn the_last_of_two_promises_counts_and_the_other_is_part_of_the_component() {
-        let once = with_promise(EMPTY, &text("old")).unwrap();
-        let twice = with_promise(&once, &text("new")).unwrap();
-        let found = parts(&twice, section(&twice).as_ref()).unwrap();
-        assert_eq!((found.code, found.promise), (&*once, Some(text("new"))));
+    fn the_last_of_two_sections_counts_and_the_other_is_part_of_the_component() {
+        let once = append(EMPTY, &text("old")).unwrap();
+        let twice = append(&once, &text("new")).unwrap();
+        let parts = split(&twice, section(&twice).as_ref()).unwrap();
+        assert_eq!((parts.component, parts.declared_schema), (&*once, Some(text("new"))));
     }
 
     #[test]
-    fn a_promise_that_is_not_at_the_end_is_none() {
-        let mut wasm = with_promise(EMPTY, &text("old")).unwrap();
+    fn a_section_that_is_not_at_the_end_is_ignored() {
+        let mut wasm = append(EMPTY, &text("old")).unwrap();
         wasm.extend([CUSTOM, 2, 1, b'x']);
-        let found = parts(&wasm, section(&wasm).as_ref()).unwrap();
-        assert_eq!((found.code, found.promise), (&*wasm, None));
+        let parts = split(&wasm, section(&wasm).as_ref()).unwrap();
+        assert_eq!((parts.component, parts.declared_schema), (&*wasm, None));
     }
 
     #[test]
-    fn a_promise_that_is_too_large_or_no_json_is_refused() {
-        let large = with_promise(EMPTY, &text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
-        let refused = parts(&large, section(&large).as_ref()).unwrap_err();
-        assert!(matches!(refused, LoadError::PromiseTooLarge { .. }), "{refused}");
-        let mut cut = with_promise(EMPTY, &text("")).unwrap();
-        *cut.last_mut().unwrap() = b' ';
-        let refused = parts(&cut, section(&cut).as_ref()).unwrap_err();
-        assert!(matches!(refused, LoadError::Promise(_)), "{refused}");
+    fn a_section_that_is_too_large_or_not_json_is_refused() {
+        let large = append(EMPTY, &text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
+        let error = split(&large, section(&large).as_ref()).unwrap_err();
+        assert!(matches!(error, LoadError::SchemaSectionTooLarge { .. }), "{error}");
+        let mut damaged = append(EMPTY, &text("")).unwrap();
+        *damaged.last_mut().unwrap() = b' ';
+        let error = split(&damaged, section(&damaged).as_ref()).unwrap_err();
+        assert!(matches!(error, LoadError::InvalidSchemaSection(_)), "{error}");
     }
 }

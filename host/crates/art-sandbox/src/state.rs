@@ -1,4 +1,4 @@
-//! State of one call in the host, and the functions that every tool may call.
+//! The state of one call in the host, and the host functions that every tool may call.
 
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
@@ -12,20 +12,20 @@ use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
 use crate::meter::Meter;
 
-/// Maximum bytes of randomness in one request.
+/// Maximum number of random bytes that a guest gets from one call.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
 
-/// The state of one call. Lives and dies with its store.
+/// The data of a store, which lives for one call.
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
-    /// Progress reports of the tool, for its caller.
+    /// Receives the progress reports of the tool.
     pub(crate) progress: NewestProgress,
-    /// Made when the tool first calls WASI: most tools never do.
+    /// Created when the tool first calls WASI, since most tools never do.
     wasi: Option<Box<Wasi>>,
     table: ResourceTable,
     log: LogBuffer,
-    output_bytes: usize,
+    max_output_bytes: usize,
     cancel: CancellationToken,
 }
 
@@ -40,12 +40,12 @@ impl CallState {
             wasi: None,
             table,
             log: LogBuffer::new(limits),
-            output_bytes: limits.log_record_bytes as usize,
+            max_output_bytes: limits.log_record_bytes as usize,
             cancel,
         }
     }
 
-    /// Returns the fuel that the calls into the host have cost so far.
+    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout and stderr.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi
@@ -61,7 +61,7 @@ impl CallState {
     }
 }
 
-/// WASI without environment, arguments, directories and network; output is captured.
+/// WASI without environment variables, arguments, directories and network. Captures stdout and stderr.
 struct Wasi {
     ctx: WasiCtx,
     stdout: CapturedOutput,
@@ -69,8 +69,11 @@ struct Wasi {
 }
 
 impl Wasi {
-    fn new(output_bytes: usize) -> Self {
-        let (stdout, stderr) = (CapturedOutput::new(output_bytes), CapturedOutput::new(output_bytes));
+    fn new(max_output_bytes: usize) -> Self {
+        let (stdout, stderr) = (
+            CapturedOutput::new(max_output_bytes),
+            CapturedOutput::new(max_output_bytes),
+        );
         let ctx = WasiCtx::builder()
             .stdout(stdout.clone())
             .stderr(stderr.clone())
@@ -83,11 +86,11 @@ impl Wasi {
 }
 
 impl WasiView for CallState {
-    // The linker calls this once for every WASI call, so the calls are counted here.
+    // The linker calls this once for each WASI call, so it counts the calls.
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        self.meter.count();
-        let bytes = self.output_bytes;
-        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::new(bytes)));
+        self.meter.count_call();
+        let max_output_bytes = self.max_output_bytes;
+        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::new(max_output_bytes)));
         WasiCtxView {
             ctx: &mut wasi.ctx,
             table: &mut self.table,
@@ -105,7 +108,7 @@ impl HasData for HostFunctions {
 pub(crate) fn link_host(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
     host::add_to_linker::<CallState, HostFunctions>(linker, |state| {
-        state.meter.count();
+        state.meter.count_call();
         state
     })
 }

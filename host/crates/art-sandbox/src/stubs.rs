@@ -1,29 +1,29 @@
-//! Stubs: interfaces that a component imports but was not granted.
+//! Stubs for interfaces that a component imports but that are not granted.
 //!
-//! Rust's standard library imports the file system even in a tool that never opens a file. Such an import is linked to
-//! functions that trap, and to an empty list of directories.
+//! Rust's standard library imports the file system even in a tool that never opens a file. All functions of a stub trap, except for
+//! the one that lists the directories, which returns an empty list.
 
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 
-use crate::inspect::INERT;
+use crate::inspect::STUBBED;
 use crate::state::CallState;
 
-/// Type of the resources of a stub.
+/// Type of the resources that a stub defines.
 struct Stub;
 
 /// The guest called a function of a stub.
 #[derive(Debug, thiserror::Error)]
-#[error("the tool called `{0}` of the file system, which it was not granted")]
+#[error("the tool called `{0}` of the file system, which is not granted to it")]
 pub(crate) struct NotGranted(String);
 
-/// Returns a linker for `component` in which every import that does nothing by itself is a stub.
+/// Returns a copy of `base` with a stub for each import of `component` that is not granted.
 pub(crate) fn link_stubs(base: &Linker<CallState>, component: &Component) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = base.clone();
     let engine = base.engine();
     for (name, item) in component.component_type().imports(engine) {
-        let (true, ComponentItem::ComponentInstance(interface)) = (name.starts_with(INERT), item.ty) else {
+        let (true, ComponentItem::ComponentInstance(interface)) = (name.starts_with(STUBBED), item.ty) else {
             continue;
         };
         let mut instance = linker.instance(name)?;
@@ -39,7 +39,7 @@ fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &Compo
         ComponentItem::Resource(_) => instance.resource(name, resource(name), |_, _| Ok(())),
         ComponentItem::ComponentFunc(_) if name == "get-directories" => {
             instance.func_new(name, |mut store, _, _, results| {
-                store.data_mut().meter.count();
+                store.data_mut().meter.count_call();
                 if let Some(result) = results.first_mut() {
                     *result = Val::List(Vec::new());
                 }
@@ -56,8 +56,7 @@ fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &Compo
     }
 }
 
-/// Returns the type of a resource. The file system interfaces use resources of `wasi:io`, which have to be the same
-/// types.
+/// Returns the type of a resource. The resources of `wasi:io` must have the same types in the file system interfaces.
 fn resource(name: &str) -> ResourceType {
     match name {
         "input-stream" => ResourceType::host::<DynInputStream>(),

@@ -1,4 +1,4 @@
-//! The threads on which guests run. None of them serves input or output, so a busy guest delays only other guests.
+//! The worker threads on which guests run. They do no other work of the host, so a busy guest delays only other guests.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -12,11 +12,11 @@ use tokio::sync::{mpsc, oneshot};
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 thread_local! {
-    /// The sandbox and the worker that this thread belongs to.
+    /// Identifier of the [`Workers`] that this thread belongs to, and its index in them.
     static CURRENT: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
-/// The worker threads of a sandbox. Dropping it ends them and drops their open jobs.
+/// The worker threads of a sandbox. Dropping them stops the threads and drops their unfinished jobs.
 #[derive(Debug)]
 pub(crate) struct Workers {
     id: usize,
@@ -25,9 +25,10 @@ pub(crate) struct Workers {
 
 #[derive(Debug)]
 struct Worker {
-    // `None` only while the worker is being dropped.
+    /// `None` only while the worker is being dropped.
     jobs: Option<mpsc::UnboundedSender<Job>>,
-    open: Arc<AtomicUsize>,
+    /// Number of unfinished jobs.
+    open_jobs: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -41,56 +42,56 @@ impl Workers {
         Ok(Self { id, workers })
     }
 
-    /// Returns the worker that the current thread is, if it is one of these.
+    /// Returns the index of the current thread, if it is one of these workers.
     pub(crate) fn current(&self) -> Option<usize> {
         CURRENT.get().and_then(|(id, index)| (id == self.id).then_some(index))
     }
 
-    /// Returns the worker with the fewest open jobs.
+    /// Returns the index of the worker with the fewest unfinished jobs.
     pub(crate) fn least_busy(&self) -> usize {
-        let open = |(_, worker): &(usize, &Worker)| worker.open.load(Ordering::Relaxed);
+        let open_jobs = |(_, worker): &(usize, &Worker)| worker.open_jobs.load(Ordering::Relaxed);
         self.workers
             .iter()
             .enumerate()
-            .min_by_key(open)
+            .min_by_key(open_jobs)
             .map_or(0, |(index, _)| index)
     }
 
-    /// Runs `job` on worker `index`. Returns `None` if the job panicked or the worker is gone.
+    /// Runs `job` on worker `index`. Returns `None` if the job panicked or the worker has stopped.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         index: usize,
         job: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
         let (sender, receiver) = oneshot::channel();
-        // The receiver is gone if the caller gave up.
+        // Sending fails if the caller was dropped, and then nobody needs the result.
         self.spawn(index, async move { drop(sender.send(job.await)) })?;
         receiver.await.ok()
     }
 
-    /// Gives `job` to worker `index`.
+    /// Queues `job` on worker `index`. Returns `None` if the worker does not exist or has stopped.
     pub(crate) fn spawn(&self, index: usize, job: impl Future<Output = ()> + Send + 'static) -> Option<()> {
         let worker = self.workers.get(index)?;
-        let open = Open::one_more(&worker.open);
+        let open_job = OpenJob::new(&worker.open_jobs);
         let job = async move {
-            let _open = open;
+            let _open_job = open_job;
             job.await;
         };
         worker.jobs.as_ref()?.send(Box::pin(job)).ok()
     }
 }
 
-/// Counts a job until it ends, even if its caller is gone.
-struct Open(Arc<AtomicUsize>);
+/// Counts as an unfinished job until it is dropped.
+struct OpenJob(Arc<AtomicUsize>);
 
-impl Open {
-    fn one_more(count: &Arc<AtomicUsize>) -> Self {
+impl OpenJob {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(count))
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenJob {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -112,7 +113,7 @@ impl Worker {
             })?;
         Ok(Self {
             jobs: Some(jobs),
-            open: Arc::default(),
+            open_jobs: Arc::default(),
             thread: Some(thread),
         })
     }
@@ -122,7 +123,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
         let Some(thread) = self.thread.take() else { return };
-        // The last owner may be a job on this very thread, which cannot wait for itself.
+        // The last owner may be a job on this thread, and a thread cannot join itself.
         if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
             tracing::error!("a sandbox thread panicked");
         }

@@ -1,4 +1,4 @@
-//! Calls of the engine without anything of ours: the floor, and what one gets from its defaults.
+//! Calls of the bare engine: with the fastest settings, which are the lower bound for the sandbox, and with its defaults.
 
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,8 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// Creates the fastest settings known: pool, resident memory, `PAGEMAP_SCAN`, no concurrency; with fuel, limits and
-    /// a timeout.
+    /// Creates an engine with the fastest settings that we know (pool, resident memory, `PAGEMAP_SCAN`, no concurrency), with fuel,
+    /// limits and a timeout.
     pub(crate) fn best(wasm: &[u8]) -> Self {
         let mut config = Config::new();
         config.consume_fuel(true).concurrency_support(false);
@@ -68,7 +68,7 @@ impl Floor {
         Self::new(engine.unwrap(), wasm, true)
     }
 
-    /// Returns what the engine does when nobody says anything.
+    /// Creates an engine with its default settings.
     pub(crate) fn defaults(wasm: &[u8]) -> Self {
         Self::new(Engine::default(), wasm, false)
     }
@@ -112,7 +112,7 @@ impl Floor {
         ToolPluginPre::new(self.linker.instantiate_pre(&self.component).unwrap()).unwrap()
     }
 
-    /// Calls of one instance that stays.
+    /// Measures calls of one instance that is reused.
     pub(crate) fn warm(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let mut store = self.store();
@@ -126,7 +126,7 @@ impl Floor {
         })
     }
 
-    /// Returns each call in an instance of its own.
+    /// Measures calls in a fresh instance each.
     pub(crate) fn fresh(&self, iterations: u64) -> Duration {
         let pre = self.pre();
         self.runtime.block_on(async {
@@ -143,7 +143,7 @@ impl Floor {
         })
     }
 
-    /// Returns each call in an instance of its own, looked up and linked again.
+    /// Measures calls in a fresh instance each, which is also linked again.
     pub(crate) fn fresh_without_pre(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let start = Instant::now();

@@ -6,11 +6,11 @@ use std::process::Command;
 /// Input of the small call.
 pub(crate) const ADD: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
-/// The guest as a component.
+/// The guest, compiled to components.
 pub(crate) struct Components {
-    /// Without WASI, as most tools are.
+    /// Component without WASI, like most tools.
     pub(crate) plain: Vec<u8>,
-    /// With WASI.
+    /// Component with WASI.
     pub(crate) wasi: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl Components {
     }
 }
 
-/// Builds the guest for `target`, as `art plugin build` would, and reads it.
+/// Builds the guest for `target` like `art plugin build` does, and returns the component.
 fn component(target: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let target_dir = root.join("target/bench-guest");
@@ -41,7 +41,7 @@ fn component(target: &str) -> Vec<u8> {
     std::fs::read(target_dir.join(target).join("tool/bench_guest.wasm")).unwrap()
 }
 
-/// Returns the function alone: parse, compute, write.
+/// Calls the function of the tool directly: parses the input, computes, and serializes the output.
 pub(crate) fn function(input: &str) -> String {
     let output = bench_guest::bench(serde_json::from_str(input).unwrap()).unwrap();
     serde_json::to_string(&output).unwrap()

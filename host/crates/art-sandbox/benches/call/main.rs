@@ -1,8 +1,8 @@
-//! What a sandboxed call costs, against the floor that the engine sets on this machine and against native code.
+//! Measures a sandboxed call, and compares it with calls of the bare engine and with native code.
 //!
-//! Native code is that of the release profile, compiled as a function of the host would be: `function` takes and gives text, and
-//! `native_call` also makes the context and the outcome that the contract has. Components are built as `art plugin build` does.
-//! Absolute times vary between machines and between minutes; the tables at the end give ratios within this run.
+//! Native code is compiled in the release profile, like a function of the host: `function` accepts and returns text, and `native_call`
+//! also creates the context and the outcome of the contract. Components are built like `art plugin build` does. Absolute times vary
+//! between machines and over time, so the tables at the end show ratios within this run.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -22,15 +22,15 @@ use criterion::Criterion;
 
 use guest::Components;
 
-/// Measures something and prints a table.
+/// A part of the benchmark, which prints a table.
 type Part = fn(&Components);
 
-/// The parts that run after Criterion's, by the name that selects one of them on the command line.
+/// The parts that run after those of Criterion. A name on the command line selects one of them.
 const PARTS: [(&str, Part); 5] = [
     ("calls", calls_in_turn),
     ("throughput", |guest| ours::throughput(&guest.plain)),
     ("kernels", |guest| ours::processor_bound(&guest.plain)),
-    // Only WASI can sleep.
+    // A guest needs WASI to sleep.
     ("deadlines", |guest| ours::deadlines(&guest.wasi)),
     ("loading", |guest| ours::loading(&guest.plain)),
 ];
@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// One call after another on one thread, each form by itself.
+/// Measures each form of the call separately, on one thread.
 fn with_criterion(guest: &Components) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
@@ -63,14 +63,14 @@ fn with_criterion(guest: &Components) {
     criterion.final_summary();
 }
 
-/// All forms in turn, again and again: what disturbs the machine disturbs them alike. Each ratio is that of the rounds in which
-/// both were the fastest.
+/// Measures all forms of the call in turn for many rounds, so that other work on the machine disturbs all of them alike. A ratio
+/// compares the fastest round of each form.
 fn calls_in_turn(guest: &Components) {
     const ROUNDS: usize = 60;
-    const NANOS: u64 = 10_000_000;
+    const ROUND_NANOS: u64 = 10_000_000;
     let forms = forms(guest);
     let seconds_per_call = |form: &Form| {
-        let calls = NANOS / form.about_nanos;
+        let calls = ROUND_NANOS / form.about_nanos;
         (form.run)(calls).as_secs_f64() / calls as f64
     };
     let rounds: Vec<Vec<f64>> = (0..ROUNDS)
@@ -80,15 +80,15 @@ fn calls_in_turn(guest: &Components) {
         let at = forms.iter().position(|form| form.name == name).unwrap();
         report::fastest(rounds.iter().filter_map(|round| round.get(at).copied()))
     };
-    let bases = ["function", "native_call", "fresh"];
-    let base = bases.map(column);
+    let base_names = ["function", "native_call", "fresh"];
+    let bases = base_names.map(column);
     println!(
         "\n{:<32} {:>14} {:>13} {:>13} {:>13}",
-        "one call", "fastest", bases[0], bases[1], bases[2]
+        "one call", "fastest", base_names[0], base_names[1], base_names[2]
     );
     for form in &forms {
         let seconds = column(form.name);
-        let [function, native_call, fresh] = base.map(|base| seconds / base);
+        let [function, native_call, fresh] = bases.map(|base| seconds / base);
         println!(
             "  {:<30} {:>11.2} us {function:>12.1}x {native_call:>12.1}x {fresh:>12.2}x",
             form.name,
@@ -97,12 +97,12 @@ fn calls_in_turn(guest: &Components) {
     }
 }
 
-/// One way to make the small call.
+/// A way to make the small call.
 struct Form {
     name: &'static str,
-    /// For the length of a round.
+    /// Approximate time of one call, from which the number of calls in a round follows.
     about_nanos: u64,
-    /// Makes so many calls.
+    /// Makes the given number of calls and returns their time.
     run: Box<dyn Fn(u64) -> Duration>,
 }
 
@@ -111,13 +111,13 @@ fn forms(guest: &Components) -> Vec<Form> {
         form("function", 100, |calls| native(calls, guest::function)),
         form("native_call", 200, |calls| native(calls, bench_guest::call)),
     ];
-    forms.extend(of_the_engine(guest));
-    forms.extend(of_the_sandbox(guest));
+    forms.extend(engine_forms(guest));
+    forms.extend(sandbox_forms(guest));
     forms
 }
 
-/// Returns the engine without anything of ours.
-fn of_the_engine(guest: &Components) -> [Form; 4] {
+/// Returns calls of the bare engine.
+fn engine_forms(guest: &Components) -> [Form; 4] {
     let best = Rc::new(floor::Floor::best(&guest.plain));
     let (warm, best_wasi) = (Rc::clone(&best), floor::Floor::best(&guest.wasi));
     let defaults = floor::Floor::defaults(&guest.plain);
@@ -129,7 +129,7 @@ fn of_the_engine(guest: &Components) -> [Form; 4] {
     ]
 }
 
-fn of_the_sandbox(guest: &Components) -> [Form; 4] {
+fn sandbox_forms(guest: &Components) -> [Form; 4] {
     let ours = Rc::new(ours::Ours::new(&guest.plain, 1));
     let [another_thread, tool_system] = [0; 2].map(|_| Rc::clone(&ours));
     let ours_wasi = ours::Ours::new(&guest.wasi, 1);

@@ -1,4 +1,4 @@
-//! Calls through the sandbox and through the whole tool system.
+//! Calls through the sandbox, and through the whole tool system.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use futures_util::future::BoxFuture;
 use crate::guest;
 use crate::report::{Row, fastest, median, table};
 
-/// A sink that keeps nothing: what a store adds is the store's.
+/// A sink that drops all observations, so that no store is measured.
 #[derive(Debug)]
 struct Discard;
 
@@ -94,14 +94,14 @@ impl Ours {
         }
     }
 
-    /// Calls made on the worker itself, as a batch of the tool system makes them.
+    /// Measures calls from the worker thread itself, like those in a batch of the tool system.
     pub(crate) fn on_worker(&self, iterations: u64) -> Duration {
         self.runtime
             .block_on(self.sandbox.run_on_worker(0, self.calls(iterations)))
             .unwrap()
     }
 
-    /// Calls that change threads, there and back.
+    /// Measures calls from another thread.
     pub(crate) fn change_threads(&self, iterations: u64) -> Duration {
         self.runtime.block_on(self.calls(iterations))
     }
@@ -119,14 +119,14 @@ impl Ours {
         }
     }
 
-    /// Whole calls: admission, validation, sandbox, output schema, observation.
+    /// Measures whole calls: admission, validation, sandbox, output schema, observation.
     pub(crate) fn tool_system(&self, iterations: u64) -> Duration {
         self.runtime
             .block_on(self.sandbox.run_on_worker(0, self.tool_calls(iterations)))
             .unwrap()
     }
 
-    /// Returns seconds of a native and a sandboxed run, so many times.
+    /// Runs a computation natively and in the sandbox, in turn for `rounds` rounds. Returns the seconds of both in each round.
     fn rounds(&self, arguments: serde_json::Value, rounds: usize) -> Vec<(f64, f64)> {
         let plugin = Arc::clone(&self.plugin);
         let job = async move {
@@ -157,7 +157,7 @@ impl Ours {
     }
 }
 
-/// Calls per second on one thread and on two, in turn; the best round of each.
+/// Prints the calls per second on one thread and on two. They are measured in turn, and the best round of each counts.
 pub(crate) fn throughput(wasm: &[u8]) {
     const CALLS: u64 = 20_000;
     const ROUNDS: usize = 15;
@@ -182,8 +182,8 @@ pub(crate) fn throughput(wasm: &[u8]) {
     );
 }
 
-/// What fuel costs a guest that only computes. Native and sandboxed rounds alternate on one thread, so that both see the same
-/// machine.
+/// Prints how much slower than native code a guest is that only computes, mostly because of the fuel. Native and sandboxed rounds
+/// alternate on one thread, so that other work on the machine disturbs both alike.
 pub(crate) fn processor_bound(wasm: &[u8]) {
     const ROUNDS: usize = 40;
     let ours = Ours::new(wasm, 1);
@@ -208,7 +208,7 @@ pub(crate) fn processor_bound(wasm: &[u8]) {
     table("processor-bound guests, against native", &rows);
 }
 
-/// How late a guest is stopped.
+/// Prints by how much a guest exceeds its deadline.
 pub(crate) fn deadlines(wasm: &[u8]) {
     const DEADLINE_MS: u64 = 50;
     let ours = Ours::new(wasm, 1);
@@ -220,7 +220,7 @@ pub(crate) fn deadlines(wasm: &[u8]) {
     let rows: Vec<_> = [("Spin", 0), ("Sleep", 3_600_000)]
         .into_iter()
         .map(|(op, a)| {
-            let late = (0..21)
+            let durations = (0..21)
                 .map(|_| {
                     seconds(|| {
                         let outcome = ours.once(serde_json::json!({"op": op, "a": a}), limits);
@@ -228,18 +228,18 @@ pub(crate) fn deadlines(wasm: &[u8]) {
                     }) * 1e3
                 })
                 .collect();
-            let took = median(late);
+            let duration = median(durations);
             Row::new(
                 op,
-                format!("{:.2} ms late", took - DEADLINE_MS as f64),
-                took / DEADLINE_MS as f64,
+                format!("{:.2} ms late", duration - DEADLINE_MS as f64),
+                duration / DEADLINE_MS as f64,
             )
         })
         .collect();
     table("stopped after a deadline of 50 ms", &rows);
 }
 
-/// Loading 20 components, compiled and from the cache, on two threads.
+/// Prints the time to compile and load one component, and to load 20 components from the cache on two threads.
 pub(crate) fn loading(wasm: &[u8]) {
     const COMPONENTS: usize = 20;
     let home = tempfile::tempdir().unwrap();

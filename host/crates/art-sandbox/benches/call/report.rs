@@ -1,6 +1,6 @@
-//! Tables of ratios.
+//! Prints tables of ratios.
 
-/// One line of a table.
+/// A row of a table.
 pub(crate) struct Row {
     name: String,
     value: String,
@@ -25,13 +25,13 @@ pub(crate) fn table(title: &str, rows: &[Row]) {
     }
 }
 
-/// Returns the value in the middle.
+/// Returns the median.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap()
 }
 
-/// Returns the smallest value: what is left when nothing else takes the processor.
+/// Returns the smallest value, which other work on the machine disturbed least.
 pub(crate) fn fastest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::INFINITY, f64::min)
 }

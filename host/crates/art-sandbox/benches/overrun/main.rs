@@ -1,7 +1,7 @@
-//! How long guests that do their worst run on past their deadline, until the host has their memory back.
+//! Measures by how much guests that are made to be hard to stop exceed their deadline, including the release of their memory.
 //!
-//! `cargo bench --bench overrun [KIND]` prints milliseconds: with default limits the goal is 15 at the 99th percentile, with
-//! the highest 50.
+//! `cargo bench --bench overrun [KIND]` prints milliseconds. The goal at the 99th percentile is 15 with the default limits and 50 with
+//! the highest.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -48,21 +48,21 @@ fn main() {
         for (limits, name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
             let pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - 40;
             let plugin = sandbox.load("overrunning", &(kind.build)(pages)).unwrap();
-            let mut late: Vec<_> = (0..ROUNDS)
+            let mut overruns: Vec<_> = (0..ROUNDS)
                 .map(|_| runtime.block_on(overrun(kind, &plugin, limits)))
                 .collect();
-            late.sort_by(f64::total_cmp);
+            overruns.sort_by(f64::total_cmp);
             println!(
                 "{:<34} {name:>10} {:>8.1} {:>8.1}",
                 kind.name,
-                late.get(ROUNDS / 2).unwrap(),
-                late.get(ROUNDS * 99 / 100).unwrap()
+                overruns.get(ROUNDS / 2).unwrap(),
+                overruns.get(ROUNDS * 99 / 100).unwrap()
             );
         }
     }
 }
 
-/// Milliseconds from the deadline until the call has ended.
+/// Returns the time from the deadline until the end of the call, in milliseconds.
 async fn overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) -> f64 {
     let timeout_ms = kind.deadline_ms(&limits);
     let limits = Limits {
@@ -78,12 +78,12 @@ async fn overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) -> f64 {
     let call = Admitted::for_test(call, limits);
     let start = Instant::now();
     let outcome = plugin.execute(&call).await;
-    let took = start.elapsed().as_secs_f64() * 1e3;
+    let duration = start.elapsed().as_secs_f64() * 1e3;
     assert_eq!(
         outcome.ending,
         Ending::Timeout { limit_ms: timeout_ms },
         "{}",
         kind.name
     );
-    took - timeout_ms as f64
+    duration - timeout_ms as f64
 }

@@ -1,9 +1,9 @@
-//! The tool that the benchmarks call: a tiny addition, and kernels that keep a processor busy.
+//! The tool that the benchmarks call: a small addition, and kernels that use a lot of processor time.
 
 use art_sdk::prelude::*;
 use sha2::{Digest, Sha256};
 
-/// What is to be computed.
+/// The computation.
 #[args]
 pub struct Input {
     /// The operation.
@@ -48,15 +48,14 @@ pub fn bench(input: Input) -> Result<Output> {
     Ok(Output { value: compute(&input) })
 }
 
-/// Returns one native call with what the contract gives and takes: an input and a context of its own, an outcome.
+/// Calls the tool natively, with the input, the context and the outcome of the contract.
 #[cfg(not(target_family = "wasm"))]
 pub fn call(input: &str) -> Outcome<String> {
     let input = input.to_owned();
     BENCH.run(&input, &Context::for_test())
 }
 
-/// Returns the same work without the tool around it. The kernels are functions of their own on both sides, as they
-/// would be in tools of their own.
+/// Does the work of the tool without its input and output. The kernels are not inlined, so that both sides compile them alike.
 #[must_use]
 pub fn compute(input: &Input) -> u64 {
     match input.op {

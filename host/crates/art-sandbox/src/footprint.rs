@@ -1,0 +1,74 @@
+//! Estimates how much memory of the host a loaded component takes, from its bytes and before it is compiled.
+//!
+//! The compiled code is in a mapped file and is not counted. The engine also keeps a record with names for each import, export and
+//! type. An entry of a few bytes in the file becomes a record of some hundred bytes in memory, so the estimate counts records.
+
+use wasmparser::Payload;
+
+use crate::error::LoadError;
+
+/// Maximum number of imports of all modules of a component together. A tool in Rust has a few dozen. A component that links an
+/// interpreter out of several modules has a few thousand.
+const MAX_IMPORTS: u64 = 10_000;
+/// Maximum memory of the host for one component, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The estimate for the sections that were read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Footprint {
+    imports: u64,
+    bytes: u64,
+}
+
+impl Footprint {
+    /// Adds a section of the component, or of a module or component in it.
+    ///
+    /// # Errors
+    /// [`LoadError::TooManyImports`] or [`LoadError::FootprintTooLarge`] when a limit is exceeded.
+    pub(crate) fn add(&mut self, payload: &Payload<'_>) -> Result<(), LoadError> {
+        let (records, record_bytes) = records(payload);
+        if matches!(payload, Payload::ImportSection(_) | Payload::ComponentImportSection(_)) {
+            self.imports = self.imports.saturating_add(records);
+        }
+        self.bytes = self.bytes.saturating_add(records.saturating_mul(record_bytes));
+        if self.imports > MAX_IMPORTS {
+            return Err(LoadError::TooManyImports { limit: MAX_IMPORTS });
+        }
+        if self.bytes > MAX_BYTES {
+            return Err(LoadError::FootprintTooLarge { limit: MAX_BYTES });
+        }
+        Ok(())
+    }
+
+    /// Returns the estimate, in bytes. It is an upper bound.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Returns the number of records that the engine keeps for a section, and the size of one in bytes. It is the number of entries in
+/// the section's header or, where entries can be nested, the number of bytes of the section.
+fn records(payload: &Payload<'_>) -> (u64, u64) {
+    let bytes = |range: std::ops::Range<usize>| range.len() as u64;
+    match payload {
+        Payload::ImportSection(section) => (section.count().into(), 600),
+        Payload::TypeSection(section) => (bytes(section.range()), 64),
+        Payload::FunctionSection(section) => (section.count().into(), 64),
+        Payload::TableSection(section) => (section.count().into(), 200),
+        Payload::MemorySection(section) => (section.count().into(), 400),
+        Payload::TagSection(section) => (section.count().into(), 64),
+        Payload::GlobalSection(section) => (section.count().into(), 100),
+        Payload::ExportSection(section) => (section.count().into(), 300),
+        Payload::ElementSection(section) => (bytes(section.range()), 16),
+        Payload::DataSection(section) => (section.count().into(), 100),
+        Payload::CoreTypeSection(section) => (bytes(section.range()), 64),
+        Payload::ComponentTypeSection(section) => (bytes(section.range()), 64),
+        Payload::ComponentImportSection(section) => (section.count().into(), 600),
+        Payload::ComponentExportSection(section) => (section.count().into(), 300),
+        Payload::ComponentAliasSection(section) => (section.count().into(), 300),
+        Payload::ComponentCanonicalSection(section) => (section.count().into(), 300),
+        Payload::InstanceSection(section) => (bytes(section.range()), 64),
+        Payload::ComponentInstanceSection(section) => (bytes(section.range()), 64),
+        _ => (0, 0),
+    }
+}

@@ -1,0 +1,509 @@
+//! Rewrites core modules before they are compiled, so that the engine checks the fuel of a guest often enough.
+//!
+//! The engine checks the fuel at the start of a function, at the start of each iteration of a loop, and before it copies or fills
+//! memory. So an empty loop is inserted into long code that has no check, and an instruction that copies or fills a lot of memory is
+//! replaced by a call of a function that does it in chunks. All other bytes stay the same.
+
+use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
+use wasmtime::OperatorCost;
+
+use crate::prices::prices;
+
+/// Maximum number of bytes that one instruction copies or fills.
+const CHUNK_BYTES: u32 = 256 << 10;
+/// Maximum fuel that a function uses between two checks.
+const MAX_UNCHECKED_FUEL: i64 = 10_000;
+/// Maximum fuel that a function uses between the return of a call and the next check. It is low because the functions of a deep
+/// recursion return one after the other without a check.
+const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 100;
+/// Maximum depth of components within components. The bytes of a component are parsed once for each level.
+const MAX_DEPTH: u32 = 32;
+
+// Sections of a component.
+const MODULE_SECTION: u8 = 1;
+const COMPONENT_SECTION: u8 = 4;
+// Sections of a module.
+const TYPE_SECTION: u8 = 1;
+const FUNCTION_SECTION: u8 = 3;
+const CODE_SECTION: u8 = 10;
+
+/// `(loop)`: the engine checks the fuel where a loop begins.
+const CHECK: [u8; 3] = [0x03, 0x40, 0x0b];
+
+/// Returns the component with all its core modules rewritten.
+///
+/// # Errors
+/// Fails if the component cannot be parsed, is nested too deeply, or has a module with several memories. The engine's own setting
+/// allows several memories, because the adapters that it generates need them.
+pub(crate) fn instrument(component: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    instrument_component(component, &prices(), 0)
+}
+
+fn instrument_component(component: &[u8], prices: &OperatorCost, depth: u32) -> wasmtime::Result<Vec<u8>> {
+    if depth > MAX_DEPTH {
+        return refuse(format!(
+            "the component contains components more than {MAX_DEPTH} levels deep"
+        ));
+    }
+    map_sections(component, |id, content| match id {
+        MODULE_SECTION => Module::read(content, prices)?.write(content),
+        COMPONENT_SECTION => instrument_component(content, prices, depth + 1),
+        _ => Ok(content.to_vec()),
+    })
+}
+
+fn refuse<T>(reason: String) -> wasmtime::Result<T> {
+    Err(wasmtime::Error::msg(reason))
+}
+
+/// Replaces the content of each section of a module or a component.
+fn map_sections(wasm: &[u8], mut map: impl FnMut(u8, &[u8]) -> wasmtime::Result<Vec<u8>>) -> wasmtime::Result<Vec<u8>> {
+    const HEADER: usize = 8;
+    let mut reader = BinaryReader::new(wasm, 0);
+    let mut mapped = reader.read_bytes(HEADER)?.to_vec();
+    while !reader.eof() {
+        let id = reader.read_u8()?;
+        let size = reader.read_var_u32()?;
+        let content = map(id, reader.read_bytes(size as usize)?)?;
+        mapped.push(id);
+        push_leb128(&mut mapped, content.len())?;
+        mapped.extend(content);
+    }
+    Ok(mapped)
+}
+
+/// The parts of a core module that are needed to rewrite it.
+#[derive(Default)]
+struct Module {
+    /// Number of parameters of each type.
+    parameter_counts: Vec<u32>,
+    /// Type index of each function that the module defines.
+    function_types: Vec<u32>,
+    /// Number of functions, imported and defined.
+    functions: u32,
+    /// Number of memories, imported and defined.
+    memories: u32,
+    /// Rewritten bodies of the functions that the module defines.
+    bodies: Vec<Vec<u8>>,
+    /// Functions appended to those of the module.
+    chunked: Vec<ChunkedFunction>,
+}
+
+/// A function that does the work of a bulk memory instruction in chunks.
+struct ChunkedFunction {
+    instruction: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Module {
+    fn read(wasm: &[u8], prices: &OperatorCost) -> wasmtime::Result<Self> {
+        let mut module = Self::default();
+        for payload in Parser::new(0).parse_all(wasm) {
+            match payload? {
+                Payload::TypeSection(section) => {
+                    for group in section {
+                        module.parameter_counts.extend(group?.types().map(parameter_count));
+                    }
+                }
+                Payload::ImportSection(section) => {
+                    for import in section.into_imports() {
+                        module.count_import(import?.ty);
+                    }
+                }
+                Payload::FunctionSection(section) => {
+                    module.functions = module.functions.saturating_add(section.count());
+                    module.function_types = section.into_iter().collect::<Result<_, _>>()?;
+                }
+                Payload::MemorySection(section) => module.memories = module.memories.saturating_add(section.count()),
+                Payload::CodeSectionEntry(body) => module.instrument_body(wasm, &body, prices)?,
+                _ => {}
+            }
+        }
+        if module.memories > 1 {
+            return refuse("a core module of the component has multiple memories; only one is allowed".to_owned());
+        }
+        Ok(module)
+    }
+
+    fn count_import(&mut self, import: TypeRef) {
+        match import {
+            TypeRef::Func(_) | TypeRef::FuncExact(_) => self.functions = self.functions.saturating_add(1),
+            TypeRef::Memory(_) => self.memories = self.memories.saturating_add(1),
+            _ => {}
+        }
+    }
+
+    /// Rewrites one function and appends it to `bodies`.
+    fn instrument_body(&mut self, wasm: &[u8], body: &FunctionBody<'_>, prices: &OperatorCost) -> wasmtime::Result<()> {
+        let mut operators = body.get_operators_reader()?;
+        // `copied` is the offset in `wasm` up to which the body has been written.
+        let (mut code, mut copied) = (Vec::new(), operators.original_position());
+        let locals = Locals::of(body, bytes(wasm, body.range().start, copied))?;
+        let mut length_local = None;
+        let mut unchecked = UncheckedFuel::default();
+        // The value of an `i32.const` just before: a bulk instruction takes its length from there.
+        let mut constant = None;
+        while !operators.eof() {
+            let (operator, at) = operators.read_with_offset()?;
+            let next = operators.original_position();
+            let price = prices.cost(&operator);
+            if unchecked.would_exceed_limit(price) {
+                code.extend(bytes(wasm, copied, at));
+                code.extend(CHECK);
+                copied = at;
+                unchecked.reset();
+            }
+            if constant.is_none_or(|length| length > CHUNK_BYTES)
+                && let Some(function) = self.chunked_function(&operator, bytes(wasm, at, next))
+            {
+                code.extend(bytes(wasm, copied, at));
+                let local = *length_local.get_or_insert(self.parameters().saturating_add(locals.count));
+                self.push_bulk_operation(&mut code, local, bytes(wasm, at, next), function)?;
+                copied = next;
+            }
+            unchecked.pass(&operator, price);
+            constant = match operator {
+                Operator::I32Const { value } => Some(value.cast_unsigned()),
+                _ => None,
+            };
+        }
+        code.extend(bytes(wasm, copied, body.range().end));
+        self.bodies
+            .push([locals.encode(length_local.is_some())?, code].concat());
+        Ok(())
+    }
+
+    /// Returns the number of parameters of the function whose body is rewritten next.
+    fn parameters(&self) -> u32 {
+        let ty = self.function_types.get(self.bodies.len());
+        let parameters = ty.and_then(|ty| self.parameter_counts.get(*ty as usize));
+        // The compiler refuses a function without a type.
+        parameters.copied().unwrap_or_default()
+    }
+
+    /// Writes code that stores the length of a bulk memory instruction in `length_local` and compares it: up to one chunk, which is
+    /// the common case, it runs the instruction itself; above that, it calls `function`.
+    fn push_bulk_operation(
+        &self,
+        code: &mut Vec<u8>,
+        length_local: u32,
+        instruction: &[u8],
+        function: usize,
+    ) -> wasmtime::Result<()> {
+        for access in [LOCAL_TEE, LOCAL_GET] {
+            code.push(access);
+            push_leb128(code, length_local as usize)?;
+        }
+        code.extend([&CHUNK_CONST[..], &LESS_OR_EQUAL].concat());
+        code.push(IF_WITH_TYPE);
+        push_leb128(code, self.parameter_counts.len())?;
+        // A block type is a signed LEB128, so its last byte must not have the sign bit.
+        if let Some(last) = code.last_mut().filter(|last| **last & 0x40 != 0) {
+            *last |= 0x80;
+            code.push(0);
+        }
+        code.extend(instruction);
+        code.extend([ELSE, CALL]);
+        push_leb128(code, function)?;
+        code.extend(END);
+        Ok(())
+    }
+
+    /// Returns the index of the function that does the work of a bulk memory instruction in chunks, and adds that function if it does
+    /// not exist yet. Returns `None` for other instructions.
+    fn chunked_function(&mut self, operator: &Operator<'_>, instruction: &[u8]) -> Option<usize> {
+        let chunked_body = match operator {
+            Operator::MemoryCopy { .. } => copy_in_chunks,
+            Operator::MemoryFill { .. } => fill_in_chunks,
+            Operator::MemoryInit { .. } => init_in_chunks,
+            _ => return None,
+        };
+        let existing = self
+            .chunked
+            .iter()
+            .position(|function| function.instruction == instruction);
+        let index = existing.unwrap_or_else(|| {
+            self.chunked.push(ChunkedFunction {
+                instruction: instruction.to_vec(),
+                body: chunked_body(instruction),
+            });
+            self.chunked.len() - 1
+        });
+        Some(self.functions as usize + index)
+    }
+
+    fn write(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+        let added = self.chunked.len();
+        map_sections(wasm, |id, content| match id {
+            TYPE_SECTION if added > 0 => with_entries(content, 1, &BULK_TYPE),
+            FUNCTION_SECTION if added > 0 => {
+                let mut type_indices = Vec::new();
+                (0..added).try_for_each(|_| push_leb128(&mut type_indices, self.parameter_counts.len()))?;
+                with_entries(content, added, &type_indices)
+            }
+            CODE_SECTION => self.code_section(),
+            _ => Ok(content.to_vec()),
+        })
+    }
+
+    fn code_section(&self) -> wasmtime::Result<Vec<u8>> {
+        let mut code = Vec::new();
+        push_leb128(&mut code, self.bodies.len() + self.chunked.len())?;
+        let chunked = self.chunked.iter().map(|function| &function.body);
+        for body in self.bodies.iter().chain(chunked) {
+            push_leb128(&mut code, body.len())?;
+            code.extend(body);
+        }
+        Ok(code)
+    }
+}
+
+fn parameter_count(ty: &SubType) -> u32 {
+    match &ty.composite_type.inner {
+        CompositeInnerType::Func(ty) => ty.params().len() as u32,
+        _ => 0,
+    }
+}
+
+/// The local variables of a function, without its parameters.
+struct Locals<'a> {
+    count: u32,
+    groups: u32,
+    /// The encoded groups, each a count and a type.
+    encoded: &'a [u8],
+}
+
+impl<'a> Locals<'a> {
+    /// Parses the locals of `body`, whose encoding is `section`.
+    fn of(body: &FunctionBody<'_>, section: &'a [u8]) -> wasmtime::Result<Self> {
+        let mut count = 0_u32;
+        for group in body.get_locals_reader()? {
+            count = count.saturating_add(group?.0);
+        }
+        let mut reader = BinaryReader::new(section, 0);
+        let groups = reader.read_var_u32()?;
+        let encoded = reader.read_bytes(reader.bytes_remaining())?;
+        Ok(Self { count, groups, encoded })
+    }
+
+    /// Returns the encoded locals, followed by one more of type `i32` if `with_i32` is set.
+    fn encode(&self, with_i32: bool) -> wasmtime::Result<Vec<u8>> {
+        const ONE_I32: [u8; 2] = [1, 0x7f];
+        let mut section = Vec::new();
+        push_leb128(&mut section, self.groups as usize + usize::from(with_i32))?;
+        section.extend(self.encoded);
+        section.extend(ONE_I32.iter().filter(|_| with_i32));
+        Ok(section)
+    }
+}
+
+fn bytes(wasm: &[u8], from: usize, to: usize) -> &[u8] {
+    wasm.get(from..to).unwrap_or_default()
+}
+
+/// Returns a section with `count` more entries at its end.
+fn with_entries(section: &[u8], count: usize, entries: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    let mut reader = BinaryReader::new(section, 0);
+    let mut extended = Vec::new();
+    push_leb128(&mut extended, reader.read_var_u32()? as usize + count)?;
+    extended.extend(reader.read_bytes(reader.bytes_remaining())?);
+    extended.extend(entries);
+    Ok(extended)
+}
+
+/// Appends `number` as an unsigned LEB128 of 32 bits.
+fn push_leb128(code: &mut Vec<u8>, number: usize) -> wasmtime::Result<()> {
+    let mut rest = u32::try_from(number)?;
+    while rest >= 0x80 {
+        code.push((rest & 0x7f) as u8 | 0x80);
+        rest >>= 7;
+    }
+    code.push(rest as u8);
+    Ok(())
+}
+
+/// Upper bound of the fuel that was used since the last check, at one position in a function.
+#[derive(Debug, Default)]
+struct UncheckedFuel {
+    fuel: i64,
+    /// The blocks, loops and `if`s around the position.
+    labels: Vec<Label>,
+}
+
+/// A block, a loop or an `if` around a position.
+#[derive(Debug, Default)]
+struct Label {
+    /// A branch to a loop leads to its start, where the fuel is checked.
+    is_loop: bool,
+    /// Maximum unchecked fuel of all branches to the end of the block.
+    fuel_at_end: i64,
+    /// Unchecked fuel at the start of the `else` branch, which may come later or not exist.
+    fuel_at_else: i64,
+}
+
+impl UncheckedFuel {
+    fn would_exceed_limit(&self, price: i64) -> bool {
+        self.fuel + price > MAX_UNCHECKED_FUEL
+    }
+
+    /// Records that the fuel is checked here, or that the code after this position cannot be reached from before it.
+    fn reset(&mut self) {
+        self.fuel = 0;
+    }
+
+    /// Moves past an instruction.
+    fn pass(&mut self, operator: &Operator<'_>, price: i64) {
+        self.fuel += price;
+        match operator {
+            Operator::Block { .. } | Operator::TryTable { .. } => self.labels.push(Label::default()),
+            Operator::Loop { .. } => {
+                self.reset();
+                self.labels.push(Label {
+                    is_loop: true,
+                    ..Label::default()
+                });
+            }
+            Operator::If { .. } => self.labels.push(Label {
+                fuel_at_else: self.fuel,
+                ..Label::default()
+            }),
+            Operator::Else => self.go_to_else(),
+            Operator::End => self.go_to_end(),
+            Operator::BrIf { relative_depth } => self.branch(*relative_depth),
+            Operator::Br { relative_depth } => {
+                self.branch(*relative_depth);
+                self.reset();
+            }
+            Operator::BrTable { targets } => {
+                targets.targets().flatten().for_each(|depth| self.branch(depth));
+                self.branch(targets.default());
+                self.reset();
+            }
+            Operator::Call { .. } | Operator::CallIndirect { .. } => {
+                self.fuel = self.fuel.max(MAX_UNCHECKED_FUEL - MAX_UNCHECKED_FUEL_AFTER_CALL);
+            }
+            Operator::Return | Operator::Unreachable => self.reset(),
+            _ => {}
+        }
+    }
+
+    fn go_to_else(&mut self) {
+        if let Some(label) = self.labels.last_mut() {
+            label.fuel_at_end = label.fuel_at_end.max(self.fuel);
+            self.fuel = std::mem::take(&mut label.fuel_at_else);
+        }
+    }
+
+    fn go_to_end(&mut self) {
+        if let Some(label) = self.labels.pop() {
+            self.fuel = self.fuel.max(label.fuel_at_end).max(label.fuel_at_else);
+        }
+    }
+
+    fn branch(&mut self, depth: u32) {
+        let fuel = self.fuel;
+        if let Some(label) = self.labels.iter_mut().rev().nth(depth as usize)
+            && !label.is_loop
+        {
+            label.fuel_at_end = label.fuel_at_end.max(fuel);
+        }
+    }
+}
+
+/// Type of a function that does the work of a bulk memory instruction: three parameters of type `i32`, no result.
+const BULK_TYPE: [u8; 6] = [0x60, 3, 0x7f, 0x7f, 0x7f, 0];
+
+// Instructions.
+const CALL: u8 = 0x10;
+const IF_WITH_TYPE: u8 = 0x04;
+const ELSE: u8 = 0x05;
+const LOCAL_GET: u8 = 0x20;
+const LOCAL_TEE: u8 = 0x22;
+const GET_DESTINATION: [u8; 2] = [0x20, 0];
+const GET_SOURCE: [u8; 2] = [0x20, 1];
+const GET_LENGTH: [u8; 2] = [0x20, 2];
+/// `i32.const` of [`CHUNK_BYTES`].
+const CHUNK_CONST: [u8; 4] = [0x41, 0x80, 0x80, 0x10];
+const ADD: [u8; 1] = [0x6a];
+const LESS_OR_EQUAL: [u8; 1] = [0x4d];
+const IF: [u8; 2] = [0x04, 0x40];
+const LOOP: [u8; 2] = [0x03, 0x40];
+const END: [u8; 1] = [0x0b];
+const RETURN: [u8; 1] = [0x0f];
+/// `br 0`, which continues the loop around it.
+const CONTINUE: [u8; 2] = [0x0c, 0];
+/// Subtracts one chunk from the length.
+const SHORTEN_LENGTH: [u8; 9] = [0x20, 2, 0x41, 0x80, 0x80, 0x10, 0x6b, 0x21, 2];
+const NO_LOCALS: [u8; 1] = [0];
+
+// The functions below write the bodies of functions that have the parameters of a bulk memory instruction and do the same in chunks.
+// An address out of bounds traps only when its chunk is reached. That makes no difference, since the instance ends with the trap and
+// nobody sees what the chunks before it wrote.
+
+fn fill_in_chunks(instruction: &[u8]) -> Vec<u8> {
+    [&NO_LOCALS[..], &ascending(instruction, false), &END].concat()
+}
+
+fn init_in_chunks(instruction: &[u8]) -> Vec<u8> {
+    [&NO_LOCALS[..], &ascending(instruction, true), &END].concat()
+}
+
+/// Copies in the direction in which no source byte is overwritten before it is read.
+fn copy_in_chunks(instruction: &[u8]) -> Vec<u8> {
+    let destination_is_below = [&GET_DESTINATION[..], &GET_SOURCE, &LESS_OR_EQUAL].concat();
+    let (up, down) = (ascending(instruction, true), descending(instruction));
+    [&NO_LOCALS[..], &destination_is_below, &IF, &up, &END, &down, &END].concat()
+}
+
+/// Returns code that processes what is left and returns, if that is one chunk or less.
+fn last_chunk(instruction: &[u8]) -> Vec<u8> {
+    [
+        &GET_LENGTH[..],
+        &CHUNK_CONST,
+        &LESS_OR_EQUAL,
+        &IF,
+        &GET_DESTINATION,
+        &GET_SOURCE,
+        &GET_LENGTH,
+        instruction,
+        &RETURN,
+        &END,
+    ]
+    .concat()
+}
+
+/// Returns a loop over the chunks, the lowest address first.
+fn ascending(instruction: &[u8], source_is_address: bool) -> Vec<u8> {
+    let chunk = [&GET_DESTINATION[..], &GET_SOURCE, &CHUNK_CONST, instruction].concat();
+    let advance = |local: u8| [&[0x20, local][..], &CHUNK_CONST, &ADD, &[0x21, local]].concat();
+    let source = if source_is_address { advance(1) } else { Vec::new() };
+    let last = last_chunk(instruction);
+    [
+        &LOOP[..],
+        &last,
+        &chunk,
+        &advance(0),
+        &source,
+        &SHORTEN_LENGTH,
+        &CONTINUE,
+        &END,
+    ]
+    .concat()
+}
+
+/// Returns a loop over the chunks, the highest address first.
+fn descending(instruction: &[u8]) -> Vec<u8> {
+    let chunk = [
+        &GET_DESTINATION[..],
+        &GET_LENGTH,
+        &ADD,
+        &GET_SOURCE,
+        &GET_LENGTH,
+        &ADD,
+        &CHUNK_CONST,
+        instruction,
+    ]
+    .concat();
+    let last = last_chunk(instruction);
+    [&LOOP[..], &last, &SHORTEN_LENGTH, &chunk, &CONTINUE, &END].concat()
+}
