@@ -77,7 +77,8 @@ impl Filling {
             if !members.contains_key(name)
                 && let Some(default) = property.get("default")
             {
-                self.bytes = self.bytes.checked_sub(text_len(default)).ok_or(TooManyDefaults)?;
+                let added = name.len() + text_len(default);
+                self.bytes = self.bytes.checked_sub(added).ok_or(TooManyDefaults)?;
                 members.insert(name.clone(), default.clone());
             }
             if let Some(member) = members.get_mut(name) {
@@ -143,6 +144,13 @@ mod tests {
         let all = vec![json!({"items": {"properties": {"a": {}}}}); 500];
         let mut value = json!(vec![json!({}); 10_000]);
         assert_eq!(fill(&json!({"allOf": all}), &mut value, 1 << 20), Err(TooManyDefaults));
+    }
+
+    #[test]
+    fn the_names_of_defaults_count_as_they_are_copied() {
+        let schema = json!({"items": {"properties": {"n".repeat(1_000): {"default": 1}}}});
+        let mut value = json!(vec![json!({}); 1_000]);
+        assert_eq!(fill(&schema, &mut value, 256 << 10), Err(TooManyDefaults));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::admission::{Cost, Root, SchemaProblem, Tree, admit, multiple_of, pattern_options, unique_items};
 use crate::defaults::{self, TooManyDefaults};
 use crate::shape::Shape;
-use crate::violation::{MAX_VIOLATIONS, Violations, describe};
+use crate::violation::{Violations, describe};
 
 /// An admitted schema in its compiled form.
 ///
@@ -88,7 +88,7 @@ impl CompiledSchema {
         if self.validator.is_valid(value) {
             return Ok(());
         }
-        if !self.cost.allows_listing(shape) {
+        if !self.cost.allows_listing(shape, value) {
             return Err(Violations::whole(
                 root,
                 "does not match its schema, and is too large to say where",
@@ -96,11 +96,7 @@ impl CompiledSchema {
         }
         let mut violations = Violations::default();
         for error in self.validator.iter_errors(value) {
-            if violations.listed.len() < MAX_VIOLATIONS {
-                violations.listed.push(describe(&error, &self.schema, root));
-            } else {
-                violations.more += 1;
-            }
+            violations.add(|| describe(&error, &self.schema, root));
         }
         Err(violations)
     }

@@ -7,6 +7,11 @@ pub const MAX_DEPTH: usize = 64;
 /// Values in an input or an output, containers included.
 pub const MAX_NODES: usize = 50_000;
 
+/// Bytes of text that cost as much as one more value: a text is compared, hashed and counted many bytes at a time.
+const TEXT_UNIT: usize = 32;
+/// Bytes of a path that cost as much as one more value.
+const PATH_UNIT: usize = 64;
+
 /// How large a JSON value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
@@ -47,6 +52,11 @@ impl Shape {
     /// Fails if it is deeper or has more values than any may have.
     pub fn of_payload(value: &Value) -> Result<Self, TooLarge> {
         Self::measure(value, MAX_DEPTH, MAX_NODES)
+    }
+
+    /// Returns how many values cost as much as this one: each part counts, and so does text.
+    pub(crate) fn units(&self) -> u64 {
+        (self.nodes as u64).saturating_add(text_units(self.text_bytes))
     }
 
     /// Returns the shape of both values together.
@@ -108,6 +118,29 @@ impl Shape {
         }
         Ok(())
     }
+}
+
+/// Returns how many values cost as much as so many bytes of text.
+pub(crate) fn text_units(bytes: usize) -> u64 {
+    (bytes / TEXT_UNIT) as u64
+}
+
+/// Returns how many values cost as much as the paths to all parts of `value`.
+pub(crate) fn path_units(value: &Value) -> u64 {
+    /// A separator and the position of an item.
+    const POSITION: usize = 6;
+    fn below(value: &Value, path: usize) -> u64 {
+        let parts: u64 = match value {
+            Value::Array(items) => items.iter().map(|item| below(item, path + POSITION)).sum(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, member)| below(member, path + 1 + name.len()))
+                .sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        };
+        1 + (path / PATH_UNIT) as u64 + parts
+    }
+    below(value, 0)
 }
 
 /// Returns the length of the compact JSON text of `value`, without making the text.

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// Violations that are listed; the others are counted.
 pub const MAX_VIOLATIONS: usize = 20;
+/// Bytes of the listed violations, after which no other one is listed.
+const MAX_LISTED_BYTES: usize = 16 << 10;
 /// Characters of one path and of one detail; both hold names that a model or a tool chose.
 const SHOWN: usize = 200;
 /// Names listed of a set.
@@ -28,6 +30,16 @@ impl Violations {
         Self {
             listed: vec![format!("{root} {message}")],
             more: 0,
+        }
+    }
+
+    /// Lists one more violation, or counts it.
+    pub(crate) fn add(&mut self, describe: impl FnOnce() -> String) {
+        let bytes: usize = self.listed.iter().map(String::len).sum();
+        if self.listed.len() < MAX_VIOLATIONS && bytes < MAX_LISTED_BYTES {
+            self.listed.push(describe());
+        } else {
+            self.more += 1;
         }
     }
 }
@@ -63,7 +75,7 @@ fn message(error: &ValidationError<'_>, schema: &Value) -> String {
             )
         }
         Kind::Enum { options } => match options.as_array() {
-            Some(options) => format!("must be one of {}", list(options.iter().map(json))),
+            Some(options) => format!("must be one of {}", list(options.iter(), json)),
             None => "must be one of the allowed values".to_owned(),
         },
         Kind::Constant { expected_value } => format!("must be {}", json(expected_value)),
@@ -116,12 +128,11 @@ fn allowed(error: &ValidationError<'_>, schema: &Value) -> String {
 }
 
 fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
-    list(all.map(|name| json(&Value::from(truncate(name, SHOWN)))))
+    list(all, |name| json(&Value::from(truncate(name, SHOWN))))
 }
 
-fn list(all: impl Iterator<Item = String>) -> String {
-    let mut all = all.peekable();
-    let mut shown = all.by_ref().take(NAMES).collect::<Vec<_>>().join(", ");
+fn list<T>(mut all: impl Iterator<Item = T>, show: impl Fn(T) -> String) -> String {
+    let mut shown = all.by_ref().take(NAMES).map(show).collect::<Vec<_>>().join(", ");
     let more = all.count();
     if more > 0 {
         shown.push_str(&format!(" and {more} more"));

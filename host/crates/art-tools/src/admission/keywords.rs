@@ -15,8 +15,8 @@ pub(super) enum Applies {
     Here,
     /// A part of the value, or the name of one.
     Part,
-    /// The parts that the other schemas did not evaluate, which are tried again to find them.
-    Left,
+    /// A part of the value, which `unevaluated*` beside or around it tries again to find out whether it was evaluated.
+    Again,
     /// Not used until a reference names it.
     Nowhere,
 }
@@ -28,9 +28,9 @@ pub(super) fn holder(keyword: &str) -> Option<(Holder, Applies)> {
         "allOf" | "anyOf" | "oneOf" => (Holder::List, Applies::Here),
         "dependentSchemas" | "dependencies" => (Holder::Map, Applies::Here),
         "properties" | "patternProperties" => (Holder::Map, Applies::Part),
-        "additionalProperties" | "propertyNames" | "items" | "contains" => (Holder::One, Applies::Part),
+        "additionalProperties" | "propertyNames" | "items" => (Holder::One, Applies::Part),
         "prefixItems" => (Holder::List, Applies::Part),
-        "unevaluatedProperties" | "unevaluatedItems" => (Holder::One, Applies::Left),
+        "contains" | "unevaluatedProperties" | "unevaluatedItems" => (Holder::One, Applies::Again),
         "$defs" | "definitions" => (Holder::Map, Applies::Nowhere),
         "contentSchema" | "additionalItems" => (Holder::One, Applies::Nowhere),
         _ => return None,
@@ -70,12 +70,27 @@ fn is_assertion(keyword: &str) -> bool {
     )
 }
 
+/// Returns how many tries of a plain schema the keyword costs for each value, beside those of the schemas that it holds.
+pub(super) fn price(keyword: &str) -> u64 {
+    match keyword {
+        // Numbers are written and read as decimals.
+        "multipleOf" => 60,
+        // Every value below is hashed, objects in the order of their names.
+        "uniqueItems" => 20,
+        // Every name becomes a value of its own.
+        "propertyNames" => 5,
+        _ => 0,
+    }
+}
+
+/// Returns whether a keyword looks back at what the schemas beside it have evaluated.
+pub(super) fn looks_back(keyword: &str) -> bool {
+    matches!(keyword, "unevaluatedProperties" | "unevaluatedItems")
+}
+
 /// Returns whether the schemas of a keyword are tried twice on an invalid value: to find out, and to explain.
 pub(super) fn chooses(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "anyOf" | "oneOf" | "not" | "if" | "contains" | "propertyNames" | "unevaluatedProperties" | "unevaluatedItems"
-    )
+    looks_back(keyword) || matches!(keyword, "anyOf" | "oneOf" | "not" | "if" | "contains" | "propertyNames")
 }
 
 /// Keywords that make a reference mean something else than the place it names, or that load other vocabularies.

@@ -16,10 +16,11 @@ mod weight;
 use serde_json::Value;
 
 pub(crate) use multiple::multiple_of;
+pub(crate) use patterns::pattern_options;
 pub use problem::SchemaProblem;
 pub(crate) use unique::unique_items;
 
-use crate::shape::{Shape, text_len};
+use crate::shape::{Shape, path_units, text_len, text_units};
 
 /// Bytes of the compact text of a schema, as it is written and as a tree.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -35,6 +36,8 @@ pub const MAX_NESTING: usize = 2 * MAX_DEPTH;
 pub const MAX_REFERENCES: usize = 64;
 /// Bytes of a reference.
 pub const MAX_REFERENCE_BYTES: usize = 512;
+/// Bytes of the path to a schema.
+pub const MAX_POINTER_BYTES: usize = 4 << 10;
 /// Bytes of a pattern.
 pub const MAX_PATTERN_BYTES: usize = 512;
 /// Patterns in the tree.
@@ -45,18 +48,15 @@ pub const MAX_PATTERN_PROGRAM: usize = 512 << 10;
 pub const MAX_PATTERN_PROGRAMS: usize = 1 << 20;
 /// How often the schemas of a tree are tried on one value: once, unless `unevaluated*` has them tried again.
 pub const MAX_TRIES: u64 = 20_000;
-/// Times that a schema is tried on a part of one value, counted from above: a tenth of a second.
+/// Times that a schema is tried on a part of one value, counted from above.
 pub const MAX_WORK: u64 = 10_000_000;
 /// The same for collecting every violation, which costs memory as well.
-pub const MAX_LISTED_WORK: u64 = 300_000;
-/// Compiled programs of patterns in units of 256 bytes, times bytes of text: 2 KiB of programs may see 256 KiB of text. The
-/// worst patterns take a linear engine a tenth of a second for that, ordinary ones a millisecond.
-pub const MAX_PATTERN_WORK: u64 = 1 << 21;
+pub const MAX_LISTED_WORK: u64 = 250_000;
 /// The dialect of every schema.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Bytes of text that cost as much as one more value: a text is compared and counted many bytes at a time.
-const TEXT_UNIT: usize = 32;
+/// Tries that 256 bytes of the compiled program of a pattern cost for each byte of text, at worst.
+const PATTERN_STEPS: u64 = 7;
 
 /// What has to stand at the root of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,13 +104,9 @@ pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
     let cost = Cost {
         tries: weight.tries,
         patterns: weight.patterns,
-        passes: weight.choices + 1,
+        passes: weight.choices + 2,
     };
     Ok(Tree { schema, cost })
-}
-
-pub(crate) fn pattern_options() -> jsonschema::PatternOptions<jsonschema::Regex> {
-    patterns::options(MAX_PATTERN_PROGRAM)
 }
 
 fn check_dialect(schema: &Value) -> Result<(), SchemaProblem> {
@@ -130,47 +126,42 @@ impl From<crate::shape::TooLarge> for SchemaProblem {
     }
 }
 
-/// What applying a schema costs at most, as a function of the value.
+/// What applying a schema costs at most, as a function of the value. One unit of work takes 10 ns at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     tries: u64,
     patterns: u64,
-    /// How often all of it is done to say what is wrong.
+    /// How often all of it is done to find out that something is wrong, and what.
     passes: u64,
 }
 
 impl Cost {
-    /// Whether the schema may be applied to a value of this shape at all.
+    /// Returns whether the schema may be applied to a value of this shape at all.
     #[must_use]
     pub fn allows(&self, shape: &Shape) -> bool {
-        self.is_within(shape, MAX_WORK, MAX_PATTERN_WORK)
+        self.work(shape) <= MAX_WORK
     }
 
-    /// Whether applying the schema to a value of this shape takes a millisecond at most, so that it holds up nobody.
+    /// Returns whether applying the schema to a value of this shape takes a millisecond at most, so that it holds up nobody.
     #[must_use]
     pub fn is_light(&self, shape: &Shape) -> bool {
-        self.is_within(shape, MAX_WORK / 100, MAX_PATTERN_WORK / 500)
+        self.work(shape) <= MAX_WORK / 100
     }
 
-    /// Whether every violation of such a value may be collected.
+    /// Returns whether every violation of this value may be collected. Each keeps the path to what is wrong.
     #[must_use]
-    pub fn allows_listing(&self, shape: &Shape) -> bool {
+    pub fn allows_listing(&self, shape: &Shape, value: &Value) -> bool {
         let all = |work: u64| work.saturating_mul(self.passes);
-        all(self.work(shape)) <= MAX_LISTED_WORK && all(self.pattern_work(shape)) <= MAX_PATTERN_WORK
-    }
-
-    fn is_within(&self, shape: &Shape, work: u64, pattern_work: u64) -> bool {
-        self.work(shape) <= work && self.pattern_work(shape) <= pattern_work
+        let kept = path_units(value).saturating_add(text_units(shape.text_bytes));
+        all(self.work(shape)) <= MAX_WORK && all(self.tries.saturating_mul(kept)) <= MAX_LISTED_WORK
     }
 
     fn work(&self, shape: &Shape) -> u64 {
-        let values = shape.nodes.saturating_add(shape.text_bytes / TEXT_UNIT);
-        self.tries.saturating_mul(u64::try_from(values).unwrap_or(u64::MAX))
-    }
-
-    fn pattern_work(&self, shape: &Shape) -> u64 {
-        let text = u64::try_from(shape.text_bytes).unwrap_or(u64::MAX);
-        self.patterns.saturating_mul(text)
+        let tries = self.tries.saturating_mul(shape.units());
+        // A match costs something even on an empty text.
+        let matched = (shape.nodes as u64).saturating_add(shape.text_bytes as u64);
+        let matching = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(matched);
+        tries.saturating_add(matching)
     }
 }
 

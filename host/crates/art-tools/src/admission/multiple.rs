@@ -6,9 +6,6 @@ use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Number, Value};
 
-/// Schemas that could be tried in the time that one number takes.
-pub(super) const TRIES: usize = 20;
-
 #[derive(Debug)]
 struct MultipleOf {
     number: Number,

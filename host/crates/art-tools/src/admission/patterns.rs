@@ -4,13 +4,18 @@ use std::collections::HashMap;
 
 use art_core::text::truncate;
 use jsonschema::PatternOptions;
-use serde_json::json;
+use jsonschema_regex::to_rust_regex;
+use regex_automata::nfa::thompson::{Config, NFA};
 
 use super::problem::SchemaProblem;
 use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
 /// Bytes of compiled program that count as one unit of weight.
 const UNIT: usize = 256;
+/// Bytes of the compiled program of an empty pattern.
+const EMPTY: usize = 684;
+/// Bytes that the states of an automaton may take, which are made while a pattern is matched and kept for the next match.
+const PATTERN_CACHE: usize = 128 << 10;
 
 /// The patterns of a schema so far.
 #[derive(Debug, Default)]
@@ -37,13 +42,15 @@ impl<'s> Patterns<'s> {
         if self.program > MAX_PATTERN_PROGRAMS {
             return Err(SchemaProblem::PatternsTooLarge);
         }
-        let weight = u64::try_from(bytes / UNIT).unwrap_or(u64::MAX);
+        let weight = u64::try_from(bytes.saturating_sub(EMPTY) / UNIT)
+            .unwrap_or(u64::MAX)
+            .max(1);
         self.weights.insert(pattern, weight);
         Ok(weight)
     }
 }
 
-/// Returns bytes that the compiled program of a pattern fits into: one unit, two, four, and so on.
+/// Returns how many bytes the compiled program of a pattern has.
 fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
     let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
     if pattern.len() > MAX_PATTERN_BYTES {
@@ -52,24 +59,21 @@ fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
             bytes: pattern.len(),
         });
     }
-    let sizes = std::iter::successors(Some(UNIT), |size| size.checked_mul(2));
-    sizes
-        .take_while(|size| *size <= MAX_PATTERN_PROGRAM)
-        .find(|size| compiles(pattern, *size))
+    compile(pattern)
+        .map(|program| program.memory_usage())
         .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
 }
 
-/// Returns whether the validator's own translation of the pattern compiles to a program of at most `size` bytes.
-fn compiles(pattern: &str, size: usize) -> bool {
-    regex::RegexBuilder::new(pattern).size_limit(size).build().is_ok()
-        || jsonschema::draft202012::options()
-            .offline()
-            .with_pattern_options(options(size))
-            .build(&json!({ "patternProperties": { pattern: true } }))
-            .is_ok()
+/// Compiles the validator's own translation of a pattern.
+fn compile(pattern: &str) -> Option<NFA> {
+    let limits = Config::new().nfa_size_limit(Some(MAX_PATTERN_PROGRAM));
+    let translated = to_rust_regex(pattern).ok()?;
+    NFA::compiler().configure(limits).build(&translated).ok()
 }
 
-/// Returns the linear engine with a bounded program and a bounded cache.
-pub(super) fn options(size: usize) -> PatternOptions<jsonschema::Regex> {
-    PatternOptions::regex().size_limit(size).dfa_size_limit(size)
+/// Returns the linear engine with a bounded program and a bounded cache, which each pattern has twice.
+pub(crate) fn pattern_options() -> PatternOptions<jsonschema::Regex> {
+    PatternOptions::regex()
+        .size_limit(MAX_PATTERN_PROGRAM)
+        .dfa_size_limit(PATTERN_CACHE)
 }

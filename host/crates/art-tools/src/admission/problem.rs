@@ -1,8 +1,8 @@
 //! Why a schema is refused.
 
 use super::{
-    MAX_DEPTH, MAX_NODES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS, MAX_REFERENCE_BYTES, MAX_REFERENCES,
-    MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_TRIES,
+    MAX_DEPTH, MAX_NODES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS, MAX_POINTER_BYTES,
+    MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_TRIES,
 };
 
 /// Why a schema is refused. `at` is a JSON pointer into it.
@@ -14,6 +14,14 @@ pub enum SchemaProblem {
     /// The schemas are nested too deeply (D01).
     #[error("its schemas are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
+    /// The path to a schema is too long: everything that can go wrong there keeps a copy of it.
+    #[error(
+        "the names on the way to the schema at `{at}` have more than {MAX_POINTER_BYTES} bytes together: shorten them"
+    )]
+    PointerTooLong {
+        /// Where.
+        at: String,
+    },
     /// The schema has too many values.
     #[error("it has more than {MAX_NODES} values")]
     TooManyNodes,

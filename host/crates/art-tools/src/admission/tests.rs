@@ -532,6 +532,110 @@ fn looking_back_through_parts_counts_as_work() {
 }
 
 #[test]
+fn contains_beside_unevaluated_items_counts_each_time_that_it_is_tried() {
+    let nested = |levels: usize| {
+        (0..levels).fold(
+            json!(true),
+            |below, _| json!({"contains": below, "unevaluatedItems": false}),
+        )
+    };
+    let tries = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.tries);
+    for levels in 1..8 {
+        assert!(tries(levels + 1).unwrap() >= 2 * tries(levels).unwrap(), "{levels}");
+    }
+    assert_eq!(tries(20), Err(SchemaProblem::TooManyTries));
+}
+
+/// What checking a value costs.
+fn work(schema: &Value, value: &Value) -> u64 {
+    let shape = Shape::of_payload(value).unwrap();
+    admit(schema, Root::Any).unwrap().cost.work(&shape)
+}
+
+#[test]
+fn keywords_that_cost_more_than_a_comparison_are_priced_so() {
+    let items = json!((0..49_000).collect::<Vec<_>>());
+    let names: Value = (0..49_000).map(|n| (n.to_string(), json!(n))).collect();
+    for (keyword, schema, value) in [
+        ("uniqueItems", json!({"uniqueItems": true}), &items),
+        ("multipleOf", json!({"items": {"multipleOf": 0.1}}), &items),
+        ("propertyNames", json!({"propertyNames": {"maxLength": 9}}), &names),
+    ] {
+        let times = |n: usize| work(&json!({"allOf": vec![schema.clone(); n]}), value);
+        assert!(times(1) <= MAX_WORK && times(97) > MAX_WORK, "{keyword}: {}", times(97));
+    }
+    let nested = (0..30).fold(json!(true), |inner, _| json!({"uniqueItems": true, "items": inner}));
+    assert!(work(&nested, &items) > MAX_WORK);
+}
+
+#[test]
+fn long_texts_of_a_schema_count_as_what_they_are_compared_with() {
+    let long = "n".repeat(3_200);
+    let values = json!(vec![json!({"a": 1, "b": 2}); 10_000]);
+    for schema in [
+        json!({"required": [long]}),
+        json!({"properties": {long.clone(): true}}),
+        json!({"const": long}),
+        json!({"enum": [long]}),
+    ] {
+        assert!(work(&json!({"items": schema}), &values) > 100 * 30_000, "{schema}");
+    }
+}
+
+#[test]
+fn a_pattern_costs_something_on_every_text_however_short() {
+    let schema = json!({"items": {"pattern": "(a?){1500}b"}});
+    let empty = |n: usize| work(&schema, &json!(vec![""; n]));
+    assert!(empty(100) <= MAX_WORK && empty(49_000) > MAX_WORK);
+}
+
+#[test]
+fn a_pattern_of_many_repeats_is_refused_on_a_short_text_and_a_simple_one_is_not_on_a_long_one() {
+    let heavy = json!({"pattern": "(a|b)*a(a|b){1500}c"});
+    assert!(work(&heavy, &json!("ab".repeat(50))) <= MAX_WORK);
+    assert!(work(&heavy, &json!("ab".repeat(2_000))) > MAX_WORK);
+    for simple in ["^[a-z]+$", "^[A-Za-z_][A-Za-z0-9_]*$", "^\\d{4}-\\d{2}-\\d{2}$"] {
+        assert!(
+            work(&json!({"pattern": simple}), &json!("a".repeat(256 << 10))) <= MAX_WORK,
+            "{simple}"
+        );
+    }
+}
+
+#[test]
+fn violations_are_listed_only_while_the_paths_to_them_fit_into_memory() {
+    let under = |name: usize, items: usize| {
+        let value = json!({"n".repeat(name): vec![1; items]});
+        check(&json!({"additionalProperties": {"items": false}}), &value).unwrap_err()
+    };
+    assert!(under(10, 5_000).contains("must be absent"));
+    assert!(under(100_000, 5_000).contains("too large to say where"));
+}
+
+#[test]
+fn what_is_told_of_violations_is_bounded_in_bytes() {
+    let names = |prefix: &str| -> Map<_, _> { (0..8).map(|n| (format!("{prefix}{n:0250}"), json!(true))).collect() };
+    let closed = json!({"properties": names("other"), "additionalProperties": false});
+    let told = check(&json!({"allOf": vec![closed; 8]}), &json!(names(""))).unwrap_err();
+    assert!(told.len() < 21_000 && told.ends_with(" more"), "{told}");
+}
+
+#[test]
+fn names_on_the_way_to_a_schema_are_bounded_together() {
+    let deep = |name: usize| {
+        (0..20).fold(
+            json!({"type": "string"}),
+            |inner, _| json!({"properties": {"n".repeat(name): inner}}),
+        )
+    };
+    assert!(admit(&deep(100), Root::Any).is_ok());
+    assert!(matches!(
+        admit(&deep(1_900), Root::Any).unwrap_err(),
+        SchemaProblem::PointerTooLong { .. }
+    ));
+}
+
+#[test]
 fn unique_items_take_a_time_that_is_linear_in_them() {
     let schema = json!({"type": "array", "uniqueItems": true});
     for n in [500, 1_000, 2_000] {

@@ -4,13 +4,12 @@ use art_core::JsonObject;
 use art_core::text::truncate;
 use serde_json::Value;
 
-use super::keywords::{Applies, Holder, asserts, chooses, holder, is_refused};
-use super::multiple;
+use super::keywords::{Applies, Holder, asserts, chooses, holder, is_refused, looks_back, price};
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
 use super::weight::Weight;
-use super::{MAX_DEPTH, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES};
-use crate::shape::{Shape, text_len};
+use super::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES};
+use crate::shape::{Shape, text_len, text_units};
 
 /// Characters of a pointer or a reference that a message shows; names are chosen by the tool.
 const SHOWN: usize = 200;
@@ -79,7 +78,7 @@ impl<'s> Grower<'s> {
     }
 
     fn object(&mut self, members: &'s JsonObject, level: Level) -> Result<(Value, Weight), SchemaProblem> {
-        let looks_back = members.keys().filter(|keyword| is_left(keyword)).count();
+        let looks_back = members.keys().filter(|keyword| looks_back(keyword)).count();
         if looks_back > 0 && level.looked_at {
             return Err(SchemaProblem::NestedUnevaluated { at: self.place() });
         }
@@ -126,6 +125,7 @@ impl<'s> Grower<'s> {
         }
         self.spend(keyword.len() + 4)?;
         grown.weight.choose(chooses(keyword));
+        grown.weight.try_more(price(keyword));
         let value = match (holder(keyword), value) {
             (Some((Holder::One, applies)), _) => self.part(grown, applies, [keyword, ""], value, held)?,
             (Some((Holder::List, applies)), Value::Array(schemas)) => {
@@ -156,6 +156,7 @@ impl<'s> Grower<'s> {
         let mut members = JsonObject::new();
         for (name, schema) in schemas {
             self.spend(name.len() + 4)?;
+            grown.weight.try_more(text_units(name.len()));
             if keyword == "patternProperties" {
                 grown.weight.match_pattern(self.patterns.weigh(name, &self.at)?);
             }
@@ -183,6 +184,9 @@ impl<'s> Grower<'s> {
             self.at.push('/');
             self.at.push_str(&segment.replace('~', "~0").replace('/', "~1"));
         }
+        if self.at.len() > MAX_POINTER_BYTES {
+            return Err(SchemaProblem::PointerTooLong { at: self.place() });
+        }
         let looked_at = applies == Applies::Here && held.looked_at;
         let (schema, weight) = self.schema(schema, Level { looked_at, ..held })?;
         self.at.truncate(length);
@@ -198,9 +202,8 @@ impl<'s> Grower<'s> {
             grown.weight.match_pattern(self.patterns.weigh(pattern, &self.at)?);
         }
         if asserts(keyword) {
-            let nodes = Shape::measure(value, usize::MAX, usize::MAX)?.nodes;
-            let more = if keyword == "multipleOf" { multiple::TRIES } else { 0 };
-            grown.weight.compare_with(nodes + more);
+            let shape = Shape::measure(value, usize::MAX, usize::MAX)?;
+            grown.weight.try_more(shape.units());
         }
         Ok(value.clone())
     }
@@ -298,10 +301,6 @@ fn annotated(mut own: JsonObject, target: Value) -> Value {
         target => join(&mut own, target),
     }
     Value::Object(own)
-}
-
-fn is_left(keyword: &str) -> bool {
-    holder(keyword).is_some_and(|(_, applies)| applies == Applies::Left)
 }
 
 /// The schema at a JSON pointer, if every step of it is one that a keyword takes.

@@ -27,9 +27,10 @@ impl Weight {
         }
     }
 
-    /// Adds values that a value is compared with.
-    pub(super) fn compare_with(&mut self, values: usize) {
-        add(&mut self.tries, u64::try_from(values).unwrap_or(u64::MAX));
+    /// Adds what takes as long as so many tries of a schema.
+    pub(super) fn try_more(&mut self, tries: u64) {
+        add(&mut self.tries, tries);
+        add(&mut self.tries_again, tries);
     }
 
     /// Adds a pattern.
