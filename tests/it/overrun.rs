@@ -157,3 +157,17 @@ async fn a_long_body_with_every_kind_of_branch_is_still_valid() {
     );
     finds_what_it_should(&items, "(drop (call $long (i32.const 1)))").await;
 }
+
+#[tokio::test]
+async fn memory_that_grows_has_its_size_and_is_zero() {
+    let execute = "(if (i32.ne (memory.grow (i32.const 0)) (i32.const 32)) (then unreachable))
+        (if (i32.ne (memory.grow (i32.const 100)) (i32.const 32)) (then unreachable))
+        (i32.store (i32.const 8650748) (i32.const 7))
+        (if (i32.ne (memory.grow (i32.const 200)) (i32.const 132)) (then unreachable))
+        (if (i32.ne (memory.grow (i32.const 65535)) (i32.const -1)) (then unreachable))
+        (if (i32.ne (memory.size) (i32.const 332)) (then unreachable))
+        (if (i32.ne (i32.load (i32.const 8650748)) (i32.const 7)) (then unreachable))
+        (if (i32.load (i32.const 8650752)) (then unreachable))
+        (if (i32.load (i32.const 21757948)) (then unreachable))";
+    finds_what_it_should("", execute).await;
+}

@@ -66,6 +66,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         2,
     ),
     kind("first touch without a loop", unrolled_touch, 2),
+    kind("first touch of initial memory", initial_touch, 2),
     kind(
         "first touch by reading and by writing",
         |pages| {
@@ -204,10 +205,29 @@ fn touch(bytes: u32, access: &str) -> String {
 }
 
 fn unrolled_touch(pages: u32) -> Vec<u8> {
-    let stores: String = (0..bytes(pages) / 4_096)
+    looping(pages, "", &stores(pages))
+}
+
+/// Writes to each page, without a loop.
+fn stores(pages: u32) -> String {
+    (0..bytes(pages) / 4_096)
         .map(|n| format!("(i32.store8 offset={} (local.get $at) (local.get $at))", n * 4_096))
-        .collect();
-    looping(pages, "", &stores)
+        .collect()
+}
+
+/// Writes to all of its initial memory, of which it has as much as `schema()` may have, and then lets it grow.
+fn initial_touch(pages: u32) -> Vec<u8> {
+    const INITIAL: u32 = 510;
+    Handmade {
+        memory: r#"(memory (export "memory") 510)"#,
+        execute: &format!(
+            "(local $at i32) {} (drop (memory.grow (i32.const {}))) (loop $for_ever (br $for_ever))",
+            stores(INITIAL),
+            pages - INITIAL
+        ),
+        ..Handmade::default()
+    }
+    .build()
 }
 
 fn init(pages: u32) -> Vec<u8> {

@@ -10,7 +10,7 @@ pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Units of fuel: about one an instruction, and three for a write to memory.
+    /// Units of fuel: about one per instruction.
     pub fuel: u64,
     /// Milliseconds from start to end, time in host calls included.
     pub timeout_ms: u64,

@@ -2,7 +2,11 @@
 //!
 //! The engine checks the fuel at the start of a function, at the start of each iteration of a loop, and before it copies or fills
 //! memory. So an empty loop is inserted into long code that has no check, and an instruction that copies or fills a lot of memory is
-//! replaced by a call of a function that does it in chunks. All other bytes stay the same.
+//! replaced by a call of a function that does it in chunks.
+//!
+//! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the kernel has to find
+//! the page. So `memory.grow` is replaced by a call of a function that also writes to each new page and is charged for it. All other
+//! bytes stay the same.
 
 use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
 use wasmtime::OperatorCost;
@@ -16,6 +20,9 @@ const MAX_UNCHECKED_FUEL: i64 = 10_000;
 /// Maximum fuel that a function uses between the return of a call and the next check. It is low because the functions of a deep
 /// recursion return one after the other without a check.
 const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 100;
+/// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that memory stays
+/// in the pool between calls.
+const UNTOUCHED_PAGES: u8 = 63;
 /// Maximum depth of components within components. The bytes of a component are parsed once for each level.
 const MAX_DEPTH: u32 = 32;
 
@@ -86,13 +93,23 @@ struct Module {
     /// Rewritten bodies of the functions that the module defines.
     bodies: Vec<Vec<u8>>,
     /// Functions appended to those of the module.
-    chunked: Vec<ChunkedFunction>,
+    appended: Vec<AppendedFunction>,
 }
 
-/// A function that does the work of a bulk memory instruction in chunks.
-struct ChunkedFunction {
+/// A function that does the work of an instruction and whose fuel is checked meanwhile.
+struct AppendedFunction {
     instruction: Vec<u8>,
+    ty: AppendedType,
     body: Vec<u8>,
+}
+
+/// The type of an appended function, as an offset from the number of types of the module.
+#[derive(Clone, Copy)]
+enum AppendedType {
+    /// The parameters of `memory.copy`, `memory.fill` and `memory.init`, without a result.
+    Bulk = 0,
+    /// The parameter and the result of `memory.grow`.
+    Grow = 1,
 }
 
 impl Module {
@@ -153,7 +170,13 @@ impl Module {
                 copied = at;
                 unchecked.reset();
             }
-            if constant.is_none_or(|length| length > CHUNK_BYTES)
+            if let Operator::MemoryGrow { .. } = operator {
+                code.extend(bytes(wasm, copied, at));
+                code.push(CALL);
+                let function = self.appended_function(AppendedType::Grow, bytes(wasm, at, next), grow_and_touch);
+                push_leb128(&mut code, function)?;
+                copied = next;
+            } else if constant.is_none_or(|length| length > CHUNK_BYTES)
                 && let Some(function) = self.chunked_function(&operator, bytes(wasm, at, next))
             {
                 code.extend(bytes(wasm, copied, at));
@@ -209,8 +232,7 @@ impl Module {
         Ok(())
     }
 
-    /// Returns the index of the function that does the work of a bulk memory instruction in chunks, and adds that function if it does
-    /// not exist yet. Returns `None` for other instructions.
+    /// Returns the index of the function that does the work of a bulk memory instruction in chunks, or `None` for other instructions.
     fn chunked_function(&mut self, operator: &Operator<'_>, instruction: &[u8]) -> Option<usize> {
         let chunked_body = match operator {
             Operator::MemoryCopy { .. } => copy_in_chunks,
@@ -218,27 +240,35 @@ impl Module {
             Operator::MemoryInit { .. } => init_in_chunks,
             _ => return None,
         };
+        Some(self.appended_function(AppendedType::Bulk, instruction, chunked_body))
+    }
+
+    /// Returns the index of the function that replaces `instruction`, and appends that function if it does not exist yet.
+    fn appended_function(&mut self, ty: AppendedType, instruction: &[u8], body: fn(&[u8]) -> Vec<u8>) -> usize {
         let existing = self
-            .chunked
+            .appended
             .iter()
             .position(|function| function.instruction == instruction);
         let index = existing.unwrap_or_else(|| {
-            self.chunked.push(ChunkedFunction {
+            self.appended.push(AppendedFunction {
                 instruction: instruction.to_vec(),
-                body: chunked_body(instruction),
+                ty,
+                body: body(instruction),
             });
-            self.chunked.len() - 1
+            self.appended.len() - 1
         });
-        Some(self.functions as usize + index)
+        self.functions as usize + index
     }
 
     fn write(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
-        let added = self.chunked.len();
+        let added = self.appended.len();
         map_sections(wasm, |id, content| match id {
-            TYPE_SECTION if added > 0 => with_entries(content, 1, &BULK_TYPE),
+            TYPE_SECTION if added > 0 => with_entries(content, 2, &[&BULK_TYPE[..], &GROW_TYPE].concat()),
             FUNCTION_SECTION if added > 0 => {
                 let mut type_indices = Vec::new();
-                (0..added).try_for_each(|_| push_leb128(&mut type_indices, self.parameter_counts.len()))?;
+                for function in &self.appended {
+                    push_leb128(&mut type_indices, self.parameter_counts.len() + function.ty as usize)?;
+                }
                 with_entries(content, added, &type_indices)
             }
             CODE_SECTION => self.code_section(),
@@ -248,9 +278,9 @@ impl Module {
 
     fn code_section(&self) -> wasmtime::Result<Vec<u8>> {
         let mut code = Vec::new();
-        push_leb128(&mut code, self.bodies.len() + self.chunked.len())?;
-        let chunked = self.chunked.iter().map(|function| &function.body);
-        for body in self.bodies.iter().chain(chunked) {
+        push_leb128(&mut code, self.bodies.len() + self.appended.len())?;
+        let appended = self.appended.iter().map(|function| &function.body);
+        for body in self.bodies.iter().chain(appended) {
             push_leb128(&mut code, body.len())?;
             code.extend(body);
         }
@@ -412,12 +442,15 @@ impl UncheckedFuel {
 
 /// Type of a function that does the work of a bulk memory instruction: three parameters of type `i32`, no result.
 const BULK_TYPE: [u8; 6] = [0x60, 3, 0x7f, 0x7f, 0x7f, 0];
+/// `(func (param i32) (result i32))`
+const GROW_TYPE: [u8; 5] = [0x60, 1, 0x7f, 1, 0x7f];
 
 // Instructions.
 const CALL: u8 = 0x10;
 const IF_WITH_TYPE: u8 = 0x04;
 const ELSE: u8 = 0x05;
 const LOCAL_GET: u8 = 0x20;
+const LOCAL_SET: u8 = 0x21;
 const LOCAL_TEE: u8 = 0x22;
 const GET_DESTINATION: [u8; 2] = [0x20, 0];
 const GET_SOURCE: [u8; 2] = [0x20, 1];
@@ -506,4 +539,53 @@ fn descending(instruction: &[u8]) -> Vec<u8> {
     .concat();
     let last = last_chunk(instruction);
     [&LOOP[..], &last, &SHORTEN_LENGTH, &chunk, &CONTINUE, &END].concat()
+}
+
+/// Returns the body of a function that lets the memory grow and then writes a zero to each new page of 4 KiB.
+///
+/// Parameter 0 is the number of pages to grow by, and then the size of the memory in bytes. Local 1 is the result of `memory.grow`,
+/// local 2 the address of the next write.
+fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
+    const TWO_I32: [u8; 3] = [1, 2, 0x7f];
+    const GET_SIZE: [u8; 2] = [LOCAL_GET, 0];
+    const GET_RESULT: [u8; 2] = [LOCAL_GET, 1];
+    const GET_ADDRESS: [u8; 2] = [LOCAL_GET, 2];
+    const MINUS_ONE: [u8; 2] = [0x41, 0x7f];
+    const EQUAL: [u8; 1] = [0x46];
+    const GREATER: [u8; 1] = [0x4b];
+    const GREATER_OR_EQUAL: [u8; 1] = [0x4f];
+    const SELECT: [u8; 1] = [0x1b];
+    const MEMORY_SIZE: [u8; 2] = [0x3f, 0];
+    /// Turns a number of pages of 64 KiB into bytes.
+    const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];
+    const STORE_ZERO: [u8; 5] = [0x41, 0, 0x3a, 0, 0];
+    /// `i32.const 4096`
+    const PAGE_CONST: [u8; 3] = [0x41, 0x80, 0x20];
+    const NOP: [u8; 1] = [0x01];
+    let untouched = [0x41, UNTOUCHED_PAGES];
+    let return_result = [&IF[..], &GET_RESULT, &RETURN, &END].concat();
+    let grow = [&[LOCAL_GET, 0][..], instruction, &[LOCAL_TEE, 1]].concat();
+    let return_if_refused = [&MINUS_ONE[..], &EQUAL, &return_result].concat();
+    let set_size = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &[LOCAL_SET, 0]].concat();
+    let first_page = [&GET_RESULT[..], &untouched, &GET_RESULT, &untouched, &GREATER, &SELECT].concat();
+    let set_address = [&first_page[..], &SHIFT_LEFT_BY_16, &[LOCAL_SET, 2]].concat();
+    let return_at_end = [&GET_ADDRESS[..], &GET_SIZE, &GREATER_OR_EQUAL, &return_result].concat();
+    let touch = [&NOP[..], &GET_ADDRESS, &STORE_ZERO].concat();
+    let advance = [&GET_ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_SET, 2]].concat();
+    [
+        &TWO_I32[..],
+        &grow,
+        &return_if_refused,
+        &set_size,
+        &set_address,
+        &LOOP,
+        &return_at_end,
+        &touch,
+        &advance,
+        &CONTINUE,
+        &END,
+        &GET_RESULT,
+        &END,
+    ]
+    .concat()
 }
