@@ -787,7 +787,8 @@ fn the_configuration_shows_how_many_calls_there_may_be() {
     let ran = home.art(&["config"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
     assert!(
-        ran.stderr().contains("`tools.max_parallel` is `0`; it takes 1 to 1024"),
+        ran.stderr()
+            .contains("`tools.max_parallel` is `0`; it must be from 1 to 1024"),
         "{}",
         ran.stderr()
     );

@@ -67,7 +67,7 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
     Ok(Exit::Success)
 }
 
-fn took(run: &Run) -> String {
+fn took(run: &RunRecord) -> String {
     run.ended.map_or_else(
         || "-".to_owned(),
         |ended| units::micros(ended.saturating_sub(run.started) * 1_000),

@@ -1,6 +1,7 @@
-//! Attachments of the question. Prompts show the beginning of each. A call that names one as `attachment:NAME` gets its
-//! whole content, as text or in base64. Models with vision get files that are not text beside the prompt. Files that
-//! tools produced have names of the same form; their bytes are in the store, so the driver fills them in.
+//! Attachments of the question. Prompts show the beginning of each. A call that names one as `attachment:NAME` gets the
+//! whole content, as text or in base64. A model with vision also gets files that are not text as part of the request.
+//! Files that tools produced are named in the same form; the driver fills them in, because their content is in the
+//! store.
 
 use art_core::agent::QueryAttachment;
 use art_core::error::ToolErrorCode;
@@ -12,10 +13,10 @@ use crate::file::{Files, RunFile};
 
 const PREFIX: &str = "attachment:";
 
-/// How many files of tools are named to a model, newest first.
+/// Maximum number of tools' files that are named to a model, newest first.
 pub(crate) const MAX_LISTED_FILES: usize = 50;
 
-/// Replaces each text in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
+/// Replaces each string in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
 pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
     match arguments {
         Value::String(text) => match text.strip_prefix(PREFIX).and_then(|name| find(name, attachments)) {
@@ -31,7 +32,7 @@ pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Valu
     }
 }
 
-/// Returns where `arguments` name files of tools, as JSON pointers.
+/// Returns the strings in `arguments` that name files of tools: their JSON pointers, each with the file.
 pub(crate) fn places<'a>(
     arguments: &Value,
     attachments: &[QueryAttachment],
@@ -59,7 +60,7 @@ pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media>
     media.collect()
 }
 
-/// Returns the size of the file in bytes.
+/// Returns the size of the file in bytes, before encoding.
 pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     match &attachment.base64 {
         None => attachment.text.len(),
@@ -67,8 +68,8 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     }
 }
 
-/// Returns why `arguments` cannot be expanded: they name an attachment that does not exist, or would become larger than
-/// the input of any tool. The size is checked before expanding, because a short text may name a large file many times.
+/// Returns why `arguments` cannot be expanded: they name an attachment that does not exist, or would exceed the input
+/// limit of every tool. The size is checked first, because a short text may name a large file many times.
 pub(crate) fn fault(
     arguments: &Value,
     attachments: &[QueryAttachment],
@@ -96,7 +97,7 @@ pub(crate) fn fault(
     })
 }
 
-/// Visits every name of an attachment in `arguments`, with its JSON pointer.
+/// Calls `named` with each name of an attachment in `arguments` and its JSON pointer.
 fn visit(arguments: &Value, pointer: &mut String, named: &mut impl FnMut(&str, &str)) {
     let mut below = |key: &str, value: &Value| {
         let length = pointer.len();
@@ -119,7 +120,7 @@ fn visit(arguments: &Value, pointer: &mut String, named: &mut impl FnMut(&str, &
     }
 }
 
-/// Returns what a call gets for an attachment.
+/// Returns the text that replaces the name of an attachment.
 fn content(attachment: &QueryAttachment) -> &str {
     attachment.base64.as_ref().unwrap_or(&attachment.text)
 }
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_that_is_no_text_becomes_its_base64() {
+    fn the_name_of_a_file_that_is_not_text_becomes_its_base64() {
         assert_eq!(
             expand(&json!({"image": "attachment:a.png"}), &[picture()]),
             json!({"image": "iVBORw=="})
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_that_are_no_text_are_looked_at() {
+    fn only_files_that_are_not_text_are_media() {
         let all = [sales(), vec![picture()]].concat();
         let names: Vec<_> = media(&all, true).into_iter().map(|media| media.name).collect();
         assert_eq!(names, ["a.png"]);
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_becomes_the_text_wherever_it_stands() {
+    fn a_name_is_replaced_by_the_text_at_any_depth() {
         let arguments = json!({"csv": "attachment:sales.csv", "more": [{"x": "attachment:sales.csv"}]});
         assert_eq!(
             expand(&arguments, &sales()),
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn without_attachments_the_fault_says_so() {
+    fn without_attachments_the_error_says_so() {
         assert_eq!(
             fault(&json!("attachment:x"), &[], &none()),
             Some((

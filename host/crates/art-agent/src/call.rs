@@ -1,4 +1,4 @@
-//! Identifiers and fingerprints of tool calls, and their form in messages.
+//! Identifiers and fingerprints of tool calls.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,22 @@ use art_core::id::nth_call_id;
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest};
 use serde_json::Value;
 
-/// Longest call identifier that is accepted from a model, in bytes.
+/// Maximum length of a call identifier of a model, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
 
-/// A call as a reply has it.
+/// A tool call as parsed from a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawCall {
-    /// The identifier that the model gave.
+    /// Identifier that the model gave, if any.
     pub(crate) call_id: Option<String>,
     pub(crate) tool_name: String,
     pub(crate) arguments: Value,
-    /// Why it cannot be made, for the model.
+    /// Why the call cannot be made, in words for the model.
     pub(crate) problem: Option<String>,
 }
 
 impl RawCall {
-    /// Creates a call of `tool_name`, with a problem if the arguments are not an object.
+    /// Creates a call of `tool_name`. Arguments that are not an object are a problem of the call.
     pub(crate) fn new(call_id: Option<String>, tool_name: String, arguments: Value) -> Self {
         let problem = (!arguments.is_object()).then(|| "`arguments` has to be a JSON object".to_owned());
         Self {
@@ -33,7 +33,7 @@ impl RawCall {
     }
 }
 
-/// Gives every call of a run an identifier of its own (X1).
+/// Assigns a unique identifier to every call of a run (X1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallIds {
     made: u64,
@@ -41,7 +41,8 @@ pub(crate) struct CallIds {
 }
 
 impl CallIds {
-    /// Returns the call with the model's identifier if it is usable and new, else with the next one of the run.
+    /// Returns the call with the identifier of the model if that is valid and new, else with the next identifier of the
+    /// run.
     pub(crate) fn identify(&mut self, trace_id: &str, raw: &RawCall) -> ParsedToolCall {
         let given = raw
             .call_id
@@ -71,14 +72,14 @@ fn is_usable(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_CALL_ID_BYTES && id.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// Returns the call as part of an assistant turn.
+/// Returns the call in the form of an assistant message.
 pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
     ToolCallRequest {
         id: call.call_id.clone(),
         kind: FunctionKind::Function,
         function: FunctionCall {
             name: call.tool_name.clone(),
-            // Providers accept only an object; what was wrong with any other arguments is in the result.
+            // Providers accept only an object. The result says what was wrong with other arguments.
             arguments: if call.arguments.is_object() {
                 call.arguments.to_string()
             } else {
@@ -88,7 +89,7 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
     }
 }
 
-/// Returns a text that is equal for calls of the same tool with the same arguments, whatever the order of their keys.
+/// Returns a text that is equal for calls of the same tool with the same arguments, whatever the order of the keys.
 pub(crate) fn fingerprint(call: &ParsedToolCall) -> String {
     let mut text = format!("{} ", call.tool_name);
     write_sorted(&call.arguments, &mut text);
@@ -130,7 +131,7 @@ mod tests {
         RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
     }
 
-    // A20
+    // A20: names of call fields, and missing identifiers.
     #[test]
     fn a_missing_call_id_is_the_next_of_the_run() {
         let mut ids = CallIds::default();

@@ -1,4 +1,4 @@
-//! What the driver publishes once an event is in the journal.
+//! Effects: what the driver publishes once an event is in the journal.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};
@@ -6,18 +6,18 @@ use art_core::pes::PesAgentStateData;
 use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
 
-use crate::keep;
+use crate::truncate;
 
-/// Something to publish. Effects are published in the order given. A state always comes before the observations of it
+/// Something to publish. Effects are published in the given order. The state comes before observations that describe it
 /// (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Store as the state of the thread.
+    /// Store the state of the thread.
     SaveState(Box<PesAgentStateData>),
-    /// Record.
+    /// Record an observation.
     Observe(NewObservation),
-    /// Add to the conversation (P81).
-    Say(ConversationMessage),
+    /// Add a message to the conversation (P81).
+    AddMessage(ConversationMessage),
 }
 
 /// Collects the effects of one event.
@@ -42,12 +42,12 @@ impl Outbox {
     }
 
     /// Marks the state as changed, so that it is stored before any observation of this event.
-    pub(crate) const fn save(&mut self) {
+    pub(crate) const fn mark_state_changed(&mut self) {
         self.state_changed = true;
     }
 
-    pub(crate) fn say(&mut self, message: ConversationMessage) {
-        self.effects.push(Effect::Say(message));
+    pub(crate) fn add_message(&mut self, message: ConversationMessage) {
+        self.effects.push(Effect::AddMessage(message));
     }
 
     pub(crate) fn observe(&mut self, kind: ObservationType, parent: Option<&str>, content: Value) {
@@ -82,7 +82,7 @@ impl Outbox {
     pub(crate) fn into_effects(self, state: &PesAgentStateData) -> Vec<Effect> {
         let save = self
             .state_changed
-            .then(|| Effect::SaveState(Box::new(keep::state(state))));
+            .then(|| Effect::SaveState(Box::new(truncate::state(state))));
         save.into_iter().chain(self.effects).collect()
     }
 }

@@ -1,38 +1,38 @@
-//! Errors of applying an event. The run itself never fails without an answer.
+//! Errors of applying events. A run itself always ends with an answer and never with an error of this kind.
 
 use crate::action::ActionId;
 
-/// An event does not fit the run, which is unchanged.
+/// An event does not fit the run, which stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// The run was started before.
+    /// The run has already started.
     #[error("the run was started before; start another run instead")]
     AlreadyStarted,
-    /// The run has its answer already.
+    /// The run has already ended.
     #[error("the run is finished; drop answers that come after its end")]
     Finished,
-    /// The action was answered before, or never existed.
+    /// The action has been answered already, or never existed.
     #[error("action `{action}` is not open; answer each action once")]
-    StepNotOpen {
-        /// The action that was answered.
+    ActionNotOpen {
+        /// Number of the action.
         action: ActionId,
     },
-    /// A model replied where tool results were expected, or the other way round.
+    /// The event is a model reply for an action that calls tools, or the reverse.
     #[error("action `{action}` waits for {expected}")]
     WrongAnswer {
-        /// The action that was answered.
+        /// Number of the action.
         action: ActionId,
-        /// What would have answered it.
+        /// The kind of event that the action waits for.
         expected: &'static str,
     },
-    /// The results are not those of the calls.
+    /// The results do not match the calls of the action.
     #[error(
         "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"
     )]
     ResultsDoNotMatch {
-        /// The action that was answered.
+        /// Number of the action.
         action: ActionId,
-        /// The call concerned.
+        /// Identifier of the call.
         call_id: String,
         /// `missing`, `given twice`, or `of no call of the action`.
         fault: &'static str,
@@ -42,18 +42,18 @@ pub enum ApplyError {
 /// The events are not the journal of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// There are no events, or another event comes first.
+    /// There is no event, or the first one is not `started`.
     #[error("the first event of a run has to be `started`")]
     NotStarted,
-    /// The host did not name the run.
+    /// The first event does not name the run.
     #[error("the run has no `traceId`; give it one before it starts")]
     NoTraceId,
-    /// An event does not fit what came before it.
+    /// An event does not fit the events before it.
     #[error("event {index} of the journal does not fit the run")]
     DoesNotFit {
-        /// Position in the journal, from 0.
+        /// Position of the event in the journal, from 0.
         index: usize,
-        /// Why not.
+        /// The error of applying it.
         #[source]
         source: ApplyError,
     },

@@ -17,60 +17,60 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
 
-/// One event. The journal of a run is a list of these, the first of which is [`RunEvent::Started`].
+/// An event of a run. The journal of a run is a list of events, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(clippy::large_enum_variant, reason = "one at a time is made, journaled and applied")]
 pub enum RunEvent {
-    /// The run began.
+    /// The run started.
     Started {
-        /// When.
+        /// Time of the event.
         at: Timestamp,
-        /// What it begins with.
+        /// Everything that the run starts with.
         start: Box<RunStart>,
     },
-    /// A model answered a [`crate::Action::CallModel`].
+    /// The model replied to a [`crate::Action::CallModel`].
     ModelReplied {
-        /// When.
+        /// Time of the event.
         at: Timestamp,
-        /// The action. Its name in the journal is `step`.
+        /// Number of the action. Its name in the journal is `step`.
         #[serde(rename = "step")]
         action: ActionId,
-        /// The whole reply.
+        /// The complete reply.
         reply: ModelReply,
     },
-    /// A model did not answer a [`crate::Action::CallModel`].
+    /// A [`crate::Action::CallModel`] failed.
     ModelFailed {
-        /// When.
+        /// Time of the event.
         at: Timestamp,
-        /// The action. Its name in the journal is `step`.
+        /// Number of the action. Its name in the journal is `step`.
         #[serde(rename = "step")]
         action: ActionId,
-        /// Why not, after all retries.
+        /// The error after all retries.
         error: ModelError,
     },
     /// All calls of a [`crate::Action::CallTools`] ended.
     ToolsReturned {
-        /// When.
+        /// Time of the event.
         at: Timestamp,
-        /// The action. Its name in the journal is `step`.
+        /// Number of the action. Its name in the journal is `step`.
         #[serde(rename = "step")]
         action: ActionId,
-        /// One for each call, in any order.
+        /// One result for each call, in any order.
         results: Vec<ToolResult>,
-        /// What all of them used together.
+        /// Usage of all calls.
         #[serde(default)]
         usage: Usage,
     },
     /// The person cancelled the run.
     CancelRequested {
-        /// When.
+        /// Time of the event.
         at: Timestamp,
     },
 }
 
 impl RunEvent {
-    /// When it happened.
+    /// Returns the time of the event.
     #[must_use]
     pub const fn at(&self) -> Timestamp {
         match self {
@@ -83,13 +83,13 @@ impl RunEvent {
     }
 }
 
-/// Everything that a run begins with, so that its journal needs nothing else to be replayed.
+/// Everything that a run starts with, so that its journal can be replayed on its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStart {
-    /// The question and where it comes from; `traceId` has to be set.
+    /// The question and its origin. `traceId` must be set.
     pub props: AgentProps,
-    /// Tools that the thread may use.
+    /// The tools that the thread may call.
     #[serde(default)]
     pub tools: Vec<ToolSchema>,
     /// The last messages of the thread, oldest first (P10).
@@ -98,39 +98,40 @@ pub struct RunStart {
     /// Limits of the run.
     #[serde(default)]
     pub config: ExecutionConfig,
-    /// Who the agent is.
+    /// Name and guidance of the agent.
     #[serde(default)]
     pub persona: AgentPersona,
-    /// Instruction texts of the operator, by the names of [`crate::PromptManager`].
+    /// Instruction texts of the operator, by the names that [`crate::PromptManager`] lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fragments: BTreeMap<String, String>,
-    /// Templates that system prompts may name.
+    /// Templates for system prompts, by tag.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub system_prompts_registry: SystemPromptsRegistry,
-    /// Joined to the persona's guidance one after the other: the instance's, the thread's, then the call's.
+    /// System prompts of the instance, the thread and the call, in this order, which are joined to the guidance of the
+    /// persona.
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
-    /// The model in use; the run only records it.
+    /// The model in use. The run only records it.
     pub model: RuntimeProviderConfig,
-    /// What the model reads and writes in one call. With a bound, prompts list the nearest tools only, and every request is
-    /// made to fit.
+    /// Context window of the model. If it is limited, a prompt lists only the tools that are most similar to the
+    /// question, and requests are cut to fit.
     #[serde(
         default,
         rename = "contextTokens",
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
-    /// The model looks at pictures and other files. Without it they are not part of any request, and the prompts say so.
+    /// Whether the model has vision. Otherwise no request contains pictures or similar files, and the prompts say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vision: bool,
-    /// The model reads the schemas of tools beside the prompt and calls them in its provider's form. With it, the prompt of a
-    /// step lists the tools by name only, so that no schema is sent twice.
+    /// Whether the model is sent the schemas of tools in its provider's format. If so, the prompt of a step lists the
+    /// tools by name only, so that no schema is sent twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub native_tools: bool,
-    /// Parameters for the provider.
+    /// Parameters for the provider, such as `temperature`.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// What earlier runs of the thread left (P14).
+    /// State that earlier runs of the thread stored (P14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<PesAgentStateData>,
 }
@@ -140,8 +141,7 @@ fn is_empty(registry: &SystemPromptsRegistry) -> bool {
 }
 
 impl RunStart {
-    /// Creates a start with no tools, no history and the default limits. Draws a random `traceId` when `props` has
-    /// none.
+    /// Creates a start without tools and history and with default limits. Adds a random `traceId` if `props` has none.
     #[must_use]
     pub fn new(mut props: AgentProps, model: RuntimeProviderConfig) -> Self {
         props.trace_id.get_or_insert_with(id::random);

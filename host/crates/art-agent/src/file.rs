@@ -1,4 +1,4 @@
-//! Files that tools produced beside their outputs, with names that are unique in a run.
+//! Files that tools produced in addition to their outputs. Their names are unique in a run.
 
 use std::collections::BTreeMap;
 
@@ -8,46 +8,45 @@ use art_core::text::{prefix, printable};
 use art_core::tool::ToolResult;
 use serde::{Deserialize, Serialize};
 
-/// Longest name, in characters.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 100;
 
-/// The name of a file whose own name is not usable.
+/// Name of a file whose original name cannot be used.
 const DEFAULT_NAME: &str = "file";
 
-/// A file that a tool produced beside its output. A later call may take it as `attachment:NAME`.
+/// A file that a tool produced. Later calls can take it as `attachment:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFile {
-    /// Its name: a plain file name that is unique in the run.
+    /// Name: a plain file name, unique in the run.
     pub name: String,
-    /// For example `text/csv`.
+    /// Media type, for example `text/csv`.
     pub media_type: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// The digest under which the store has the bytes.
+    /// Digest of the content, by which the store finds it.
     pub digest: String,
-    /// The step whose call produced it.
+    /// Identifier of the step whose call produced it.
     pub step_id: String,
-    /// The call that produced it.
+    /// Identifier of the call that produced it.
     pub call_id: String,
 }
 
-/// The files of a run: those of earlier runs of the thread first, then its own.
+/// The files that a run can use: first those of earlier runs of the thread, then those of this run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Files {
     all: Vec<RunFile>,
-    /// How many belong to earlier runs.
+    /// Number of files of earlier runs.
     earlier: usize,
-    /// Where in the list each name is.
+    /// Position of each name in the list.
     places: BTreeMap<String, usize>,
-    /// The last number that was appended to each wanted name, so that a search for a free one does not begin at 2 each
-    /// time.
+    /// Last number that was appended to each name, so that the search for a free name does not start at 2 each time.
     numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
-    /// Returns the files of earlier runs, which the results of `items` name.
-    pub(crate) fn left(items: &[TodoItem], attachments: &[QueryAttachment]) -> Self {
+    /// Returns the files that the results of `items` name, which earlier runs produced.
+    pub(crate) fn of_earlier_runs(items: &[TodoItem], attachments: &[QueryAttachment]) -> Self {
         let mut files = Self::default();
         for item in items {
             files.add(&item.id, &item.tool_results, attachments);
@@ -56,7 +55,7 @@ impl Files {
         files
     }
 
-    /// Adds the files of `results` and returns them. Names of attachments of the question are taken.
+    /// Adds the files of `results` and returns them. They get other names than the attachments of the question.
     pub(crate) fn add(&mut self, step: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
         let before = self.all.len();
         for result in results {
@@ -86,11 +85,12 @@ impl Files {
     }
 
     /// Returns the files of this run.
-    pub(crate) fn own(&self) -> &[RunFile] {
+    pub(crate) fn of_this_run(&self) -> &[RunFile] {
         self.all.get(self.earlier..).unwrap_or_default()
     }
 
-    /// Returns the usable part of `wanted`, or the first of `name-2`, `name-3` and so on that is free.
+    /// Returns a name that is not in use: the usable part of `wanted`, else the first free one of `name-2`, `name-3`
+    /// and so on.
     fn free(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
         let wanted = usable(wanted);
         let taken = |name: &str| self.places.contains_key(name) || attachments.iter().any(|other| other.name == name);
@@ -120,7 +120,7 @@ fn usable(wanted: &str) -> String {
     }
 }
 
-/// Returns `out-2.csv` for `out.csv` and 2.
+/// Returns the name with a number before its extension: `out-2.csv` for `out.csv` and 2.
 fn with_number(name: &str, number: u64) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_no_path_no_option_and_nothing_hidden() {
+    fn a_file_name_is_not_a_path_an_option_or_hidden() {
         let given = names(&[
             Some("../../etc/passwd"),
             Some("C:\\x\\a.txt"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_store_does_not_have_is_no_file() {
+    fn a_file_that_was_not_stored_is_not_listed() {
         let mut result = leaving(&[Some("a")]);
         result.metadata.attachments[0].digest = None;
         assert_eq!(Files::default().add("a", &[result], &[]), []);

@@ -1,4 +1,4 @@
-//! The loop of one item: ask the model, make its calls, until the item ends (P47).
+//! The loop of one item: call the model, call the tools it asks for, and repeat until the item ends (P47).
 
 mod admit;
 
@@ -21,57 +21,57 @@ use crate::{prompt, taef};
 
 pub(crate) use admit::Gate;
 
-/// An item that is being worked on.
+/// An item in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ItemRun {
-    /// The messages so far.
+    /// The conversation with the model so far.
     pub(crate) messages: Vec<Message>,
-    /// The model calls tools in its provider's form.
+    /// Whether the model is sent tools in its provider's format.
     pub(crate) native_tools: bool,
-    /// Identifiers of the steps whose results it reads, as they stood when it began.
+    /// Identifiers of the steps whose results the item reads, as planned when it began.
     pub(crate) reads: Vec<String>,
-    /// How many files there were when it began.
+    /// Number of files in the run when it began.
     pub(crate) files: usize,
-    /// The model call that is open or was answered last, from 1.
+    /// Number of the current or last model call, from 1.
     pub(crate) iteration: u32,
-    /// Every result so far.
+    /// All results so far.
     pub(crate) results: Vec<ToolResult>,
-    /// Every call that was made.
+    /// All calls so far.
     pub(crate) calls: Vec<ParsedToolCall>,
-    /// The item used all of its model calls.
+    /// Whether the item used all of its model calls.
     pub(crate) out_of_iterations: bool,
-    /// A call was refused because the run had used all of its tool calls.
+    /// Whether a call was refused because the run had used all of its tool calls.
     pub(crate) out_of_calls: bool,
     enforcements: u32,
     called: BTreeSet<String>,
     made: BTreeMap<String, u32>,
-    /// Fingerprints of calls that were denied and are not made again.
+    /// Fingerprints of calls that were denied, which may not be repeated.
     denied: BTreeSet<String>,
     last_content: Value,
     last_problem: Option<String>,
     batch: Batch,
 }
 
-/// The calls of one reply while they are made.
+/// The calls of one reply, until all have results.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Batch {
     calls: Vec<ParsedToolCall>,
-    /// Results of calls that are not made.
+    /// Results of refused calls.
     refused: Vec<ToolResult>,
-    /// Problems that the model is told after the results.
+    /// Problems to report to the model after the results.
     problems: Vec<String>,
 }
 
-/// What comes next for an item.
+/// The next action for an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Ask the model again.
+    /// Call the model again.
     Ask,
-    /// Make these calls, none of which was refused.
+    /// Call these tools. Refused calls are not among them.
     Call(Vec<ParsedToolCall>),
-    /// End the item with this result.
+    /// Complete the item with this result.
     Complete(Value),
-    /// Fail the item for this reason.
+    /// Fail the item with this reason.
     Fail(String),
 }
 
@@ -97,7 +97,7 @@ impl ItemRun {
         }
     }
 
-    /// Decides what follows a reply whose raw text is `echo`.
+    /// Decides what follows a reply. `echo` is its raw text.
     pub(crate) fn replied(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, gate: &mut Gate<'_>) -> Next {
         if reply.has_content() {
             self.last_content.clone_from(&reply.content);
@@ -111,7 +111,7 @@ impl ItemRun {
         if !reply.calls.is_empty() {
             return self.start_batch(reply, gate);
         }
-        match self.objection(reply, gate.config) {
+        match self.rejection(reply, gate.config) {
             Some(objection) => {
                 self.echo(echo, reply);
                 self.messages.push(objection);
@@ -121,8 +121,8 @@ impl ItemRun {
         }
     }
 
-    /// Adds the results of the calls that were made, and the files that they left, to the messages, so that every call
-    /// is answered (P63).
+    /// Adds the results of the calls and the files that they produced to the messages, so that every call has a result
+    /// (P63).
     pub(crate) fn returned(&mut self, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) -> Next {
         let batch = std::mem::take(&mut self.batch);
         let share = config.tool_result_max_length / results.len().max(1);
@@ -145,14 +145,14 @@ impl ItemRun {
         self.ask_again(config)
     }
 
-    /// Whether the required tools were called with valid arguments, whatever came of it (X19).
+    /// Returns whether the required tools were called with valid arguments. Their results do not matter (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
-        taef::judge(item, &self.called, false).status
+        taef::validate(item, &self.called, false).status
     }
 
-    /// Returns why a completed item counts as incomplete: required tools that only failed (X19), or were never called.
-    /// An item whose tools are advisory may leave them uncalled.
-    pub(crate) fn reservation(&self, item: &TodoItem) -> Option<String> {
+    /// Returns why a completed item still counts as incomplete: a required tool failed each time (X19) or was never
+    /// called. Only a strict item must call its required tools.
+    pub(crate) fn incomplete_reason(&self, item: &TodoItem) -> Option<String> {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         let of_tool = |tool: &String| match self.only_error(tool) {
             Some(error) => Some(format!("its required tool `{tool}` only failed: {error}")),
@@ -172,7 +172,7 @@ impl ItemRun {
         Some(last.error.as_deref().unwrap_or("no reason was given"))
     }
 
-    /// Checks whether the reply calls the required tools. If not, adds a message for the model and returns true.
+    /// Checks that the reply calls the required tools. If it does not, adds a message for the model and returns true.
     fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, config: ExecutionConfig) -> bool {
         let sound = reply.calls.iter().filter(|call| call.problem.is_none());
         let called = sound
@@ -180,7 +180,7 @@ impl ItemRun {
             .chain(self.called.iter().cloned())
             .collect();
         let may = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
-        let verdict = taef::judge(item, &called, may);
+        let verdict = taef::validate(item, &called, may);
         if verdict.enforce {
             self.enforcements += 1;
             self.echo(echo, reply);
@@ -190,8 +190,8 @@ impl ItemRun {
         verdict.enforce
     }
 
-    /// Returns the message that rejects a reply without calls, or none when the reply ends the item (P50).
-    fn objection(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
+    /// Returns the message that rejects a reply without calls, or `None` if the reply ends the item (P50).
+    fn rejection(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
         let last = self.iteration >= config.max_iterations;
         if last && reply.has_content() && reply.problems.is_empty() {
             return None;
@@ -204,12 +204,12 @@ impl ItemRun {
         let says_nothing = !reply.has_content() && self.results.is_empty();
         if wants_more || says_nothing {
             self.last_problem = Some("the reply was empty".to_owned());
-            return Some(prompt::go_on());
+            return Some(prompt::continue_message());
         }
         None
     }
 
-    /// Asks the model again, or ends the item when it used all of its model calls (P50).
+    /// Calls the model again, or ends the item if it has used all of its model calls (P50).
     fn ask_again(&mut self, config: ExecutionConfig) -> Next {
         if self.iteration < config.max_iterations {
             self.iteration += 1;
@@ -225,7 +225,7 @@ impl ItemRun {
         }
     }
 
-    /// Completes the item with what the model says, else with the last output (smart result capture, P37).
+    /// Completes the item with the content of the reply, or else with the last output (P37).
     fn complete(&self, content: &Value) -> Next {
         let said = |content: &Value| (!is_blank(content)).then(|| content.clone());
         let result = said(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
@@ -247,10 +247,10 @@ impl ItemRun {
         error.or(problem).unwrap_or_else(|| "there was no result".to_owned())
     }
 
-    /// Returns why the model gave the item up. It is not asked again, so problems of its reply are included.
+    /// Returns why the model gave up. Problems of its reply are included, because the model is not called again.
     fn reason_to_fail(&self, problems: &[String]) -> String {
         let reason = if is_blank(&self.last_content) {
-            format!("the model gave the step up; {}", self.no_result())
+            format!("the model gave up on the step; {}", self.no_result())
         } else {
             safe_stringify(&self.last_content, DEFAULT_STRINGIFY_LIMIT)
         };
@@ -258,7 +258,7 @@ impl ItemRun {
         bounded(&parts.join("; "))
     }
 
-    /// Adds the model's own words as a turn of text, for replies whose calls are not made.
+    /// Adds the reply as a message without calls.
     fn echo(&mut self, echo: &str, reply: &ExecutionReply) {
         let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
         let text = match (echo.trim().is_empty(), names.is_empty()) {

@@ -1,9 +1,9 @@
-//! The agent: Plan, Execute, Synthesize, as a state machine that does no I/O.
+//! The agent: Plan, Execute, Synthesize, as a state machine without I/O.
 //!
-//! A [`Run`] is the fold of its [`RunEvent`]s. It lists what has to be done next ([`Run::open_actions`]). A driver does
-//! that, journals the result as an event and applies the event ([`Run::apply`]), which returns the [`Effect`]s to
-//! publish. [`AnswerStream`] shows the answer while it is still being written. The crate has no clock, no randomness
-//! and no model, so replaying a journal always gives the same run.
+//! A [`Run`] is the fold of its [`RunEvent`]s. [`Run::open_actions`] lists the model calls and tool calls to make next.
+//! A driver makes them, writes the result to the journal as an event and passes the event to [`Run::apply`], which
+//! returns the [`Effect`]s to publish. [`AnswerStream`] extracts the answer while the model still writes it. The crate
+//! reads no clock, draws no random number and calls no model, so replaying a journal always gives the same run.
 
 mod error;
 mod event;
@@ -17,12 +17,12 @@ mod attachment;
 mod call;
 mod file;
 mod item;
-mod keep;
 mod parse;
 mod plan;
 mod prompt;
 mod shortlist;
 mod taef;
+mod truncate;
 
 pub use action::{Action, ActionId, FilePlace};
 pub use effect::Effect;

@@ -1,5 +1,5 @@
-//! Parses replies of models. The parser accepts many forms and reports every part that it could not use, so that the
-//! model can be told. It never panics or fails.
+//! Parses replies of models. The parser accepts many forms, never fails, and reports each part that it could not use,
+//! so that the model can correct it.
 
 mod answer;
 mod execution;
@@ -18,26 +18,26 @@ pub(crate) use think::split_thoughts;
 use art_core::stream::{ModelReply, StopReason};
 use art_core::text::byte_prefix;
 
-/// Bytes of a reply that are parsed, so that an endless reply cannot keep the host busy.
+/// Maximum size of a reply that is parsed, in bytes.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 
-/// Most items of a plan.
+/// Maximum number of items of a plan.
 pub(crate) const MAX_TODO_ITEMS: usize = 50;
 
-/// Calls of one reply that are parsed.
+/// Maximum number of calls of one reply that are parsed.
 pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
 
-/// Calls of one reply that get a result, if only an error; further ones are dropped and counted.
+/// Maximum number of calls of one reply that get a result; further ones are dropped and counted.
 pub(crate) const MAX_CALLS_ANSWERED: usize = 512;
 
 /// Problem of a reply that was cut off (M10).
 pub(crate) const CUT: &str = "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with \
                               fewer calls at a time";
 
-/// Reason for which a reply without content fails its step or its plan (M10).
-pub(crate) const HELD_BACK: &str = "the provider held the reply back";
+/// Reason with which a reply without content fails its step or its plan (M10).
+pub(crate) const BLOCKED: &str = "the provider withheld the reply";
 
-/// Most problems that are reported at a time. A model does not learn more from longer lists.
+/// Maximum number of problems that are reported at once. Models do not benefit from longer lists.
 pub(crate) const MAX_PROBLEMS: usize = 20;
 
 /// A reply, split into thoughts and content.
@@ -47,8 +47,8 @@ pub(crate) struct Texts {
     pub(crate) content: String,
 }
 
-/// Splits a reply into thoughts and content. Thoughts are those that the provider gave apart, or else those in think
-/// tags; with the former, think tags are content.
+/// Splits a reply into thoughts and content. If the provider sent the thoughts separately, think tags in the text are
+/// content; otherwise they enclose the thoughts.
 pub(crate) fn texts(reply: &ModelReply) -> Texts {
     let text = byte_prefix(&reply.text, MAX_REPLY_BYTES);
     let own = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
@@ -60,7 +60,7 @@ pub(crate) fn texts(reply: &ModelReply) -> Texts {
     Texts { thoughts, content }
 }
 
-/// Whether the reply was cut off, so that a call in it may be incomplete.
+/// Returns whether the reply was cut off, so that a call in it may be incomplete.
 pub(crate) fn is_cut(reply: &ModelReply) -> bool {
     matches!(
         reply.metadata.stop_reason,
@@ -68,8 +68,8 @@ pub(crate) fn is_cut(reply: &ModelReply) -> bool {
     )
 }
 
-/// Whether the provider withheld the content of the reply.
-pub(crate) fn is_held_back(reply: &ModelReply) -> bool {
+/// Returns whether the provider withheld the content of the reply.
+pub(crate) fn is_blocked(reply: &ModelReply) -> bool {
     reply.metadata.stop_reason == Some(StopReason::ContentFilter) && texts(reply).content.is_empty()
 }
 

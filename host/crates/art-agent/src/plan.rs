@@ -1,4 +1,4 @@
-//! Lists of todo items: checking, merging, comparing and scheduling them.
+//! Lists of plan items: checking, merging, comparing and scheduling.
 
 mod check;
 mod diff;

@@ -1,5 +1,5 @@
-//! Builds prompts. Every text from outside is quoted line by line or is JSON on one line, so only the host can write a
-//! line that begins with `## ` (B25). A question, a tool or an earlier reply cannot forge a section.
+//! Builds prompts. Untrusted text is quoted line by line or written as JSON on one line, so only the host can write a
+//! line that begins with `## ` (B25): a question, a tool or an earlier reply cannot forge a section.
 
 mod example;
 mod execution;
@@ -13,7 +13,7 @@ mod synthesis;
 mod system;
 mod template;
 
-pub(crate) use execution::{begin_step, complaint, earlier_items, enforcement, go_on, tool_message};
+pub(crate) use execution::{begin_step, complaint, continue_message, earlier_items, enforcement, tool_message};
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{planning, repair};

@@ -1,4 +1,4 @@
-//! What a run ends with.
+//! The report of a finished run.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,26 +12,25 @@ use serde_json::{Value, json};
 
 use crate::file::RunFile;
 
-/// The answer of a run and what belongs to it.
+/// The answer of a run, with everything that belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    /// The answer, what it cost and how the run ended.
+    /// The answer, with the cost and the status of the run.
     pub response: AgentFinalResponse,
-    /// What a user interface may add to the answer.
+    /// Metadata of the answer for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ui_metadata: Option<Value>,
-    /// Parts of the question that the model says it left unanswered.
+    /// Parts of the question that the model reports as unanswered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
-    /// The failure of the last model call, after all retries. The report may have an answer all the same, such as a
-    /// listing.
+    /// The error of the last model call, after all retries. The report may still have an answer, such as a list of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_error: Option<ModelError>,
     /// The sources of all results, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// The plan as it stands at the end, with results and errors.
+    /// The plan at the end of the run, with results and errors.
     pub items: Vec<TodoItem>,
     /// Files that the tools of this run produced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +46,7 @@ impl RunReport {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
     }
 
-    /// Returns the failure of the model, when it is the reason for which there is no answer.
+    /// Returns the error of the model if it is the reason why there is no answer.
     #[must_use]
     pub fn model_failure(&self) -> Option<&ModelError> {
         let failed = self.response.metadata.status == RunStatus::Error;
@@ -55,7 +54,7 @@ impl RunReport {
     }
 }
 
-/// Returns the sources of all results of `items`, without duplicates, in the order in which they came.
+/// Returns the sources of all results of `items`, without duplicates, in the order of the results.
 pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
     let mut seen = BTreeSet::new();
     let results = items.iter().flat_map(|item| &item.tool_results);
@@ -66,8 +65,8 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
         .collect()
 }
 
-/// Returns the output of the last success, unwrapped (smart result capture, P37). The output of a display tool is used
-/// only when there is no other.
+/// Returns the output of the last successful call, unwrapped (P37). The output of a display tool is used only if there
+/// is no other.
 pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     let successes = || {
         results
@@ -82,7 +81,7 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     })
 }
 
-/// Returns the output of a result as a model may read it. The output of a display tool is drawn for a person (C9), so
+/// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (C9), so
 /// the model reads only that it was displayed, or nothing if the call failed.
 pub(crate) fn readable(result: &ToolResult) -> Option<Cow<'_, Value>> {
     let output = result.output.as_ref()?;
@@ -93,7 +92,7 @@ pub(crate) fn readable(result: &ToolResult) -> Option<Cow<'_, Value>> {
     }
 }
 
-/// Returns `output.data` when `output` has it, else `output`.
+/// Returns `output.data` if present, else `output`.
 pub(crate) fn unwrap_data(output: &Value) -> &Value {
     output.get("data").unwrap_or(output)
 }
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_drawn_is_no_result_and_stands_back_behind_one() {
+    fn display_output_is_used_only_without_another_result() {
         let mut drawn = result(json!({"secret": 1}), json!([]));
         drawn.metadata.for_display = true;
         let displayed = Some(Cow::Owned(json!({"displayed": true})));

@@ -1,4 +1,4 @@
-//! The state machine of a run, which is the fold of its events.
+//! The state machine of a run: the fold of its events.
 
 mod ask;
 mod check;
@@ -33,7 +33,7 @@ use crate::report::RunReport;
 
 pub use view::{RunStage, RunView};
 
-/// One run of the agent.
+/// A run of the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     start: RunStart,
@@ -44,23 +44,23 @@ pub struct Run {
     state: PesAgentStateData,
     live: BTreeMap<String, ItemRun>,
     open: BTreeMap<ActionId, OpenAction>,
-    /// Token budgets of requests that are sent again, because their first form was too long for the provider.
+    /// Token budgets of requests that are sent again because the provider refused them as too long.
     shortened: BTreeMap<ActionId, u64>,
     actions_made: u64,
     items_begun: u32,
-    /// Items that this run began. What earlier runs of the thread left undone does not count against this one.
+    /// Items that this run began. The status of a run does not depend on items that earlier runs left unfinished.
     begun: BTreeSet<String>,
-    /// Items that had ended before this run and were not begun again: they belong to earlier questions.
+    /// Items that ended before this run and were not begun again. They belong to earlier questions.
     earlier: BTreeSet<String>,
     call_ids: CallIds,
     files: Files,
     usage: RunUsage,
     limits_hit: Vec<String>,
-    /// The last failure of the model; cleared by its next reply.
+    /// Error of the last model call, until the model replies again.
     model_error: Option<ModelError>,
 }
 
-/// The stage of a run, with what only that stage needs.
+/// Stage of a run, with the data that only this stage needs.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
     Planning { messages: Vec<Message>, repairs: u32 },
@@ -69,7 +69,7 @@ enum Stage {
     Finished(Box<RunReport>),
 }
 
-/// An open action. Prompts and arguments are added from the rest of the run when the driver asks for them.
+/// An open action in short. [`Run::action`] adds prompts and arguments when the driver needs them.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenAction {
     Plan,
@@ -78,36 +78,36 @@ enum OpenAction {
     Answer,
 }
 
-/// What the run has used so far.
+/// Usage of the run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RunUsage {
     llm_calls: u32,
-    /// Model calls that were opened, answered or not.
+    /// Model calls that were opened, whether or not they have ended.
     llm_asked: u32,
     /// Token counts, times and known costs of all replies.
     llm: LlmMetadata,
-    /// A reply came without a price.
+    /// Whether a reply came without a price.
     unpriced: bool,
-    /// Tool calls that were answered.
+    /// Tool calls that have ended.
     tool_calls: u32,
-    /// Tool calls that were opened, answered or not.
+    /// Tool calls that were opened, whether or not they have ended.
     calls_made: u32,
     tokens: TokenUsage,
     usage: Usage,
 }
 
 impl RunUsage {
-    /// Returns the cost of all calls, if the cost of each is known.
+    /// Returns the cost of all calls if every price is known.
     fn llm_cost(&self) -> Option<f64> {
         self.llm.cost_usd.filter(|_| !self.unpriced)
     }
 }
 
 impl Run {
-    /// Begins a run. Returns it with what to publish once `event` is in the journal.
+    /// Starts a run. Returns it with the effects to publish once `event` is in the journal.
     ///
     /// # Errors
-    /// When `event` is no [`RunEvent::Started`], or does not name the run.
+    /// Fails if `event` is not a [`RunEvent::Started`] or does not name the run.
     pub fn start(event: &RunEvent) -> Result<(Self, Vec<Effect>), ReplayError> {
         let RunEvent::Started { at, start } = event else {
             return Err(ReplayError::NotStarted);
@@ -115,17 +115,17 @@ impl Run {
         let trace_id = start.props.trace_id.clone().ok_or(ReplayError::NoTraceId)?;
         let mut run = Self::new(start, trace_id, *at);
         let mut out = run.outbox();
-        run.say_question(&mut out);
+        run.add_question(&mut out);
         run.begin(&mut out);
         let effects = out.into_effects(&run.state);
         Ok((run, effects))
     }
 
     /// Restores a run from its journal, without effects. To get the effects of the last event again, replay the events
-    /// before it and apply it.
+    /// before it and apply the last one.
     ///
     /// # Errors
-    /// When the events are not the journal of a run.
+    /// Fails if the events are not the journal of a run.
     pub fn replay<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, ReplayError> {
         let mut events = events.into_iter();
         let (mut run, _) = Self::start(events.next().ok_or(ReplayError::NotStarted)?)?;
@@ -136,16 +136,16 @@ impl Run {
         Ok(run)
     }
 
-    /// Applies an event. Returns what to publish once `event` is in the journal.
+    /// Applies an event. Returns the effects to publish once `event` is in the journal.
     ///
     /// # Errors
-    /// When `event` does not fit; the run is unchanged then.
+    /// Fails if `event` does not fit. The run is unchanged then.
     pub fn apply(&mut self, event: &RunEvent) -> Result<Vec<Effect>, ApplyError> {
         self.check(event)?;
         self.now = self.now.max(event.at());
         let mut out = self.outbox();
         match event {
-            // Refused by the check.
+            // `check` has refused this one.
             RunEvent::Started { .. } => {}
             RunEvent::ModelReplied { action, reply, .. } => self.model_replied(*action, reply, &mut out),
             RunEvent::ModelFailed { action, error, .. } => self.model_failed(*action, error, &mut out),
@@ -157,13 +157,13 @@ impl Run {
         Ok(out.into_effects(&self.state))
     }
 
-    /// Returns the open actions, oldest first, which may be carried out at the same time. There is none once the run is
-    /// finished. [`Run::action`] gives each in full.
+    /// Returns the open actions, oldest first. They may be carried out at the same time. A finished run has none.
+    /// [`Run::action`] returns one of them in full.
     pub fn open_actions(&self) -> impl Iterator<Item = ActionId> + '_ {
         self.open.keys().copied()
     }
 
-    /// Returns the report, once there is an answer.
+    /// Returns the report of a finished run.
     #[must_use]
     pub fn finished(&self) -> Option<&RunReport> {
         match &self.stage {
@@ -181,10 +181,10 @@ impl Run {
     /// Returns the files that the tools of this run produced.
     #[must_use]
     pub fn files(&self) -> &[RunFile] {
-        self.files.own()
+        self.files.of_this_run()
     }
 
-    /// Returns what the run began with.
+    /// Returns everything that the run started with.
     #[must_use]
     pub const fn started_with(&self) -> &RunStart {
         &self.start
@@ -195,7 +195,7 @@ impl Run {
         state.thread_id.clone_from(&start.props.thread_id);
         let earlier = state.todo_list.iter().filter(|item| has_ended(item.status));
         let earlier = earlier.map(|item| item.id.clone()).collect();
-        let files = Files::left(&state.todo_list, &start.props.attachments);
+        let files = Files::of_earlier_runs(&state.todo_list, &start.props.attachments);
         Self {
             start: start.clone(),
             trace_id,
@@ -222,7 +222,7 @@ impl Run {
         Outbox::new(&self.start.props.thread_id, &self.trace_id, self.now)
     }
 
-    /// Returns the configuration, with limits raised to 1 below which no run could make progress.
+    /// Returns the configuration. Limits of 0 that would keep the run from making any progress are raised to 1.
     fn config(&self) -> ExecutionConfig {
         let config = self.start.config;
         ExecutionConfig {

@@ -1,5 +1,5 @@
-//! Selects the tools that a prompt lists when it cannot list all: those whose words are nearest to what is asked
-//! (BM25). They keep the order of the registry, so that prompts change as little as possible from one run to the next.
+//! Selects the tools that a prompt lists if it cannot list all: those most similar to the question (BM25). They keep
+//! the order of the registry, so that prompts change as little as possible between runs.
 
 use std::collections::BTreeSet;
 
@@ -12,30 +12,30 @@ use serde_json::Value;
 
 use crate::event::RunStart;
 
-/// Characters of one text that are ranked.
+/// Maximum length of a text that is ranked, in characters.
 const MAX_CHARS: usize = 4_000;
 
-/// Stop words: questions and descriptions share them whatever they are about.
-const SAY_NOTHING: [&str; 55] = [
+/// Stop words. Questions and descriptions share them whatever their topic.
+const STOP_WORDS: [&str; 55] = [
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "does", "for",
     "from", "give", "how", "i", "if", "in", "is", "it", "its", "many", "me", "much", "my", "not", "of", "on", "or",
     "please", "say", "so", "tell", "than", "thanks", "that", "the", "there", "this", "to", "use", "was", "we", "what",
     "when", "which", "who", "will", "with", "would", "you",
 ];
 
-/// Words of the examples of one tool that are ranked.
+/// Maximum number of words of the examples of one tool that are ranked.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
 /// The tools that a prompt lists.
 #[derive(Debug)]
 pub(crate) struct Shortlist<'a> {
     pub(crate) tools: Vec<&'a ToolSchema>,
-    /// The number of all tools.
+    /// Number of all tools.
     pub(crate) of: usize,
 }
 
-/// Returns the tools for planning: those that the plan uses already, and the nearest to the query and the turn before
-/// it.
+/// Returns the tools for planning: those that the plan already uses, and those most similar to the question and the message
+/// before it.
 pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Shortlist<'a> {
     let used = state.todo_list.iter().flat_map(|item| &item.required_tools);
     let keep = used.map(String::as_str).collect();
@@ -46,7 +46,7 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Sh
     shortlist(start, &[&start.props.query, last], &keep)
 }
 
-/// Returns the tools for a step that names none: the nearest to its description and to the query.
+/// Returns the tools for a step that names none: those most similar to its description and to the question.
 pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a> {
     let outcome = item.expected_outcome.as_deref().unwrap_or_default();
     shortlist(
@@ -79,14 +79,14 @@ fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> 
     }
 }
 
-/// Returns the positions of the tools that share a word with what is asked, nearest first.
+/// Returns the positions of the tools that share a word with the question, most similar first.
 fn nearest(tools: &[ToolSchema], asked: &[&str]) -> Vec<usize> {
     let asked: Vec<_> = asked.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
     let ranked = Ranker::new(tools.iter().map(document)).rank(&asked.join(" "), tools.len());
     ranked.into_iter().map(|(place, _)| place).collect()
 }
 
-/// Returns the words of a tool. The words of its name are repeated, which raises their weight in the ranking.
+/// Returns the words of a tool. Words of its name are repeated, which raises their weight.
 fn document(tool: &ToolSchema) -> String {
     let mut words = vec![words(&tool.name); 4].concat();
     words.extend(self::words(prefix(&tool.description, MAX_CHARS)));
@@ -130,7 +130,7 @@ fn texts(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Splits a text into words in lower case. Compound names are split and plurals become singulars.
+/// Splits a text into lower-case words. Compound names are split, and plurals become singulars.
 fn words(text: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(text.len());
     let mut before = ' ';
@@ -143,7 +143,7 @@ fn words(text: &str) -> Vec<String> {
     }
     spaced
         .split(' ')
-        .filter(|word| !word.is_empty() && !SAY_NOTHING.contains(&word.to_lowercase().as_str()))
+        .filter(|word| !word.is_empty() && !STOP_WORDS.contains(&word.to_lowercase().as_str()))
         .map(singular)
         .collect()
 }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_ranks_by_what_it_is_to_do() {
+    fn a_step_ranks_tools_by_its_description() {
         let mut item = crate::plan::tests::item("a", &[]);
         item.description = "evaluate the expression".to_owned();
         assert_eq!(names(&for_step(&start("q", 1), &item)), ["calculator"]);

@@ -1,28 +1,28 @@
-//! Enforces that a step calls its required tools (P52, P54, P55, P56).
+//! Enforces that a step calls its required tools (P52, P54, P55, P56). TAEF stands for tool-aware execution framework.
 
 use std::collections::BTreeSet;
 
 use art_core::pes::{StepType, TodoItem, ToolValidationMode, ValidationStatus};
 
-/// Whether `item` is a tool step: it says so, or it names tools (P42). Anything else is reasoning.
+/// Returns whether `item` is a tool step: its type says so, or it names tools (P42). Any other item is a reasoning step.
 pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
     item.step_type == Some(StepType::Tool) || !item.required_tools.is_empty()
 }
 
-/// The result of checking one reply.
+/// The result of checking whether the required tools were called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolValidation {
-    /// The status of the item, given the tools that it called.
+    /// Status of the item after its calls so far.
     pub(crate) status: ValidationStatus,
-    /// Required tools that were called neither before nor in this reply.
+    /// Required tools that were not called yet, including by this reply.
     pub(crate) missing: Vec<String>,
-    /// The model has to be told, and none of the calls of its reply is made (P53).
+    /// Whether to remind the model. If so, none of the calls of the reply is made (P53).
     pub(crate) enforce: bool,
 }
 
-/// Checks a reply. `called` holds every tool that was called for the item before or in this reply. A call that ended
-/// with an error counts; one that was refused before its tool ran does not (X19).
-pub(crate) fn judge(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> ToolValidation {
+/// Checks a reply. `called` contains all tools called for the item, including by this reply. A call that ended with an
+/// error counts; one that was refused before its tool ran does not (X19).
+pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
         return ToolValidation {
             status: ValidationStatus::Skipped,
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn all_required_tools_called_is_passed() {
-        let verdict = judge(&requires(&["t"], None), &called(&["t", "u"]), true);
+        let verdict = validate(&requires(&["t"], None), &called(&["t", "u"]), true);
         assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Passed, false));
     }
 
     #[test]
     fn a_missing_tool_is_failed_and_named() {
-        let verdict = judge(&requires(&["t", "u"], None), &called(&["u"]), true);
+        let verdict = validate(&requires(&["t", "u"], None), &called(&["u"]), true);
         assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, true));
         assert_eq!(verdict.missing, ["t"]);
     }
@@ -96,14 +96,14 @@ mod tests {
     #[test]
     fn a_step_without_required_tools_is_skipped() {
         assert_eq!(
-            judge(&requires(&[], None), &called(&[]), true).status,
+            validate(&requires(&[], None), &called(&[]), true).status,
             ValidationStatus::Skipped
         );
     }
 
     #[test]
     fn the_advisory_mode_never_enforces() {
-        let verdict = judge(
+        let verdict = validate(
             &requires(&["t"], Some(ToolValidationMode::Advisory)),
             &called(&[]),
             true,
@@ -113,6 +113,6 @@ mod tests {
 
     #[test]
     fn nothing_is_enforced_when_the_reminders_are_spent() {
-        assert!(!judge(&requires(&["t"], None), &called(&[]), false).enforce);
+        assert!(!validate(&requires(&["t"], None), &called(&[]), false).enforce);
     }
 }

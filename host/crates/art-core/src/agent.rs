@@ -15,21 +15,21 @@ use crate::usage::{TokenUsage, Usage};
 
 pub use execution::{ExecutionConfig, ExecutionOverrides};
 
-/// A query and where it comes from (C44).
+/// A question and its origin (C44).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProps {
     /// The question.
     pub query: String,
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run; the host makes one when absent.
+    /// Identifier of the run; the host creates one if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Session.
+    /// Identifier of the person's session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Person.
+    /// Identifier of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Files that come with the question.
@@ -37,8 +37,8 @@ pub struct AgentProps {
     pub attachments: Vec<QueryAttachment>,
 }
 
-/// A file that comes with a question. The model sees the name and the beginning of a text, and the name of any other
-/// file, with its content if the model reads such files. A tool can get all of either.
+/// A file that comes with a question. The model sees its name, the beginning of a text file, and the content of any
+/// other file if it can read that type. A tool can be given the whole of either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryAttachment {
@@ -46,10 +46,10 @@ pub struct QueryAttachment {
     pub name: String,
     /// For example `text/csv`.
     pub media_type: String,
-    /// The whole text; empty if `base64` holds the file.
+    /// The whole text of the file; empty if `base64` holds the file.
     #[serde(default)]
     pub text: String,
-    /// The whole of a file that is not text, such as a picture or a PDF, in base64 (RFC 4648, with padding).
+    /// Content of a file that is not text, such as a picture or a PDF, in base64 (RFC 4648, with padding).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
 }
@@ -58,22 +58,22 @@ pub struct QueryAttachment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ThreadConfig {
-    /// Model in use.
+    /// The model in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RuntimeProviderConfig>,
-    /// Tools that may be used, or [`ThreadConfig::ALL_TOOLS`]; a tool that is not named is refused (X4). A list that is
-    /// missing, empty or cannot be read names none.
+    /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (X4). A list
+    /// that is missing or cannot be read enables no tool.
     #[serde(deserialize_with = "readable_names")]
     pub enabled_tools: Vec<String>,
-    /// Messages of history shown to the model.
+    /// Maximum number of earlier messages that the model is shown.
     pub history_limit: u32,
-    /// Joined to the persona's guidance.
+    /// System prompt of the thread, which is joined to the guidance of the persona.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<SystemPromptOverride>,
     /// The agent's name and guidance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<AgentPersona>,
-    /// Limits of a run, as far as the thread sets them; `execution` is an older name (X5).
+    /// Limits of a run that the thread sets; `execution` is an older name (X5).
     #[serde(alias = "execution", skip_serializing_if = "Option::is_none")]
     pub execution_config: Option<ExecutionOverrides>,
 }
@@ -82,7 +82,7 @@ impl ThreadConfig {
     /// Entry of `enabled_tools` that enables every tool.
     pub const ALL_TOOLS: &'static str = "*";
 
-    /// Returns whether the thread may use the tool of that name.
+    /// Returns whether the thread may call the tool named `tool`.
     #[must_use]
     pub fn enables(&self, tool: &str) -> bool {
         let mut names = self.enabled_tools.iter();
@@ -90,20 +90,20 @@ impl ThreadConfig {
     }
 }
 
-/// Reads a list of texts. Anything else is read as an empty list, because an unreadable list allows nothing.
+/// Reads a list of names. Any other value becomes an empty list, because a list that cannot be read must not enable a tool.
 fn readable_names<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
     let names = Value::deserialize(names)?;
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
 
-/// The agent's state of a thread, with the version for compare-and-set (C50).
+/// The state that an agent keeps for a thread, with a version for compare-and-set (C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
-    /// Shape by agent; [`crate::pes::PesAgentStateData`] for ours.
+    /// The state; its shape depends on the agent. Ours is [`crate::pes::PesAgentStateData`].
     pub data: serde_json::Value,
-    /// Grows by one with each write, from 1.
+    /// Version, from 1; each write increases it by one.
     pub version: u64,
-    /// When it was written.
+    /// Time of the last write.
     pub modified: Timestamp,
 }
 
@@ -111,52 +111,52 @@ pub struct AgentState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// Everything that was planned was done.
+    /// Everything planned was done.
     Success,
-    /// An item failed or was left undone, or a limit was hit.
+    /// An item failed or was not finished, or a limit was reached.
     Partial,
     /// The run has no answer; `error` says why.
     Error,
-    /// A person has to decide.
+    /// The run waits for a person's decision.
     Suspended,
-    /// The person gave up.
+    /// The person cancelled the run.
     Cancelled,
 }
 
-/// Cost and ending of a run.
+/// Cost and status of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionMetadata {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// Person.
+    /// Identifier of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// How it ended.
+    /// How the run ended.
     pub status: RunStatus,
-    /// Milliseconds from start to end.
+    /// Duration from start to end, in milliseconds.
     pub total_duration_ms: u64,
-    /// Model calls.
+    /// Number of model calls.
     pub llm_calls: u32,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u32,
-    /// Tokens of all model calls together (B20).
+    /// Tokens of all model calls (B20).
     pub tokens: TokenUsage,
-    /// US dollars of all model calls together; absent without calls, or if a call had no price, since the sum would be
-    /// too low.
+    /// Cost of all model calls in US dollars; absent if there was no call, or if a call has no known price, since the
+    /// sum would be too low then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_cost: Option<f64>,
-    /// Counts and times of all model calls together, those of items that failed among them.
+    /// Token counts and times of all model calls, including those of failed items.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub llm_metadata: LlmMetadata,
-    /// Usage of all tool calls together.
+    /// Usage of all tool calls.
     pub usage: Usage,
-    /// Why the run has no answer.
+    /// The reason why the run has no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ArtError>,
-    /// Limits that were hit, in words.
+    /// The limits that were reached, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits_hit: Vec<String>,
 }
@@ -165,9 +165,9 @@ pub struct ExecutionMetadata {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentFinalResponse {
-    /// The agent's message.
+    /// The answer, as a message of the agent.
     pub response: ConversationMessage,
-    /// Cost and ending.
+    /// Cost and status of the run.
     pub metadata: ExecutionMetadata,
 }
 
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // X4
+    // X4: lists of tools that cannot be read.
     #[test]
     fn a_list_of_tools_that_is_missing_empty_or_unreadable_enables_none() {
         for config in [

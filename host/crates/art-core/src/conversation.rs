@@ -19,17 +19,17 @@ pub enum MessageRole {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationMessage {
-    /// Identifier, unique in the store.
+    /// Identifier of the message, unique in the store.
     pub message_id: String,
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
     /// Author.
     pub role: MessageRole,
     /// Text.
     pub content: String,
-    /// When.
+    /// Creation time.
     pub timestamp: Timestamp,
-    /// `traceId`, `error`, `stepId` and the like.
+    /// Further fields, such as `traceId`, `error` and `stepId`.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub metadata: JsonObject,
 }

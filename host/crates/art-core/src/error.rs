@@ -1,4 +1,4 @@
-//! Codes for every error, as programs read them.
+//! Error codes, for programs, and the sentences for people that belong to them.
 
 mod message;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use message::ErrorContext;
 
-/// Why a tool call failed. The first nine are those that a tool may give (C79); the others are endings that only a sandbox knows.
+/// Code of a failed tool call. A tool may return the first nine (C79); the host sets the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -24,9 +24,9 @@ pub enum ToolErrorCode {
     Unknown,
     /// The tool is registered but not enabled for the thread.
     ToolDisabled,
-    /// No tool of that name.
+    /// There is no tool of that name.
     ToolNotFound,
-    /// The queue is full; the call may be made again.
+    /// The queue is full. The caller may retry.
     Busy,
     FuelExhausted,
     MemoryExhausted,
@@ -36,19 +36,19 @@ pub enum ToolErrorCode {
     Cancelled,
     /// The host failed, not the tool.
     HostError,
-    /// The call needs something that this host cannot do yet.
+    /// The call needs a feature that this host does not have yet.
     NotImplemented,
 }
 
 impl ToolErrorCode {
-    /// Returns whether the same call may succeed later without a change.
+    /// Returns whether the same call may succeed later.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::Timeout | Self::Busy | Self::IoError)
     }
 }
 
-/// Why a model call failed: the codes of a model call (C82), and one of this host.
+/// Code of a failed model call (C82); the last one is an addition of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -62,7 +62,7 @@ pub enum ModelErrorCode {
     NetworkError,
     Timeout,
     InvalidResponse,
-    /// The model takes no function calls; asked in text it may answer.
+    /// The model does not support function calls. It may still answer if its prompt lists the tools as text.
     ToolsNotSupported,
     Unknown,
 }
@@ -80,12 +80,12 @@ impl ModelErrorCode {
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]
 pub struct ModelError {
-    /// Code; `error` on the wire, where `code` is accepted as well.
+    /// Code. On the wire its key is `error`; `code` is accepted as well.
     #[serde(rename = "error", alias = "code")]
     pub code: ModelErrorCode,
     /// One sentence for a person, without secrets.
     pub message: String,
-    /// The wait that the provider asked for.
+    /// Delay that the provider asks for before a retry, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
@@ -94,19 +94,19 @@ pub struct ModelError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryContext {
-    /// Which retry it is, from 1.
+    /// Number of the retry, from 1.
     pub attempt: u32,
-    /// Retries that a call may have.
+    /// Maximum number of retries of the call.
     pub max_retries: u32,
-    /// Milliseconds until it is made.
+    /// Delay before the retry, in milliseconds.
     pub delay_ms: u64,
-    /// Why the attempt before it failed.
+    /// Code of the failed attempt.
     pub error: ModelErrorCode,
-    /// The same in words, without secrets.
+    /// Message of the failed attempt, without secrets.
     pub message: String,
 }
 
-/// Why a run failed as a whole (C72).
+/// Code of a failed run (C72).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -136,20 +136,20 @@ pub enum ErrorCode {
 pub struct ArtError {
     /// Code.
     pub code: ErrorCode,
-    /// What went wrong and what to do.
+    /// Message: what went wrong and what to do about it.
     pub message: String,
-    /// Phase of the run.
+    /// Phase of the run in which it failed.
     pub phase: String,
 }
 
-/// Joins the text of an error and those of its causes, one after the other: `failed to load: the file is empty`.
+/// Returns the message of an error followed by those of its causes: `failed to load: the file is empty`.
 #[must_use]
 pub fn in_one_line(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let next = error.to_string();
-        // Some libraries repeat the text of their cause.
+        // Some libraries repeat the message of the cause.
         if !text.ends_with(&next) {
             text.push_str(": ");
             text.push_str(&next);
@@ -168,7 +168,7 @@ mod tests {
     struct Told(&'static str, #[source] Option<Box<Told>>);
 
     #[test]
-    fn causes_follow_and_what_was_told_already_is_not_told_again() {
+    fn causes_follow_without_repeating_a_message() {
         let cause = |text, cause| Some(Box::new(Told(text, cause)));
         let error = Told("failed to load", cause("the file: is empty", cause("is empty", None)));
         assert_eq!(in_one_line(&error), "failed to load: the file: is empty");

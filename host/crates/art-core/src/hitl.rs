@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 
 use crate::{JsonObject, Timestamp};
 
-/// Kind of answer asked for (C11).
+/// Kind of answer that a person is asked for (C11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -22,45 +22,45 @@ pub enum InputType {
     Custom,
 }
 
-/// Form of the answer asked for (C12).
+/// Form in which a person answers (C12).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackSchema {
     /// Kind of answer.
     pub input_type: InputType,
-    /// Question.
+    /// Question to the person.
     pub prompt: String,
-    /// Heading.
+    /// Heading of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Choices of `select` and `multiselect`.
+    /// Options of `select` and `multiselect`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<SelectOption>,
-    /// Rules the answer must meet.
+    /// Rules that the answer must meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<InputValidation>,
-    /// Answer offered.
+    /// Default answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_value: Option<Value>,
-    /// Text of an empty field.
+    /// Placeholder of an empty field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
-    /// Label of the approving button.
+    /// Label of the button that approves.
     #[serde(default = "approve")]
     pub confirm_label: String,
-    /// Label of the rejecting button.
+    /// Label of the button that rejects.
     #[serde(default = "reject")]
     pub cancel_label: String,
-    /// The person may edit the arguments.
+    /// Whether the person may edit the arguments.
     #[serde(default)]
     pub allow_modify_args: bool,
-    /// JSON Schema of a `custom` answer.
+    /// JSON Schema of an answer of the kind `custom`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_schema: Option<Value>,
-    /// Help next to the field.
+    /// Help text next to the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Mask the answer while it is typed.
+    /// Whether the answer is masked while it is typed.
     #[serde(default)]
     pub sensitive: bool,
 }
@@ -73,25 +73,25 @@ fn reject() -> String {
     "Reject".to_owned()
 }
 
-/// One choice (C13).
+/// An option to choose (C13).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelectOption {
-    /// A string, a number or a boolean.
+    /// Value: a string, a number or a boolean.
     pub value: Value,
-    /// Text shown.
+    /// Text that is shown.
     pub label: String,
-    /// Help.
+    /// Help text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Shown but not selectable.
+    /// Whether the option is shown but cannot be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
-    /// Icon name.
+    /// Name of an icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
 }
 
-/// Rules an answer must meet (C14).
+/// Rules that an answer must meet (C14).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -116,27 +116,27 @@ pub struct InputValidation {
     pub max_selections: Option<u64>,
 }
 
-/// A person's answer (C15).
+/// A person's decision and answer (C15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
-    /// The decision.
+    /// Whether the person approved.
     pub approved: bool,
-    /// When it was made.
+    /// Time of the decision.
     pub timestamp: Timestamp,
-    /// The value asked for.
+    /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Older name of `value` for text; see [`Feedback::answer`].
+    /// Older name of `value` for a text; see [`Feedback::answer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_input: Option<String>,
     /// Older name of `value` for choices; see [`Feedback::answer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_values: Option<Vec<Value>>,
-    /// Arguments as the person edited them.
+    /// The arguments as edited by the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_args: Option<Value>,
-    /// Comment.
+    /// Comment of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Further fields.
@@ -145,8 +145,7 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    /// Returns the value given, under whichever of its three names: `value`, else `textInput`, else `selectedValues`
-    /// (C21).
+    /// Returns the answer, which has three possible names: `value`, else `textInput`, else `selectedValues` (C21).
     #[must_use]
     pub fn answer(&self) -> Option<Value> {
         let text = || self.text_input.clone().map(Value::String);
@@ -155,19 +154,19 @@ impl Feedback {
     }
 }
 
-/// Given to a tool that is run again after a decision (C18).
+/// What a tool learns when it is called again after a decision (C18).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HitlContext {
     /// Always true.
     pub is_resuming: bool,
-    /// The decision.
+    /// Whether the person approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was_approved: Option<bool>,
-    /// The answer.
+    /// The person's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Value>,
-    /// The question that was answered.
+    /// Identifier of the suspension that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<String>,
     /// Arguments of the suspended call.

@@ -1,4 +1,4 @@
-//! Identifiers. The host makes every one of them (X1, X2).
+//! Identifiers. Only the host creates them (X1, X2).
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ pub fn random() -> String {
     Uuid::new_v4().to_string()
 }
 
-/// Returns an identifier that sorts by the time it was made, for messages, observations and runs.
+/// Returns an identifier that sorts by creation time, for messages, observations and runs.
 #[must_use]
 pub fn ordered() -> String {
     Uuid::now_v7().to_string()
@@ -19,14 +19,15 @@ pub(crate) fn trace_id() -> String {
     Uuid::new_v4().simple().to_string()
 }
 
-/// Returns the trace identifier of a run: the digits of its identifier if that is a UUID, else digits derived from it.
+/// Returns the trace identifier of a run: the digits of its identifier if that is a UUID, else digits derived from the
+/// identifier.
 pub(crate) fn trace_id_of(run: &str) -> String {
     let id = Uuid::parse_str(run).unwrap_or_else(|_| Uuid::new_v5(&Uuid::NAMESPACE_OID, run.as_bytes()));
     id.simple().to_string()
 }
 
-/// Returns a random identifier of a span: 16 lower-case hexadecimal digits. Never all zeros, which would mean no span,
-/// because the variant of the UUID is among them.
+/// Returns a random identifier of a span: 16 lower-case hexadecimal digits. They are never all zeros, which would mean
+/// `no span`, because they include the variant of a UUID.
 pub(crate) fn span_id() -> String {
     let (_, low) = Uuid::new_v4().as_u64_pair();
     format!("{low:016x}")
@@ -38,7 +39,7 @@ pub fn call_id() -> String {
     base36_call_id(Uuid::new_v4())
 }
 
-/// Returns the identifier of the `n`th call of a run. A replay of the run gives the same one.
+/// Returns the identifier of the `n`th call of a run, which is the same in every replay of the run.
 #[must_use]
 pub fn nth_call_id(trace_id: &str, n: u64) -> String {
     base36_call_id(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{trace_id}/{n}").as_bytes()))

@@ -1,12 +1,12 @@
-//! How deep JSON is that others wrote.
+//! Depth of untrusted JSON.
 
 use serde_json::Value;
 
-/// Maximum levels kept of JSON from a model or a provider. It is stored inside of other values, and a store accepts 120
-/// levels in all.
+/// Maximum nesting of JSON from a model or a provider, in levels. The host stores such a value inside other values, and
+/// a store accepts 120 levels in total.
 pub const MAX_DEPTH: usize = 64;
 
-/// Returns whether `value` has more than `levels` levels of nesting; a scalar has one.
+/// Returns whether `value` nests deeper than `levels`; a scalar has one level.
 #[must_use]
 pub fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {

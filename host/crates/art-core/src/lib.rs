@@ -1,7 +1,7 @@
-//! The vocabulary every hop of the host shares: tools, prompts, runs, observations, outcomes, errors.
+//! The types that all crates of the host share: tools, prompts, runs, observations, outcomes, errors.
 //!
-//! The crate does no I/O, is not asynchronous and knows nothing of WebAssembly. Types that cross a process boundary use
-//! the wire names of the contracts (camelCase JSON), and their comments name the rule that they carry out.
+//! The crate does no I/O, is not asynchronous and does not depend on WebAssembly. Types that cross a process boundary
+//! use the wire names of the contracts (camelCase JSON).
 
 pub mod agent;
 pub mod conversation;
@@ -28,5 +28,5 @@ mod wire;
 /// Milliseconds since the Unix epoch, UTC.
 pub type Timestamp = u64;
 
-/// A map of JSON values that keeps the order in which its keys were inserted.
+/// A map of JSON values that keeps insertion order.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

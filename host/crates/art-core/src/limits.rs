@@ -1,4 +1,4 @@
-//! How much one call may use.
+//! Limits of one tool call.
 
 mod policy;
 
@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 
 pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 
-/// Limits of one call. A call that reaches one ends with its own kind of error.
+/// Limits of one call. A call that exceeds one ends with the [`Ending`](crate::outcome::Ending) of that limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Units of fuel: about one per instruction.
+    /// Fuel, in units: about one for each instruction.
     pub fuel: u64,
-    /// Milliseconds from start to end, time in host calls included.
+    /// Maximum duration in milliseconds, including time in host functions.
     pub timeout_ms: u64,
-    /// Bytes over all linear memories and tables together.
+    /// Maximum size of all linear memories and tables together, in bytes.
     pub memory_bytes: u64,
-    /// Elements of one table.
+    /// Maximum number of elements of one table.
     pub table_elements: u32,
-    /// Bytes of input.
+    /// Maximum size of the input, in bytes.
     pub input_bytes: u64,
-    /// Bytes of output.
+    /// Maximum size of the output, in bytes.
     pub output_bytes: u64,
-    /// Log lines kept; the others are counted.
+    /// Maximum number of log lines that are kept; the others are counted.
     pub log_records: u32,
-    /// Bytes kept of one log line, and of each of the guest's output streams.
+    /// Maximum size of one log line, and of each of the guest's output streams, in bytes.
     pub log_record_bytes: u32,
-    /// Bytes of log kept in all.
+    /// Maximum size of the whole log, in bytes.
     pub log_bytes: u32,
-    /// Calls from the tool into the host.
+    /// Maximum number of calls from the tool into the host.
     pub host_calls: u64,
-    /// Resources the tool may hold at a time.
+    /// Maximum number of resources that the tool may hold at a time.
     pub handles: u32,
 }
 
@@ -52,7 +52,7 @@ impl Limits {
         handles: 512,
     };
 
-    /// Limits of `schema()`, which runs before the tool is trusted and with nothing granted.
+    /// Limits of `schema()`, which runs before the tool is trusted and without any grant.
     pub const SCHEMA: Self = Self {
         fuel: 100_000_000,
         timeout_ms: 2_000,
@@ -65,7 +65,7 @@ impl Limits {
         ..Self::EXECUTE
     };
 
-    /// Upper bounds of all limits: 50 G fuel, 300 s, 256 MiB, 4 MiB of output.
+    /// Upper bounds of all limits, whatever a tool requests: 50 G fuel, 300 s, 256 MiB, 4 MiB of output.
     pub const MAX: Self = Self {
         fuel: 50_000_000_000,
         timeout_ms: 300_000,
@@ -75,10 +75,10 @@ impl Limits {
         ..Self::EXECUTE
     };
 
-    /// Returns the limits when the host ever gives as much.
+    /// Returns the limits if none exceeds [`Limits::MAX`].
     ///
     /// # Errors
-    /// Fails with the first limit that is over [`Limits::MAX`].
+    /// Fails with the first limit that exceeds it.
     pub fn checked(self) -> Result<Self, LimitTooHigh> {
         let most = Self::MAX;
         let mut limits = [
@@ -96,7 +96,7 @@ impl Limits {
     }
 }
 
-/// Limits that a tool asks for or an operator sets; absent means the one below it.
+/// Limits that a tool requests or an operator sets. An absent limit keeps the value of the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LimitOverrides {
@@ -114,7 +114,7 @@ pub struct LimitOverrides {
     pub output_bytes: Option<u64>,
 }
 
-/// A requested limit exceeds the maximum of the host.
+/// A requested limit exceeds its hard maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("limit `{name}` is {asked}, more than the hard maximum {maximum}")]
 pub struct LimitTooHigh {
@@ -130,7 +130,7 @@ impl LimitOverrides {
     /// Returns `base` with these overrides.
     ///
     /// # Errors
-    /// Fails if one is over [`Limits::MAX`].
+    /// Fails if one exceeds [`Limits::MAX`].
     pub fn apply(self, base: Limits) -> Result<Limits, LimitTooHigh> {
         Limits {
             fuel: self.fuel.unwrap_or(base.fuel),

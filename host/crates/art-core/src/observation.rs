@@ -32,7 +32,7 @@ pub enum ObservationType {
 }
 
 impl ObservationType {
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub fn wire_name(self) -> String {
         match serde_json::to_value(self) {
@@ -42,39 +42,39 @@ impl ObservationType {
     }
 }
 
-/// An observation to record; the store adds identifier, time, title and sequence number.
+/// An observation to record. The store adds its identifier, time, title and sequence number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewObservation {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Parent, for example a todo item.
+    /// Identifier of the parent, for example of a plan item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
     /// Kind.
     #[serde(rename = "type")]
     pub kind: ObservationType,
-    /// Shape by kind (C36).
+    /// Content, in the shape of its kind (C36).
     pub content: Value,
     /// Further fields.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub metadata: JsonObject,
 }
 
-/// One recorded observation (C33). Never changed after it was stored.
+/// A recorded observation, which never changes (C33).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observation {
     /// Identifier.
     pub id: String,
-    /// Position in the thread, from 1, without gaps.
+    /// Position in the thread: 1, 2, 3 ... without gaps.
     pub sequence: u64,
-    /// When it was stored.
+    /// Time at which it was stored.
     pub timestamp: Timestamp,
-    /// `<TYPE> Recorded`.
+    /// Title: `<TYPE> Recorded`.
     pub title: String,
     /// The recorded data.
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! How a call in the sandbox ended. The kinds never blur into each other.
+//! How a call in the sandbox ended. Each kind of ending has a variant of its own.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,63 +8,63 @@ use crate::error::ToolErrorCode;
 use crate::tool::Source;
 use crate::usage::Usage;
 
-/// The result of a call in the sandbox: how it ended, its usage and its log.
+/// The outcome of a call in the sandbox.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// Usage, measured on every ending.
+    /// Usage, which is measured whatever the ending.
     pub usage: Usage,
-    /// Log, bounded.
+    /// Log of the call, bounded.
     pub log: CallLog,
 }
 
-/// One of the ways in which a call can end.
+/// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// The tool answered. The output is text, not yet parsed or validated.
+    /// The tool returned an output. It is text, not yet parsed or validated.
     Success(Success),
-    /// The tool says why it could not answer.
+    /// The tool returned an error.
     Failure(Failure),
-    /// A person has to decide.
+    /// The call waits for a person's decision.
     Suspended(Suspension),
-    /// The tool hands its work to a subtask.
+    /// The tool asks the host to run a subtask.
     Continuation(SubtaskRequest),
-    /// It computed, or made the host compute, for too long.
+    /// The call exhausted its fuel, or its calls into the host.
     FuelExhausted {
         /// The exhausted limit.
         limit: ExhaustedLimit,
     },
-    /// It took too long.
+    /// The call exceeded its time limit.
     Timeout {
         /// Time limit in milliseconds.
         limit_ms: u64,
     },
     /// The call requested more memory than its limit.
     MemoryExhausted {
-        /// Bytes it may have.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// Its recursion was too deep.
+    /// The call recursed too deeply.
     StackOverflow,
-    /// It stopped itself or broke a rule of WebAssembly.
+    /// The guest trapped: it aborted, or violated a rule of WebAssembly.
     Trap {
-        /// Message of the engine, bounded.
+        /// Message of the engine, cut to a limit.
         message: String,
     },
-    /// The output is too large, or does not follow the contract.
+    /// The output exceeds its limit or violates the contract.
     InvalidOutput {
         /// The reason.
         reason: String,
     },
-    /// The call used a right that was not granted, where the guest could not be given an error.
+    /// The guest used a capability that it was not granted, in a place where no error could be returned to it.
     Denied {
-        /// Capability, resource and the smallest grant.
+        /// The capability, the resource and the smallest grant that would allow it.
         message: String,
     },
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// No place in the queue.
+    /// The queue was full.
     Busy,
     /// The host failed, not the tool.
     HostError {
@@ -74,7 +74,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Returns code and text of an ending that is an error; none for the other three.
+    /// Returns the code and the message of an ending that is an error, and `None` for a success, a suspension or a
+    /// continuation.
     #[must_use]
     pub fn error(&self) -> Option<(ToolErrorCode, String)> {
         use ToolErrorCode as Code;
@@ -100,7 +101,7 @@ impl Ending {
         })
     }
 
-    /// Returns a short name for tables and metrics.
+    /// Returns the short name for tables and metrics.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -122,12 +123,12 @@ impl Ending {
     }
 }
 
-/// The limit that a call exhausted by computing, with its value.
+/// The limit on computation that a call exhausted, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExhaustedLimit {
     /// Units of fuel.
     Fuel(u64),
-    /// Calls into the host.
+    /// Number of calls into the host.
     HostCalls(u64),
 }
 
@@ -140,76 +141,76 @@ impl std::fmt::Display for ExhaustedLimit {
     }
 }
 
-/// The answer of a tool.
+/// The result of a successful call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Success {
-    /// JSON text, bounded in bytes and not yet parsed.
+    /// Output: JSON text, bounded in bytes and not yet parsed.
     pub output: String,
-    /// One line for a person.
+    /// Title: one line for a person.
     pub title: Option<String>,
-    /// Where the output came from.
+    /// Sources of the output.
     pub sources: Vec<Source>,
-    /// Files next to the output.
+    /// Files that accompany the output.
     pub attachments: Vec<Attachment>,
-    /// Further fields.
+    /// Further metadata.
     pub metadata: JsonObject,
 }
 
-/// A file next to an output.
+/// A file that accompanies an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// For example `text/csv`.
+    /// Media type, for example `text/csv`.
     pub media_type: String,
-    /// Name the tool gave; not a path.
+    /// File name that the tool chose; not a path.
     pub filename: Option<String>,
     /// Content.
     pub data: Vec<u8>,
 }
 
-/// Why a tool could not answer.
+/// An error that a tool returned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// One of the nine codes that a tool may give.
+    /// One of the nine codes that a tool may return.
     pub code: ToolErrorCode,
-    /// Text the model may see.
+    /// Message for the model.
     pub message: String,
-    /// The same call may succeed later.
+    /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Further fields.
+    /// Further metadata.
     pub metadata: JsonObject,
 }
 
-/// A question to a person (C19).
+/// A question to a person, which suspends the call (C19).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suspension {
     /// The question.
     pub message: String,
-    /// More about it.
+    /// Details for the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// What would happen on approval.
+    /// Preview of what an approval would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_data: Option<Value>,
-    /// Form of the answer; not yet validated.
+    /// Schema of the answer; not yet validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback_schema: Option<Value>,
 }
 
-/// Work that a tool hands to a subtask (C93).
+/// A subtask that a tool asks the host to run (C93).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubtaskRequest {
-    /// The task.
+    /// Description of the task.
     pub description: String,
-    /// All that the subtask sees.
+    /// Everything that the subtask is given.
     pub inputs: Value,
-    /// Names of templates that fit.
+    /// Names of suitable templates.
     #[serde(default)]
     pub template_hints: Vec<String>,
-    /// Depth of nesting allowed below it.
+    /// Maximum depth of further subtasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// What the subtask inherits and gives back (C94).
+    /// What the subtask inherits and returns (C94).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_management: Option<Value>,
 }
@@ -226,30 +227,30 @@ pub enum LogLevel {
     Error,
 }
 
-/// One line a tool logged.
+/// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogRecord {
     /// Severity.
     pub level: LogLevel,
-    /// Text, cut to the limit; untrusted.
+    /// Text, cut to the limit. It is untrusted.
     pub message: String,
 }
 
 /// Log and output streams of a call, bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallLog {
-    /// Lines kept.
+    /// The lines that were kept.
     pub records: Vec<LogRecord>,
-    /// Lines dropped because the budget was spent.
+    /// Number of lines dropped after the limit was reached.
     pub dropped: u64,
-    /// What it wrote to its standard output, cut to the limit.
+    /// Standard output of the tool, cut to the limit.
     pub stdout: String,
-    /// What it wrote to its standard error, cut to the limit.
+    /// Standard error of the tool, cut to the limit.
     pub stderr: String,
 }
 
 impl CallLog {
-    /// Returns whether the call logged and wrote nothing.
+    /// Returns whether the call wrote nothing to its log, standard output and standard error.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_error_has_no_error() {
+    fn endings_that_are_not_errors_have_no_error() {
         for ending in endings_without_one() {
             assert_eq!(ending.error(), None, "{}", ending.name());
         }

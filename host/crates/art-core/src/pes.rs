@@ -1,4 +1,4 @@
-//! The state of a plan.
+//! The plan of a thread and its state. PES stands for Plan, Execute, Synthesize.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub enum TodoItemStatus {
 }
 
 impl TodoItemStatus {
-    /// Returns the status of that name in any case (X8).
+    /// Parses the name of a status, ignoring case (X8).
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         serde_json::from_value(Value::String(name.trim().to_ascii_lowercase())).ok()
@@ -36,22 +36,22 @@ impl TodoItemStatus {
 pub enum StepType {
     /// Calls tools.
     Tool,
-    /// Thinks about earlier results.
+    /// Considers earlier results, without tools.
     Reasoning,
 }
 
-/// How strictly the required tools of a step are demanded.
+/// How strictly a step must call its required tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolValidationMode {
-    /// The model is reminded to call them, a limited number of times.
+    /// The model is reminded to call them, up to a limit.
     #[default]
     Strict,
-    /// A missing call is only noted.
+    /// A missing call is only recorded.
     Advisory,
 }
 
-/// Whether the required tools of a step were called.
+/// Whether a step called its required tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -61,79 +61,79 @@ pub enum ValidationStatus {
     Skipped,
 }
 
-/// One step of a plan (C55).
+/// One item of a plan (C55). Prompts and documents call it a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoItem {
-    /// Unique in the list.
+    /// Identifier, unique in the plan.
     pub id: String,
-    /// The task.
+    /// Description of the task.
     pub description: String,
-    /// The stage of the run.
+    /// Status of the item.
     #[serde(default)]
     pub status: TodoItemStatus,
-    /// Items that must be completed first.
+    /// Identifiers of the items that must be completed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
-    /// Type.
+    /// Type of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_type: Option<StepType>,
-    /// Tools it must call.
+    /// Names of the tools that the step must call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_tools: Vec<String>,
     /// Expected result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
-    /// Absent means strict.
+    /// How strictly the required tools are demanded; absent means strict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_validation_mode: Option<ToolValidationMode>,
-    /// Its result.
+    /// Result of the step.
     #[serde(
         default,
         deserialize_with = "crate::wire::present",
         skip_serializing_if = "Option::is_none"
     )]
     pub result: Option<Value>,
-    /// Why it failed, for the answer and for the reader.
+    /// Why the step failed, for the answer and for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Thoughts of the model.
+    /// Thoughts of the model, one entry for each call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<String>,
-    /// Calls it made that passed validation.
+    /// The calls that passed validation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actual_tool_calls: Vec<ParsedToolCall>,
-    /// Their results.
+    /// Results of these calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_results: Vec<ToolResult>,
     /// Whether the required tools were called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_status: Option<ValidationStatus>,
-    /// When it was planned.
+    /// Time at which it was planned.
     #[serde(default)]
     pub created_timestamp: Timestamp,
-    /// When it last changed.
+    /// Time of the last change.
     #[serde(default)]
     pub updated_timestamp: Timestamp,
 }
 
-/// The whole result of a step, never truncated (C58).
+/// The whole result of a step, never cut (C58).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepOutputEntry {
-    /// The item.
+    /// Identifier of the step.
     pub step_id: String,
     /// Description.
     pub description: String,
     /// Type of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_type: Option<StepType>,
-    /// How it ended.
+    /// Status at the end.
     pub status: TodoItemStatus,
-    /// When.
+    /// Time of the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    /// Its result.
+    /// Result of the step.
     #[serde(
         default,
         deserialize_with = "crate::wire::present",
@@ -149,36 +149,36 @@ pub struct StepOutputEntry {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PesAgentStateData {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// The person's intent.
+    /// Intent of the person.
     pub intent: String,
-    /// At most ten words.
+    /// Title of the conversation, at most ten words.
     pub title: String,
     /// The plan in words.
     pub plan: String,
-    /// The plan as steps.
+    /// The plan as items.
     pub todo_list: Vec<TodoItem>,
-    /// Step being worked on.
+    /// Identifier of the step in progress.
     pub current_step_id: Option<String>,
-    /// Waits for a person.
+    /// Whether the plan waits for a person.
     pub is_paused: bool,
-    /// Results by step.
+    /// Results of the steps, by identifier.
     pub step_outputs: BTreeMap<String, StepOutputEntry>,
 }
 
-/// What changed in a list of items (C60).
+/// Changes between two versions of a plan (C60).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TodoListChanges {
-    /// When.
+    /// Time of the change.
     pub timestamp: Timestamp,
-    /// Every change: added and modified in list order, then removed.
+    /// All changes: added and modified items in the order of the plan, then removed ones.
     pub changes: Vec<TodoItemChange>,
-    /// Those of the type `added`.
+    /// The changes of the kind `added`.
     pub added: Vec<TodoItemChange>,
-    /// Those of the type `modified`.
+    /// The changes of the kind `modified`.
     pub modified: Vec<TodoItemChange>,
-    /// Those of the type `removed`.
+    /// The changes of the kind `removed`.
     pub removed: Vec<TodoItemChange>,
 }
 
@@ -189,14 +189,14 @@ pub struct TodoItemChange {
     /// Kind.
     #[serde(rename = "type")]
     pub kind: TodoItemChangeType,
-    /// The item.
+    /// Identifier of the item.
     pub item_id: String,
-    /// When.
+    /// Time of the change.
     pub timestamp: Timestamp,
-    /// As it is now; absent if removed.
+    /// The item after the change; absent if it was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<TodoItem>,
-    /// As it was; absent if added.
+    /// The item before the change; absent if it was added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_item: Option<TodoItem>,
 }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_status_is_not_guessed() {
+    fn an_unknown_status_is_not_guessed() {
         for name in ["", "done", "in progress", "inprogress", "pending,", "null"] {
             assert_eq!(TodoItemStatus::parse(name), None, "{name}");
         }

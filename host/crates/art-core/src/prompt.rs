@@ -1,4 +1,4 @@
-//! The one prompt form that every model adapter reads (C23, C24, C25, C26, C27, S003).
+//! The prompt format that every model adapter reads (C23, C24, C25, C26, C27, S003).
 
 mod fault;
 mod persona;
@@ -15,77 +15,77 @@ pub use persona::{
     AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec, SystemPromptsRegistry,
 };
 
-/// Who speaks (C23). `tool` is accepted as another name of `tool_result` (X16).
+/// Role of a message (C23). `tool` is accepted as another name of `tool_result` (X16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions.
+    /// Instructions to the model.
     System,
-    /// The person.
+    /// A message of the person.
     User,
-    /// The model.
+    /// A message of the model.
     Assistant,
-    /// A call on its own, without an assistant turn.
+    /// A tool call that is not part of an assistant message.
     ToolRequest,
-    /// What a call returned.
+    /// The result of a tool call.
     #[serde(alias = "tool")]
     ToolResult,
 }
 
 impl Role {
-    /// The role of that name.
+    /// Returns the role named `name`.
     fn from_name(name: &Value) -> Option<Self> {
         Self::deserialize(name).ok()
     }
 }
 
-/// One turn (C24). Reading one checks the rules of C25 and C27; see [`Message::check`].
+/// A message of a prompt (C24). Deserialising one checks the rules of C25 and C27; see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
-    /// Who speaks.
+    /// Role of the sender.
     pub role: Role,
-    /// Text, or null for an assistant turn that only calls tools.
+    /// Content: text, or null for an assistant message that only calls tools.
     pub content: Value,
-    /// Tool that a result comes from.
+    /// Name of the tool, in a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Calls of an assistant turn.
+    /// Tool calls of an assistant message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
-    /// The call that a result answers.
+    /// Identifier of the call that a result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Of an assistant turn: what its provider wants back with it. An addition to C24 that only adapters read.
+    /// State that the provider of an assistant message wants back with it. An addition to C24, which only adapters read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }
 
-/// An ordered list of turns (C26).
+/// A prompt: messages in their order (C26).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArtStandardPrompt(pub Vec<Message>);
 
 impl Message {
-    /// Instructions.
+    /// Creates a system message.
     #[must_use]
     pub fn system(text: impl Into<String>) -> Self {
         Self::text(Role::System, text)
     }
 
-    /// The person's words.
+    /// Creates a user message.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self::text(Role::User, text)
     }
 
-    /// The model's words.
+    /// Creates an assistant message with text only.
     #[must_use]
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::text(Role::Assistant, text)
     }
 
-    /// An assistant turn that calls tools. Empty text becomes null.
+    /// Creates an assistant message that calls tools. An empty text becomes null.
     #[must_use]
     pub fn assistant_calls(text: &str, calls: Vec<ToolCallRequest>) -> Self {
         let content = if text.is_empty() {
@@ -100,7 +100,7 @@ impl Message {
         }
     }
 
-    /// What the call `id` of the tool `name` returned, as text.
+    /// Creates the result of call `id` of the tool `name`, as text.
     #[must_use]
     pub fn tool_result(id: impl Into<String>, name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
@@ -110,13 +110,13 @@ impl Message {
         }
     }
 
-    /// The content when it is text, else the empty string.
+    /// Returns the content if it is text, else the empty string.
     #[must_use]
     pub fn content_text(&self) -> &str {
         self.content.as_str().unwrap_or_default()
     }
 
-    /// Reads a message without its rules.
+    /// Deserialises a message without checking its rules.
     fn read(message: &Value) -> serde_json::Result<Self> {
         Self::deserialize(message)
     }

@@ -1,4 +1,4 @@
-//! What a model is called with, and which model.
+//! Requests to a model, and the choice of a model.
 
 use std::sync::Arc;
 
@@ -10,24 +10,25 @@ use crate::stream::{Phase, StepContext};
 use crate::task::Task;
 use crate::tool::ToolSchema;
 
-/// One call of a model. Routing fields are the host's; `params` cannot change them.
+/// A request to a model. The host sets everything that decides where it goes; `params` cannot change that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelRequest {
-    /// Prompt.
+    /// The prompt.
     pub prompt: ArtStandardPrompt,
-    /// Tools it may call in its provider's form; the prompt names them as well. Empty where the prompt has them in full.
+    /// Tools to pass in the provider's own format, in addition to their names in the prompt. Empty if the prompt has
+    /// their full schemas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSchema>,
     /// Phase of the run.
     pub phase: Phase,
-    /// Step of the plan, in the execution phase.
+    /// Step of the plan; absent in other phases than execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepContext>,
-    /// Pictures and other files that come with the question; a model that cannot see leaves them out.
+    /// Pictures and other files of the question. They are left out for a model without vision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
-    /// Form of the reply, if the provider supports the choice.
+    /// Format of the reply, if the provider supports the choice.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub reply_format: ReplyFormat,
     /// Capabilities that the model must have.
@@ -37,13 +38,14 @@ pub struct ModelRequest {
     /// provider-specific ones.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// What the prompt was made from, for models that read data and not prose; absent where there is only a prompt.
+    /// The data from which the prompt was written, for models that do not read prose. Absent in a request that has only
+    /// a prompt. It stays in memory.
     #[serde(skip)]
     pub task: Option<Arc<Task>>,
 }
 
 impl ModelRequest {
-    /// Creates a request with a prompt and nothing else.
+    /// Creates a request that has only a prompt.
     #[must_use]
     pub fn new(prompt: ArtStandardPrompt, phase: Phase) -> Self {
         Self {
@@ -60,7 +62,7 @@ impl ModelRequest {
     }
 }
 
-/// Form of a reply.
+/// Format of a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplyFormat {
@@ -71,13 +73,13 @@ pub enum ReplyFormat {
     Json,
 }
 
-/// A file that a model looks at.
+/// A file for a model with vision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Media {
     /// File name.
     pub name: String,
-    /// For example `image/png`.
+    /// Media type, for example `image/png`.
     pub media_type: String,
     /// The content in base64 (RFC 4648, with padding).
     pub base64: String,
@@ -97,19 +99,19 @@ pub enum ModelCapability {
     Reasoning,
 }
 
-/// How many tokens a prompt and its reply may have together.
+/// The context window of a model: the maximum number of tokens of a prompt and its reply together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Option<u64>", into = "Option<u64>")]
 pub enum ContextWindow {
-    /// Any number, and reading costs nothing, as with the embedded model.
+    /// Unlimited, and reading costs nothing, as with the embedded model.
     #[default]
     Unbounded,
-    /// So many tokens.
+    /// The number of tokens.
     Tokens(u64),
 }
 
 impl ContextWindow {
-    /// Returns the number of tokens, if there is one.
+    /// Returns the number of tokens, or `None` if the window is unlimited.
     #[must_use]
     pub const fn tokens(self) -> Option<u64> {
         match self {
@@ -118,7 +120,7 @@ impl ContextWindow {
         }
     }
 
-    /// Whether reading has no bound and costs nothing.
+    /// Returns whether the window is unlimited, so that reading costs nothing.
     #[must_use]
     pub const fn is_unbounded(&self) -> bool {
         matches!(self, Self::Unbounded)
@@ -137,13 +139,13 @@ impl From<ContextWindow> for Option<u64> {
     }
 }
 
-/// The model in use (C68). Secrets are never part of it.
+/// The model in use (C68). It never contains a secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeProviderConfig {
-    /// For example `embedded`.
+    /// Name of the provider, for example `embedded`.
     pub provider_name: String,
-    /// Model of that provider.
+    /// Name of the model at that provider.
     pub model_id: String,
     /// Further options of the connection, such as `baseUrl`; never a secret.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
@@ -151,7 +153,7 @@ pub struct RuntimeProviderConfig {
 }
 
 impl RuntimeProviderConfig {
-    /// Creates that model of that provider, without options.
+    /// Creates the configuration of a model without further options.
     pub fn new(provider_name: impl Into<String>, model_id: impl Into<String>) -> Self {
         Self {
             provider_name: provider_name.into(),

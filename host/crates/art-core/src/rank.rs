@@ -1,21 +1,21 @@
-//! Ranks texts by how near their words are to those of a query (BM25).
+//! Ranks texts by their similarity to a query (BM25).
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 
-/// Words of one document that count; the others are ignored.
+/// Maximum number of words of a document that are read.
 const MAX_DOCUMENT_WORDS: usize = 2_000;
 
-/// Words of one query that count; the others are ignored.
+/// Maximum number of words of a query that are read.
 const MAX_QUERY_WORDS: usize = 500;
 
-/// A set of documents, ready to be ranked for any number of queries.
+/// An index of documents that ranks them for any number of queries.
 ///
-/// A word is a run of letters and digits; case does not count. Every word counts alike whatever its language: a caller that
-/// wants plurals to match or wants to leave words out changes both the documents and the queries before it passes them.
-/// Repeating a word of a document raises its weight; repeating a word of a query does not.
+/// A word is a run of letters and digits; case is ignored. There is no stemming and no list of stop words: a caller
+/// that wants either applies it to both the documents and the queries. Repeating a word in a document raises its
+/// weight; repeating a word in a query does not.
 ///
 /// At most 2,000 words of a document and 500 of a query are read.
 pub struct Ranker {
@@ -25,7 +25,7 @@ pub struct Ranker {
 }
 
 impl Ranker {
-    /// Creates a ranker for `documents`, which are known by their positions from 0.
+    /// Creates an index of `documents`. Results name each by its position, from 0.
     #[must_use]
     pub fn new<T: AsRef<str>>(documents: impl IntoIterator<Item = T>) -> Self {
         let documents: Vec<_> = documents.into_iter().collect();
@@ -42,8 +42,8 @@ impl Ranker {
         }
     }
 
-    /// Returns positions and scores of at most `limit` documents that share a word with `query`, best first; among equal
-    /// scores, in the order of the documents. Scores are positive and compare within one ranker only.
+    /// Returns the positions and scores of at most `limit` documents that share a word with `query`, best first.
+    /// Documents with equal scores keep their order. Scores are positive and can be compared within one index only.
     #[must_use]
     pub fn rank(&self, query: &str, limit: usize) -> Vec<(usize, f32)> {
         let distinct: BTreeSet<_> = words(query).take(MAX_QUERY_WORDS).collect();
@@ -53,7 +53,7 @@ impl Ranker {
             .filter_map(score)
             .filter(|(_, score)| *score > 0.0)
             .collect();
-        // The sort is stable.
+        // The sort is stable, so documents with equal scores keep their order.
         ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         ranked.truncate(limit);
         ranked
@@ -75,7 +75,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_lowercase)
 }
 
-/// Splits documents, and queries that were made short before.
+/// Tokenizer for documents and for queries that are already cut.
 struct Words;
 
 impl Tokenizer for Words {

@@ -1,38 +1,38 @@
-//! Where a moment of a run belongs.
+//! Spans of traces.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id;
 
-/// A span of a trace: a run, or one call within it (C75). The identifiers have the form of the W3C trace context, so that a
-/// collector of traces takes them as they are.
+/// A span of a trace: a run, or one call within it (C75). The identifiers have the format of the W3C trace context,
+/// which trace collectors accept unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpanContext {
-    /// The trace, the same for all spans of a run: 32 lower-case hexadecimal digits.
+    /// Identifier of the trace, the same for all spans of a run: 32 lower-case hexadecimal digits.
     pub trace_id: String,
-    /// The span: 16 lower-case hexadecimal digits.
+    /// Identifier of the span: 16 lower-case hexadecimal digits.
     pub span_id: String,
-    /// The span that this one is a part of; a root has none.
+    /// Identifier of the enclosing span; absent for a root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_span_id: Option<String>,
 }
 
 impl SpanContext {
-    /// Creates the root of a new trace.
+    /// Creates the root span of a new trace.
     #[must_use]
     pub fn root() -> Self {
         Self::in_trace(id::trace_id())
     }
 
-    /// Creates a root for the run `trace_id`. Of an identifier that is a UUID, the trace has the 32 digits; of any
-    /// other it has digits that are always the same for that identifier.
+    /// Creates a root span for the run `trace_id`. The trace gets the 32 digits of the identifier if that is a UUID,
+    /// else digits derived from it.
     #[must_use]
     pub fn root_of(trace_id: &str) -> Self {
         Self::in_trace(id::trace_id_of(trace_id))
     }
 
-    /// Creates a new span of the same trace, within this one.
+    /// Creates a span within this one, in the same trace.
     #[must_use]
     pub fn child(&self) -> Self {
         Self {
@@ -62,7 +62,7 @@ mod tests {
         text.len() == digits && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
     }
 
-    // A83
+    // A83: identifiers of traces and spans.
     #[test]
     fn a_root_has_the_form_of_the_trace_context_and_no_parent() {
         let root = SpanContext::root();
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(root.parent_span_id, None);
     }
 
-    // A83
+    // A83: identifiers of traces and spans.
     #[test]
     fn roots_and_children_are_never_the_same_twice() {
         let roots: Vec<_> = (0..100).map(|_| SpanContext::root()).collect();
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!((spans.len(), traces.len()), (200, 100));
     }
 
-    // A83
+    // A83: identifiers of traces and spans.
     #[test]
     fn a_child_and_its_child_stay_in_the_trace_and_name_their_parents() {
         let root = SpanContext::root();
@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_identifier_of_a_run_gives_a_trace_that_stays(run in ".{0,60}") {
+        fn the_trace_identifier_of_a_run_is_always_the_same(run in ".{0,60}") {
             let trace = SpanContext::root_of(&run).trace_id;
             prop_assert!(is_hex(&trace, 32));
             prop_assert_eq!(SpanContext::root_of(&run).trace_id, trace);

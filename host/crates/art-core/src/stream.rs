@@ -1,4 +1,4 @@
-//! Events that a model streams.
+//! Events that a model streams, and the reply they add up to.
 
 mod envelope;
 
@@ -11,7 +11,7 @@ use crate::usage::TokenUsage;
 
 pub use envelope::{StreamContext, StreamEnvelope, StreamEventType, TokenType};
 
-/// Phase of a run that a model call belongs to (C40).
+/// Phase of a run (C40).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -25,77 +25,77 @@ pub enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepContext {
-    /// The item.
+    /// Identifier of the step.
     pub step_id: String,
     /// Description of the step.
     pub step_description: String,
 }
 
-/// One piece of a reply, in the order in which it arrives.
+/// One event of a streamed reply, in the order of arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "data", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StreamEvent {
-    /// Text of the answer.
+    /// Text of the reply.
     Token(String),
-    /// Text of the model's thoughts.
+    /// Thoughts of the model.
     Thinking(String),
-    /// A whole tool call. The identifier is empty when the provider gave none.
+    /// A complete tool call. Its identifier is empty if the provider gave none.
     ToolCall(ToolCallRequest),
-    /// Provider state of this turn.
+    /// State that the provider wants back with this turn.
     State(ProviderState),
     /// Parts of the question that the answer does not address.
     Unanswered(Vec<String>),
-    /// The call failed before its first token and is made again.
+    /// The call failed before its first token and will be retried.
     Retry(RetryContext),
-    /// Counts and timings.
+    /// Token counts and times.
     Metadata(LlmMetadata),
-    /// The stream ends here, without an answer.
+    /// The stream ends with an error.
     Error(ModelError),
-    /// The stream ends here.
+    /// The stream ends normally.
     End,
 }
 
-/// Counts and timings of a model call (C41). Counts that the provider omits are absent.
+/// Token counts, times and cost of a model call (C41). Counts that the provider omits are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LlmMetadata {
-    /// Tokens read, those from a cache among them.
+    /// Input tokens, including those read from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens written, thoughts among them.
+    /// Output tokens, including thoughts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Tokens of thought, also counted in `output_tokens`.
+    /// Tokens of thoughts, which `output_tokens` includes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_tokens: Option<u64>,
-    /// Tokens read from the provider's cache, also counted in `input_tokens`.
+    /// Tokens read from the provider's cache, which `input_tokens` includes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
-    /// Milliseconds to the first token.
+    /// Time to the first token, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_to_first_token_ms: Option<u64>,
-    /// Milliseconds to the last token.
+    /// Time to the last token, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_generation_time_ms: Option<u64>,
-    /// Why it stopped.
+    /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
-    /// Usage as the provider gave it.
+    /// Usage in the provider's own format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_raw_usage: Option<Value>,
-    /// The run.
+    /// Identifier of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// US dollars as the provider counts them or, where it does not, by the host's price table; none without a price.
+    /// Cost in US dollars, as reported by the provider, else from the host's price table; absent if neither has a price.
     #[serde(rename = "llmCost", skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// The counts are the host's estimate, because the provider gave none.
+    /// Whether the host estimated the counts because the provider gave none.
     #[serde(skip_serializing_if = "crate::wire::is_default")]
     pub estimated: bool,
 }
 
 impl LlmMetadata {
-    /// Returns the tokens in one form; missing counts are 0.
+    /// Returns the token counts; missing counts are 0.
     #[must_use]
     pub fn usage(&self) -> TokenUsage {
         let (input, output) = (
@@ -109,8 +109,8 @@ impl LlmMetadata {
         }
     }
 
-    /// Adds counts, times and cost of another call; a count that both lack stays absent (B20). Fields of a single call,
-    /// such as its stop reason, do not change.
+    /// Adds the counts, times and cost of another call. A count that both lack stays absent (B20). Fields of a single
+    /// call, such as the stop reason, do not change.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -129,19 +129,19 @@ impl LlmMetadata {
     }
 }
 
-/// Why a model stopped (C41), in the words of one provider for all; a reason that none of them has stays as it is.
+/// Why a model stopped (C41). The words of all providers are mapped to these; an unknown reason is kept as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum StopReason {
-    /// It was done.
+    /// The reply is complete.
     Stop,
-    /// The token limit was reached: the reply is incomplete, and its last call may be cut.
+    /// The token limit was reached. The reply is incomplete, and its last call may be cut off.
     Length,
-    /// It calls tools.
+    /// The model calls tools.
     ToolCalls,
-    /// It refused, or the provider held the reply back.
+    /// The model refused, or the provider withheld the reply.
     ContentFilter,
-    /// Anything else, as the provider says it.
+    /// Another reason, in the words of the provider.
     Other(String),
 }
 
@@ -169,43 +169,43 @@ impl From<StopReason> for String {
     }
 }
 
-/// State that a provider wants back with its turn, such as signed thoughts. Only the protocol that made it reads it;
-/// others leave it out.
+/// State that a provider wants back with a turn, such as signed thoughts. Only the protocol that created it reads it; other
+/// protocols ignore it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
     /// The protocol that created it.
     pub wire: String,
-    /// The state, in the form of that protocol.
+    /// The state, in the format of that protocol.
     pub content: Value,
 }
 
-/// A whole reply: the fold of its events.
+/// A complete reply: the fold of its events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelReply {
-    /// Answer.
+    /// Text of the reply.
     pub text: String,
-    /// Thoughts.
+    /// Thoughts of the model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thinking: String,
-    /// Calls in the provider's own form.
+    /// Tool calls in the provider's own format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
-    /// Provider state of this turn.
+    /// State that the provider wants back with this turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ProviderState>,
-    /// Parts of the question that the answer does not address, as far as the model knows.
+    /// Parts of the question that the answer does not address, as far as the model reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
-    /// Counts and timings.
+    /// Token counts, times and cost.
     pub metadata: LlmMetadata,
 }
 
 impl ModelReply {
-    /// Adds one event; gives the error that ends the stream.
+    /// Adds an event.
     ///
     /// # Errors
-    /// Fails if the event is an error.
+    /// Fails with the error of the stream if the event is one.
     pub fn push(&mut self, event: StreamEvent) -> Result<(), ModelError> {
         match event {
             StreamEvent::Token(text) => self.text.push_str(&text),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_counts_of_a_stream_hold() {
+    fn the_last_counts_of_a_stream_are_kept() {
         let mut reply = ModelReply::default();
         for reason in ["length", "stop"] {
             assert_eq!(reply.push(StreamEvent::Metadata(stopped_by(reason))), Ok(()));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_several_calls_add_up_and_what_none_says_stays_absent() {
+    fn counts_add_up_and_missing_ones_stay_absent() {
         let call = LlmMetadata {
             input_tokens: Some(10),
             cached_input_tokens: Some(4),
@@ -304,9 +304,9 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
-    // A86, C85
+    // A86, C85: token counts of several providers.
     #[test]
-    fn the_total_of_a_call_is_computed_and_what_is_missing_counts_as_nothing() {
+    fn the_total_of_a_call_counts_missing_numbers_as_zero() {
         let used = |input_tokens, output_tokens| {
             let usage = LlmMetadata {
                 input_tokens,
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_given_back_and_what_came_before_it_stays() {
+    fn an_error_is_returned_and_the_reply_so_far_is_kept() {
         let error = ModelError {
             code: ModelErrorCode::Timeout,
             message: "too slow".to_owned(),

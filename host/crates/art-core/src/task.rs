@@ -1,10 +1,11 @@
-//! What a prompt was made from, for models that read data and not prose. It stays in memory: no journal and no wire has it.
+//! The data from which a prompt was written, for models that do not read prose. It stays in memory: neither a journal
+//! nor a wire format contains it.
 
 use serde_json::Value;
 
 use crate::tool::{Source, ToolResult, ToolSchema};
 
-/// What a model is asked to do, as data.
+/// The task of a model call, as data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Plan the steps that answer a question.
@@ -15,35 +16,35 @@ pub enum Task {
     Answer(AnswerTask),
 }
 
-/// A question to plan for.
+/// The task of writing a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanTask {
     /// The question.
     pub query: String,
-    /// Files that come with it, and files that tools left.
+    /// Files of the question, and files that tools produced.
     pub files: Vec<TaskFile>,
-    /// Every tool that may be called, with its examples.
+    /// All tools that may be called, with their examples.
     pub tools: Vec<ToolSchema>,
-    /// All steps that earlier questions of the conversation left, oldest first.
+    /// The steps of earlier questions of the conversation, oldest first.
     pub earlier: Vec<TaskStep>,
 }
 
-/// A step to carry out.
+/// The task of carrying out one step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepTask {
-    /// What is to be done.
+    /// Description of the step.
     pub description: String,
-    /// The tools that it may call, with their examples.
+    /// The tools that the step may call, with their examples.
     pub tools: Vec<ToolSchema>,
-    /// Files that come with the question, and files that tools left.
+    /// Files of the question, and files that tools produced.
     pub files: Vec<TaskFile>,
     /// The steps whose results it may use, oldest first.
     pub earlier: Vec<TaskStep>,
-    /// Results of the calls that the step made already.
+    /// Results of the calls that the step has made so far.
     pub results: Vec<ToolResult>,
 }
 
-/// A question whose plan was carried out.
+/// The task of writing the answer after the plan was carried out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerTask {
     /// The question.
@@ -59,7 +60,7 @@ pub struct AnswerTask {
 pub struct TaskStep {
     /// Identifier, unique in the plan.
     pub id: String,
-    /// What was to be done.
+    /// Description of the step.
     pub description: String,
     /// How it ended.
     pub outcome: StepOutcome,
@@ -68,11 +69,11 @@ pub struct TaskStep {
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepOutcome {
-    /// It is done.
+    /// It is completed.
     Completed {
-        /// Its result; of what was drawn for a person, only that it was.
+        /// Its result. A drawing for a person is replaced by a note that it was drawn.
         result: Value,
-        /// Where the result came from.
+        /// Sources of the result.
         sources: Vec<Source>,
     },
     /// It failed, for this reason.
@@ -82,7 +83,7 @@ pub enum StepOutcome {
 }
 
 impl TaskStep {
-    /// The result of the step, when it is done.
+    /// Returns the result of a completed step.
     #[must_use]
     pub const fn result(&self) -> Option<&Value> {
         match &self.outcome {
@@ -97,7 +98,7 @@ impl TaskStep {
 pub struct TaskFile {
     /// File name, unique in the run.
     pub name: String,
-    /// For example `text/csv`.
+    /// Media type, for example `text/csv`.
     pub media_type: String,
     /// The first 64 KiB of a text; empty for any other file.
     pub beginning: String,

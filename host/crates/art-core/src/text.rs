@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Default limit of [`safe_stringify`] in characters.
+/// Default limit of [`safe_stringify`], in characters.
 pub const DEFAULT_STRINGIFY_LIMIT: usize = 10_000;
 
 /// Returns the longest prefix of `text` that has at most `max_chars` characters.
@@ -20,7 +20,7 @@ pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
-/// Returns `text` cut to `max_chars` characters, with a note on the rest: `... [truncated 120 of 1120 characters]`.
+/// Returns `text` cut to `max_chars` characters, followed by a note: `... [truncated 120 of 1120 characters]`.
 #[must_use]
 pub fn truncate(text: &str, max_chars: usize) -> String {
     let kept = prefix(text, max_chars);
@@ -31,8 +31,8 @@ pub fn truncate(text: &str, max_chars: usize) -> String {
     format!("{kept}... [truncated {} of {total} characters]", total - max_chars)
 }
 
-/// Returns the JSON text of `value`, cut to `max_chars` characters with an explicit marker. A text is not quoted; a
-/// value that cannot be serialised becomes `[stringify error]`.
+/// Returns `value` as JSON text, cut to `max_chars` characters with the same note. A string is not quoted; a value that
+/// cannot be serialised becomes `[stringify error]`.
 #[must_use]
 pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> String {
     match serde_json::to_value(value) {
@@ -42,9 +42,9 @@ pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> Str
     }
 }
 
-/// Returns `text` with control characters, escape sequences, bidirectional overrides, other ends of lines and
-/// characters without width made visible, so that a tool can neither drive a person's terminal nor hide in it (D14).
-/// Newlines and tabs stay.
+/// Returns `text` with control characters, escape sequences, bidirectional overrides, unusual line separators and
+/// zero-width characters escaped, so that a tool can neither control a terminal nor hide text in it (D14). Newlines and
+/// tabs are kept.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
@@ -61,8 +61,8 @@ fn is_unprintable(c: char) -> bool {
     is_invisible(c) || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Returns whether a character is invisible but changes how a text is displayed: the order of a line, its end, or a
-/// word's end.
+/// Returns whether a character is invisible but changes how a text is displayed: its direction, or where a line or word
+/// ends.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_says_how_much_was_cut() {
+    fn a_cut_text_states_how_much_was_cut() {
         assert_eq!(truncate("abcdef", 4), "abcd... [truncated 2 of 6 characters]");
     }
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_serialised_is_named() {
+    fn a_value_that_cannot_be_serialised_is_replaced_by_a_note() {
         assert_eq!(safe_stringify(&BTreeMap::from([((1, 2), 3)]), 100), "[stringify error]");
         // The nearest thing to a circular value: one that is being changed while it is written.
         let cell = RefCell::new(1);

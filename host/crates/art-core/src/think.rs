@@ -1,22 +1,21 @@
-//! Separates the thoughts of a model from its text, for models that write their thoughts between `<think>` and
-//! `</think>`.
+//! Separates the thoughts of a model from its text, for models that write their thoughts between `<think>` and `</think>`.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// What a piece of a reply turned out to be.
+/// A part of a reply, as reported by [`ThinkTags`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkPart<'a> {
     /// Text of the reply.
     Text(&'a str),
-    /// Text of the open block, nested tags included.
+    /// Text inside a block, including nested tags.
     Thought(&'a str),
-    /// The open block ends here.
+    /// The outermost block ended.
     BlockEnd,
-    /// A closing tag came before any opening tag: all text so far was thoughts.
+    /// A closing tag came before any opening tag: all text reported so far was thoughts.
     Restart,
-    /// The reply ended inside a block. What was reported as thoughts ends with `content`, which belongs to the text:
-    /// whatever follows the last closing tag of the block, or the whole block when there is none.
+    /// The reply ended inside a block. The reported thoughts end with `content`, which is text after all: everything
+    /// after the last closing tag of the block, or the whole block if it has none.
     Unclosed {
         /// The end of the thoughts.
         content: &'a str,
@@ -25,27 +24,27 @@ pub enum ThinkPart<'a> {
     },
 }
 
-/// Finds think tags in a reply that arrives in pieces. What it reports does not depend on where the pieces were cut, and it
-/// reads no piece twice.
+/// Finds think tags in a reply that arrives in pieces. The reported parts do not depend on how the reply was cut, and
+/// no piece is read twice.
 ///
-/// A block begins at the start of a line, so that an answer may speak of the tags; blocks nest. White space behind a block
-/// is left out. A closing tag at the start of a line counts as [`ThinkPart::Restart`] unless another tag came before it,
-/// because some providers leave out the first opening tag. All other tags are text.
+/// A block begins only at the start of a line, so that an answer may mention the tags. Blocks nest. White space after a
+/// block is dropped. A closing tag at the start of a line is a [`ThinkPart::Restart`] if no other tag came before it,
+/// because some providers omit the first opening tag. All other tags are text.
 #[derive(Clone, Debug)]
 pub struct ThinkTags {
-    /// The end of the reply so far, when a tag may begin there.
+    /// The end of the reply so far, if it may be the beginning of a tag.
     held: String,
-    /// Blocks that are open.
+    /// Number of open blocks.
     depth: usize,
-    /// The outermost open block so far.
+    /// Content of the outermost open block so far.
     block: String,
-    /// Where in `block` the text behind its last closing tag begins.
+    /// Position in `block` after its last closing tag.
     after_close: Option<usize>,
-    /// A block was opened, or thoughts without an opening tag were closed.
+    /// Whether a block was opened, or thoughts without an opening tag were closed.
     tagged: bool,
-    /// The line so far is blank.
+    /// Whether the current line is blank so far.
     line_start: bool,
-    /// A block just ended.
+    /// Whether a block has just ended, so that white space is dropped.
     trim: bool,
 }
 
@@ -64,7 +63,7 @@ impl Default for ThinkTags {
 }
 
 impl ThinkTags {
-    /// Reads the next piece and reports its parts to `found`, in order.
+    /// Reads the next piece and passes its parts to `found`, in order.
     pub fn push(&mut self, piece: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
         let mut text = std::mem::take(&mut self.held);
         text.push_str(piece);
@@ -79,7 +78,7 @@ impl ThinkTags {
         self.held = held.to_owned();
     }
 
-    /// Ends the reply and reports what was held back.
+    /// Ends the reply and passes the last parts to `found`.
     pub fn finish(mut self, found: &mut dyn FnMut(ThinkPart<'_>)) {
         let held = std::mem::take(&mut self.held);
         self.report(&held, found);
@@ -126,7 +125,7 @@ impl ThinkTags {
         found(ThinkPart::BlockEnd);
     }
 
-    /// Reports `text`, in which no tag is left.
+    /// Reports `text`, which contains no tag.
     fn report(&mut self, text: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
         if self.depth == 0 {
             return self.report_text(text, found);
@@ -157,7 +156,7 @@ fn split_at_tag(text: &str) -> Option<(&str, &'static str, &str)> {
     })
 }
 
-/// Returns where the end of `text` begins that may be the beginning of a tag, or its length.
+/// Returns the position in `text` from which its end may be the beginning of a tag, or the length of `text`.
 fn possible_tag(text: &str) -> usize {
     let begins = |at: &usize| {
         let tail = text.get(*at..).unwrap_or_default();
@@ -166,7 +165,8 @@ fn possible_tag(text: &str) -> usize {
     text.rfind('<').filter(begins).unwrap_or(text.len())
 }
 
-/// Whether only white space follows the last line end of `text`; without one, the line has to be `blank_before` as well.
+/// Returns whether only white space follows the last newline of `text`. If it has no newline, `blank_before` says
+/// whether the line is blank before `text`.
 fn ends_at_line_start(text: &str, blank_before: bool) -> bool {
     let words = text.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
     words.ends_with('\n') || (words.is_empty() && blank_before)
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    // A28
+    // A28: nested and unclosed think tags.
     #[test]
     fn blocks_nest() {
         assert_eq!(
@@ -243,7 +243,7 @@ mod tests {
         );
     }
 
-    // A28
+    // A28: nested and unclosed think tags.
     #[test]
     fn a_block_that_is_never_closed_is_content() {
         assert_eq!(parts(["x\n<think>never"]), r#"t"x\n" T"never" !"never""#);
@@ -266,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cuts_do_not_change_what_is_found(
+        fn cutting_the_reply_does_not_change_the_parts(
             pieces in prop::collection::vec("(<think>|</think>|<|t|/|\n| |é|a){0,4}", 0..12),
         ) {
             let whole = pieces.concat();

@@ -7,26 +7,26 @@ use crate::JsonObject;
 use crate::error::ToolErrorCode;
 use crate::hitl::FeedbackSchema;
 
-/// What a tool says of itself (C2).
+/// The declaration of a tool (C2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSchema {
-    /// `^[a-z][a-z0-9_-]{0,63}$`, unique in a host, where `_` and `-` are the same.
+    /// Name: `^[a-z][a-z0-9_-]{0,63}$`, unique in a host, where `_` and `-` count as the same character.
     pub name: String,
-    /// What the tool does, when to use it, what it returns.
+    /// Description: what the tool does, when to use it, what it returns.
     pub description: String,
     /// JSON Schema 2020-12 with an object at its root (C3).
     pub input_schema: Value,
-    /// JSON Schema of the output of a success; absent means any JSON.
+    /// JSON Schema of a successful output; absent means any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Worked calls.
+    /// Example calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ToolExample>,
-    /// How the host treats a call.
+    /// How the host handles a call.
     #[serde(default)]
     pub execution_mode: ExecutionMode,
-    /// How a human is asked, for blocking tools.
+    /// How a person is asked, for blocking tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_config: Option<BlockingToolConfig>,
     /// How the output is drawn, for display tools.
@@ -34,60 +34,60 @@ pub struct ToolSchema {
     pub display_config: Option<DisplayToolConfig>,
 }
 
-/// One worked call of a tool (C2).
+/// An example call of a tool (C2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolExample {
-    /// Valid under the input schema.
+    /// Input, valid under the input schema.
     pub input: Value,
-    /// Valid under the output schema.
+    /// Output, valid under the output schema.
     #[serde(
         default,
         deserialize_with = "crate::wire::present",
         skip_serializing_if = "Option::is_none"
     )]
     pub output: Option<Value>,
-    /// The question in words that this input answers.
+    /// The question that the call answers, as a person would ask it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// How the host treats a call of a tool (C9).
+/// How the host handles a call of a tool (C9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionMode {
-    /// Runs to its end; the output goes to the model. `immediate` is an older name of it.
+    /// Runs to its end; the output goes to the model. `immediate` is an older name.
     #[default]
     #[serde(alias = "immediate")]
     Functional,
-    /// Needs a human decision.
+    /// Needs a person's decision.
     Blocking,
     /// The output is drawn for a person and not read by the model.
     Display,
 }
 
-/// How a blocking tool asks (C16).
+/// How a blocking tool asks a person (C16).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockingToolConfig {
-    /// Form of the answer; absent means approve or reject.
+    /// Form of the answer; absent means a choice between approving and rejecting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback_schema: Option<FeedbackSchema>,
-    /// Question shown; `{{name}}` stands for the argument `name`.
+    /// Question to the person; `{{name}}` is replaced by the argument `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_prompt: Option<String>,
-    /// The decision is the result and the tool is not run again.
+    /// Whether the decision itself is the result, so that the tool is not called again.
     #[serde(default = "yes")]
     pub completes_on_approval: bool,
-    /// The model may try another way after a rejection.
+    /// Whether the model may try another way after a rejection.
     #[serde(default = "yes")]
     pub allow_retry_on_reject: bool,
-    /// Milliseconds until an open question counts as rejected; absent means never.
+    /// Time in milliseconds after which an undecided question counts as rejected; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Free grouping for approval rules.
+    /// Category for approval rules, chosen freely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// How much harm a wrong approval can do.
+    /// Risk of a wrong approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
 }
@@ -96,7 +96,7 @@ const fn yes() -> bool {
     true
 }
 
-/// How much harm a wrong approval can do (C16).
+/// Risk of a wrong approval (C16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -111,21 +111,21 @@ pub enum RiskLevel {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DisplayToolConfig {
-    /// Name of the component that draws it.
+    /// Name of the user interface component that draws it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_type: Option<String>,
-    /// Where it stays.
+    /// Where the drawing remains.
     #[serde(default)]
     pub display_mode: DisplayMode,
-    /// A person can act on it.
+    /// Whether a person can interact with it.
     #[serde(default)]
     pub interactive: bool,
-    /// JSON Schema of the data drawn.
+    /// JSON Schema of the data to draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_schema: Option<Value>,
 }
 
-/// Where the drawing of a display tool stays (C17).
+/// Where the drawing of a display tool remains (C17).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -136,20 +136,20 @@ pub enum DisplayMode {
     Modal,
 }
 
-/// A call inside an assistant turn.
+/// A tool call in an assistant message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCallRequest {
-    /// Identifier that the result repeats.
+    /// Identifier, which the result repeats.
     pub id: String,
     /// Always `function`.
     #[serde(rename = "type")]
     pub kind: FunctionKind,
-    /// What is called.
+    /// Name and arguments.
     pub function: FunctionCall,
 }
 
-/// The one kind of call there is.
+/// The only kind of call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionKind {
@@ -162,33 +162,33 @@ pub enum FunctionKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCall {
-    /// Tool name.
+    /// Name of the tool.
     pub name: String,
     /// Arguments as JSON text.
     pub arguments: String,
 }
 
-/// A call as a model asked for it: untrusted until it is admitted (C4).
+/// A tool call as a model requested it, untrusted until it is admitted (C4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParsedToolCall {
     /// Identifier of the call; see [`crate::id::call_id`].
     pub call_id: String,
-    /// Tool asked for.
+    /// Name of the requested tool.
     pub tool_name: String,
     /// Arguments, of any shape.
     pub arguments: Value,
 }
 
-/// How a call ended, for the model and for the wire (C5).
+/// How a call ended, for models and for programs (C5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStatus {
-    /// `output` holds the answer.
+    /// The call succeeded; `output` has the result.
     Success,
-    /// `error` says why not.
+    /// The call failed; `error` has the reason.
     Error,
-    /// A person has to decide first.
+    /// The call waits for a person's decision.
     Suspended,
 }
 
@@ -196,75 +196,74 @@ pub enum ToolStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
-    /// The request's.
+    /// Identifier of the requested call.
     pub call_id: String,
-    /// The request's.
+    /// Name of the requested tool.
     pub tool_name: String,
-    /// How it ended.
+    /// How the call ended.
     pub status: ToolStatus,
-    /// The data; present on success, be it `null`. A failure may have some too, which says more than its `error`.
+    /// The output; present on success, possibly null. A failed call may have one as well, with more detail than `error`.
     #[serde(
         default,
         deserialize_with = "crate::wire::present",
         skip_serializing_if = "Option::is_none"
     )]
     pub output: Option<Value>,
-    /// Text the model may see; present on error.
+    /// Message for the model; present on error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Code beside `error`.
+    /// Code of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ToolErrorCode>,
-    /// Sources, attachments, title and whatever else the tool gave.
+    /// Title, sources, attachments and further metadata.
     #[serde(default, skip_serializing_if = "ToolResultMetadata::is_empty")]
     pub metadata: ToolResultMetadata,
 }
 
-/// What accompanies a result (C5).
+/// Metadata of a result (C5).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultMetadata {
-    /// One line for a person.
+    /// Title: one line for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where the output came from.
+    /// Sources of the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
     /// Files that accompany the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<AttachmentInfo>,
-    /// Made by the host when a call suspends.
+    /// Identifier that the host gave to a suspended call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<String>,
-    /// The same call may succeed later.
+    /// Whether the same call may succeed later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retryable: bool,
-    /// The host answered before the tool ran, because the call was not valid or could not begin. Such a call was not
-    /// made.
+    /// Whether the host refused the call before the tool ran, because the call was not valid or could not be started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
-    /// The output is for a person alone: a success of a display tool is drawn, and no prompt has it (C9). Set by the
-    /// host.
+    /// Whether the output is only for a person: the output of a display tool is drawn and appears in no prompt (C9).
+    /// Set by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_display: bool,
-    /// The name in the store of what the call logged and wrote, a [`CallLog`](crate::outcome::CallLog) as JSON; absent when it
-    /// said nothing or that was not kept. Set by the host.
+    /// Digest of the log of the call, a [`CallLog`](crate::outcome::CallLog) as JSON in the store; absent if the log is
+    /// empty or was not stored. Set by the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_digest: Option<String>,
-    /// Anything else.
+    /// Further metadata.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl ToolResultMetadata {
-    /// Whether there is nothing to say.
+    /// Returns whether there is no metadata.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Where a piece of an output came from (C5).
+/// A source of an output (C5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
@@ -278,51 +277,51 @@ pub struct Source {
     pub extra: JsonObject,
 }
 
-/// A file beside an output, without its bytes.
+/// Description of a file that accompanies an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachmentInfo {
-    /// For example `text/csv`.
+    /// Media type, for example `text/csv`.
     pub media_type: String,
-    /// Name the tool gave.
+    /// File name that the tool chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// Size in bytes.
     pub bytes: u64,
-    /// The name of its bytes in the store; absent when they were not kept. Set by the host.
+    /// Digest of the content, by which the store finds it; absent if it was not stored. Set by the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
-/// Who calls a tool, and in which run (C7). The host makes every identifier.
+/// The run and the person for which a tool is called (C7). The host creates every identifier.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionContext {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// Call.
+    /// Identifier of the call.
     pub call_id: String,
-    /// Person on whose behalf the call is made.
+    /// Identifier of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Session of that person.
+    /// Identifier of the person's session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Set when the tool is run again after a decision.
+    /// Present if the tool is called again after a decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hitl_context: Option<crate::hitl::HitlContext>,
 }
 
 impl ToolResult {
-    /// A success that carries `output`.
+    /// Creates a successful result.
     #[must_use]
     pub fn success(call: &ParsedToolCall, output: Value) -> Self {
         Self::new(call, ToolStatus::Success, Some(output), None)
     }
 
-    /// A failure with its code and a text the model may see.
+    /// Creates a failed result. `message` is for the model.
     #[must_use]
     pub fn error(call: &ParsedToolCall, code: ToolErrorCode, message: impl Into<String>) -> Self {
         let mut result = Self::new(call, ToolStatus::Error, None, Some(message.into()));

@@ -4,28 +4,28 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Usage of one call, measured on every ending.
+/// Usage of one call, which is measured whatever its ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
-    /// Fuel burnt: about one unit an instruction, and the charges of host calls.
+    /// Fuel: about one unit for each instruction, plus the price of calls into the host.
     pub fuel: u64,
-    /// Largest sum of linear memories and tables at one time, in bytes. A tool may take some ahead of need.
+    /// Largest total size of linear memories and tables at one time, in bytes. A tool may reserve some in advance.
     pub peak_memory_bytes: u64,
-    /// Time from start to end, in microseconds.
+    /// Duration, in microseconds.
     pub wall_us: u64,
-    /// Time on the processor, in microseconds. The first hundred thousand units of fuel count by the clock.
+    /// Processor time, in microseconds. For the first hundred thousand units of fuel it is the time on the clock.
     pub cpu_us: u64,
-    /// Bytes of input.
+    /// Size of the input, in bytes.
     pub bytes_in: u64,
-    /// Bytes of output.
+    /// Size of the output, in bytes.
     pub bytes_out: u64,
-    /// Calls from the tool into the host.
+    /// Number of calls from the tool into the host.
     pub host_calls: u64,
 }
 
 impl AddAssign for Usage {
-    /// Sums everything but the peak, which is the larger of the two.
+    /// Adds each count; the peak becomes the larger of the two.
     fn add_assign(&mut self, other: Self) {
         self.fuel = self.fuel.saturating_add(other.fuel);
         self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
@@ -41,11 +41,11 @@ impl AddAssign for Usage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUsage {
-    /// Tokens read.
+    /// Input tokens.
     pub prompt_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub completion_tokens: u64,
-    /// Both.
+    /// Sum of both.
     pub total_tokens: u64,
 }
 

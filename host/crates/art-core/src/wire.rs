@@ -3,12 +3,12 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Reads a key that is there. Serde takes `null` for absent, but a tool may well answer `null`.
+/// Deserialises a key that is present. Serde reads `null` as absent, but `null` is a valid output of a tool.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Returns whether a value says no more than its absence.
+/// Returns whether a value is the default, so that it can be omitted.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,7 +1,7 @@
-//! The contract types against documents written from the contract, sections 1.1 to 1.10.
+//! Compares the contract types with documents written from the contract, sections 1.1 to 1.10.
 //!
-//! Each document of `golden/` has every key that its type knows, in the order in which they are written; the table of
-//! [`contracts`] says which keys may be absent and what absence means. What the table cannot say follows below it.
+//! Each document in `golden/` has every key of its type, in the order of writing. The table of [`contracts`] says which
+//! keys may be absent and what absence means. Tests of what the table cannot express follow it.
 #![expect(clippy::unwrap_used, reason = "a document that cannot be read fails its test")]
 
 use std::fmt::Debug;
@@ -23,19 +23,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// A type, its golden document and the rules of its keys.
+/// A contract type, its golden document and the rules of its keys.
 struct Contract {
     /// Name of the document.
     name: &'static str,
-    /// The document: every key that the type knows.
+    /// The document, with every key of the type.
     golden: Value,
-    /// Keys without which there is no such thing.
+    /// Required keys.
     required: &'static [&'static str],
-    /// Keys that come back with this value when they are absent; all others stay absent.
+    /// Keys that are written with this value if they were absent. All others stay absent.
     defaults: Value,
     /// Whether an unknown key is an error.
     strict: bool,
-    /// Reads a document and writes it again.
+    /// Parses a document and writes it again.
     echo: fn(&Value) -> serde_json::Result<String>,
 }
 
@@ -56,7 +56,7 @@ impl Contract {
         document
     }
 
-    /// Returns the golden document as it comes back when `key` was absent.
+    /// Returns the golden document as it is written again after `key` was absent.
     fn expected_without(&self, key: &str) -> Value {
         let Some(default) = self.defaults.get(key) else {
             return self.without(key);
@@ -85,7 +85,7 @@ fn contract<T: Serialize + DeserializeOwned>(
     }
 }
 
-/// Through the text, as on the wire.
+/// Converts a value to text and back.
 fn echo<T: Serialize + DeserializeOwned>(document: &Value) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&serde_json::from_str::<T>(&document.to_string())?)
 }
@@ -98,14 +98,14 @@ fn pretty(document: &Value) -> String {
     format!("{document:#}")
 }
 
-/// Name and text of a document of `golden/`.
+/// Name and text of a document in `golden/`.
 macro_rules! golden {
     ($name:literal) => {
         ($name, include_str!(concat!("golden/", $name, ".json")))
     };
 }
 
-/// Tools, their results, and questions to a person.
+/// Returns the types of tools, their results, and questions to a person.
 fn tools_and_people() -> Vec<Contract> {
     let result = &["callId", "toolName", "status"];
     let schema = &["name", "description", "inputSchema"];
@@ -140,7 +140,7 @@ fn tools_and_people() -> Vec<Contract> {
     ]
 }
 
-/// Prompts, streams and providers.
+/// Returns the types of prompts, streams and providers.
 fn prompts_and_models() -> Vec<Contract> {
     let message = &["messageId", "threadId", "role", "content", "timestamp"];
     let observation = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
@@ -170,7 +170,7 @@ fn prompts_and_models() -> Vec<Contract> {
     ]
 }
 
-/// Questions, settings and answers.
+/// Returns the types of questions, settings and answers.
 fn runs() -> Vec<Contract> {
     let metadata = &[
         "threadId",
@@ -199,7 +199,7 @@ fn runs() -> Vec<Contract> {
     ]
 }
 
-/// Plans and their changes.
+/// Returns the types of plans and their changes.
 fn plans() -> Vec<Contract> {
     let item = json!({"status": "pending", "createdTimestamp": 0, "updatedTimestamp": 0});
     let state = json!({
@@ -220,7 +220,7 @@ fn plans() -> Vec<Contract> {
     ]
 }
 
-/// Returns errors and usage, and what the host adds: cost and limits.
+/// Returns the types of errors, usage, cost and limits.
 fn errors_and_costs() -> Vec<Contract> {
     let tokens = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
     let usage = json!({
@@ -315,7 +315,7 @@ fn every_document_is_tested() {
     assert_eq!(files, tested);
 }
 
-/// Asserts that the values of `T` have exactly these names, and that their case matters.
+/// Asserts that the values of `T` have exactly these names, and that case matters.
 fn names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
     for name in names.split_whitespace() {
         assert_eq!(
@@ -520,7 +520,7 @@ fn a_message_whose_content_does_not_fit_its_role_is_refused() {
 }
 
 #[test]
-fn a_message_that_only_calls_tools_has_no_content_and_a_request_may_have_an_object() {
+fn content_may_be_null_with_tool_calls_and_an_object_in_a_request() {
     let accepted = [
         json!({"role": "assistant", "content": null}),
         json!({"role": "assistant", "content": "text"}),

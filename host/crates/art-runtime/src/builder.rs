@@ -1,4 +1,4 @@
-//! How a program says what its runtime is made of.
+//! Builds a [`Runtime`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,15 +13,15 @@ use art_tools::ToolExecutor;
 use crate::compose::{Toolbox, callable, open_engine, open_store};
 use crate::config::{Config, Overrides};
 use crate::error::RuntimeError;
-use crate::plugins::Compiling;
+use crate::plugins::CompileProgress;
 use crate::recover;
 use crate::runtime::Runtime;
 
-/// What [`RuntimeBuilder::on_compiled`] is given.
-type HearCompiling<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
+/// Callback of [`RuntimeBuilder::on_compiled`].
+type CompileCallback<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 
-/// Builds a [`Runtime`]. Without a word it asks the embedded model, which needs no network and no key, has no tools, and
-/// keeps everything in memory.
+/// Builds a [`Runtime`]. By default it uses the embedded model, which needs no network and no key, has no tools, and
+/// keeps its data in memory.
 #[must_use = "a builder does nothing until it builds"]
 #[derive(Default)]
 pub struct RuntimeBuilder<'a> {
@@ -30,76 +30,77 @@ pub struct RuntimeBuilder<'a> {
     model: Option<Arc<dyn Model>>,
     store: Option<Arc<dyn Store>>,
     tools: Vec<Arc<dyn ToolExecutor>>,
-    on_compiled: Option<HearCompiling<'a>>,
+    on_compiled: Option<CompileCallback<'a>>,
 }
 
 impl Runtime {
-    /// Starts to build a runtime.
+    /// Creates a builder with the defaults.
     pub fn builder<'a>() -> RuntimeBuilder<'a> {
         RuntimeBuilder::default()
     }
 }
 
 impl<'a> RuntimeBuilder<'a> {
-    /// Keeps everything under the folder `home`: `art.toml` is read from there, if it exists, and the database and the
-    /// compiled code are written there. The plugins folder is `./plugins` where there is one, else `home/plugins`. One
-    /// process at a time may have a home.
+    /// Sets the home folder: `art.toml` is read from it if it exists, and the database and compiled code are written to
+    /// it. The plugins folder is `./plugins` if that exists, else `home/plugins`. Only one process at a time can use a
+    /// home.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.overrides.home = Some(home.into());
         self
     }
 
-    /// Loads the components of this folder.
+    /// Sets the folder from which components are loaded.
     pub fn plugins(mut self, folder: impl Into<PathBuf>) -> Self {
         self.overrides.plugins = Some(folder.into());
         self
     }
 
-    /// Asks this model, `PROVIDER[:MODEL]`. Its key is in the usual variable of the provider, or where `art.toml` says.
+    /// Sets the model, `PROVIDER[:MODEL]`. Its key is read from the usual environment variable of the provider, or from
+    /// where `art.toml` says.
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.overrides.model = Some(name.into());
         self
     }
 
-    /// Asks a model of the program's own, and no other.
+    /// Sets a model that the program implements itself. No other model is used then.
     pub fn own_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// Keeps threads and runs in this store. Runs that an earlier process left in it are not ended.
+    /// Sets the store of threads and runs. Runs that an earlier process left unfinished in it are not ended.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// Adds a tool of the program's own, such as a [`DirectTool`](art_tools::DirectTool). It wins over a component whose tool
-    /// has the same name.
+    /// Adds a tool that the program implements itself, such as a [`DirectTool`](art_tools::DirectTool). It takes
+    /// precedence over a component whose tool has the same name.
     pub fn tool(mut self, tool: impl ToolExecutor + 'static) -> Self {
         self.tools.push(Arc::new(tool));
         self
     }
 
-    /// Tells `hear` which components are compiled for this machine: the first start with them takes seconds, and in a debug
-    /// build without the profile of `examples/embed/README.md` minutes.
-    pub fn on_compiled(mut self, hear: impl Fn(CompileProgress<'_>) + Send + Sync + 'a) -> Self {
-        self.on_compiled = Some(Box::new(hear));
+    /// Sets a callback for the progress of compiling components. The first start with a component takes seconds, or
+    /// minutes in a debug build without the profile of `examples/embed/README.md`.
+    pub fn on_compiled(mut self, callback: impl Fn(CompileProgress<'_>) + Send + Sync + 'a) -> Self {
+        self.on_compiled = Some(Box::new(callback));
         self
     }
 
-    /// Takes the whole configuration, in place of [`home`](Self::home), [`plugins`](Self::plugins) and
+    /// Sets the whole configuration, in place of [`home`](Self::home), [`plugins`](Self::plugins) and
     /// [`model`](Self::model).
     pub fn config(mut self, config: Config) -> Self {
         self.config = Some(config);
         self
     }
 
-    /// Finds the model, opens the store, ends the runs that an earlier process left in it, and loads the tools. Asks no
-    /// provider for anything. Blocks the thread while it compiles components.
+    /// Builds the runtime: selects the model, opens the store, ends unfinished runs in it, and loads the tools. Sends
+    /// nothing to a provider. Blocks the thread while components are compiled.
     ///
     /// # Errors
-    /// When one of them cannot be used. A bad file in the plugins folder is no error: it is listed in
-    /// [`Runtime::toolbox`].
+    /// Fails if one of these cannot be used. A bad file in the plugins folder is not an error; [`Runtime::toolbox`]
+    /// lists it.
     pub async fn build(self) -> Result<Runtime, RuntimeError> {
         let config = match self.config {
             Some(config) => config,
@@ -111,7 +112,7 @@ impl<'a> RuntimeBuilder<'a> {
             None => own_store(&config).await?,
         };
         let toolbox = match &self.on_compiled {
-            Some(hear) => Toolbox::load(&config, self.tools, hear)?,
+            Some(callback) => Toolbox::load(&config, self.tools, callback)?,
             None => Toolbox::load(&config, self.tools, &|_| {})?,
         };
         Ok(Runtime {
@@ -125,7 +126,7 @@ impl<'a> RuntimeBuilder<'a> {
     }
 }
 
-/// The configuration of a home, or the default with what was said.
+/// Returns the configuration of a home, or the default configuration with `overrides`.
 fn configured(overrides: Overrides) -> Result<Config, RuntimeError> {
     if overrides.home.is_some() {
         return Ok(Config::load(&overrides, &BTreeMap::new())?);
@@ -153,10 +154,10 @@ fn engine(
     Ok((engine, model))
 }
 
-/// The store that the configuration describes. Nobody else has it, so what is called running in it was left behind.
+/// Opens the store of the configuration and ends unfinished runs in it. No other process uses the store, so nothing runs.
 async fn own_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     let store = open_store(config)?;
-    recover::end_leftovers(store.as_ref()).await?;
+    recover::end_unfinished_runs(store.as_ref()).await?;
     Ok(store)
 }
 
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_word_a_runtime_asks_the_embedded_model_and_keeps_nothing_on_disk() {
+    async fn by_default_a_runtime_uses_the_embedded_model_and_memory() {
         let runtime = Runtime::builder().build().await.unwrap();
         assert_eq!(runtime.config.model.value, DEFAULT_MODEL);
         assert_eq!(runtime.config.database.value, PathBuf::new());
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_asked_in_a_home_is_there_for_the_next_runtime() {
+    async fn the_next_runtime_of_a_home_has_the_earlier_questions() {
         let home = tempfile::tempdir().unwrap();
         let builder = || Runtime::builder().home(home.path()).plugins(home.path().join("none"));
         let first = builder().build().await.unwrap();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_configuration_of_a_home_counts_and_what_the_program_says_wins() {
+    async fn settings_of_the_program_win_over_those_of_the_home() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("art.toml"), "model = \"nobody\"").unwrap();
         let builder = || Runtime::builder().home(home.path());

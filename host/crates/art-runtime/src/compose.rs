@@ -23,25 +23,26 @@ use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
 use crate::plugins::{Loaded, OnCompiled, RefusedFile, load_folder};
 
-/// The tools of the plugins folder, without a store or a model.
+/// The tools of the plugins folder and of the program, without a store or a model.
 #[derive(Debug)]
 pub struct Toolbox {
-    /// The tools by name.
+    /// The registered tools.
     pub registry: Arc<ToolRegistry>,
-    /// Components that became tools.
+    /// The components whose tools are registered.
     pub plugins: Vec<Arc<Plugin>>,
-    /// Files of the plugins folder that did not.
+    /// The files of the plugins folder that were refused.
     pub refused: Vec<RefusedFile>,
-    /// How many calls there may be at a time.
+    /// Limits on the number of concurrent and waiting calls.
     pub bounds: ToolBounds,
 }
 
 impl Toolbox {
-    /// Registers `own` tools and then those of the plugins folder. A bad file in it is no error: it is listed in `refused`,
-    /// and so is one whose tool has a name that is taken. `on_compiled` hears of what is compiled.
+    /// Registers the tools in `own`, then those of the plugins folder. A bad file in the folder is not an error; it is
+    /// listed in `refused`, and so is a component whose tool has a name that is taken. `on_compiled` receives the
+    /// progress of compiling.
     ///
     /// # Errors
-    /// When a tool of `own` is refused, the sandbox cannot start or the plugins folder cannot be read.
+    /// Fails if a tool in `own` is refused, the sandbox cannot start, or the plugins folder cannot be read.
     pub fn load(
         config: &Config,
         own: Vec<Arc<dyn ToolExecutor>>,
@@ -65,7 +66,7 @@ impl Toolbox {
     /// Creates a toolbox with one tool.
     ///
     /// # Errors
-    /// When the tool is refused.
+    /// Fails if the tool is refused.
     pub fn of(plugin: &Arc<Plugin>) -> Result<Self, RegisterError> {
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::clone(plugin) as Arc<dyn ToolExecutor>)?;
@@ -77,10 +78,10 @@ impl Toolbox {
         })
     }
 
-    /// Calls a tool outside of any conversation, through the whole pipeline. Nothing of the call is kept.
+    /// Calls a tool outside a conversation, with all checks. Nothing about the call is stored.
     ///
     /// # Errors
-    /// When the call could not be made; a tool that fails is no error.
+    /// Fails if the call could not be made. The error of a tool is part of the report.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<ToolReport, RuntimeError> {
         let call = ParsedToolCall {
             call_id: id::call_id(),
@@ -102,7 +103,7 @@ impl Toolbox {
         report.ok_or_else(|| RuntimeError::internal("the call has no result"))
     }
 
-    /// The tools with their admission; `store` gets the observation of each call.
+    /// Creates a tool system over the registry, which stores the observation of each call in `store`.
     #[must_use]
     pub fn system(&self, store: Arc<dyn Store>) -> ToolSystem {
         let sink = Arc::new(StoreSink(store));
@@ -114,7 +115,7 @@ impl Toolbox {
         ToolSystem::new(Arc::clone(&self.registry), sink, config)
     }
 
-    /// Names of all tools.
+    /// Returns the names of all tools.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let schemas = self.registry.list().into_iter();
@@ -122,10 +123,10 @@ impl Toolbox {
     }
 }
 
-/// The engine that the configuration describes. Reads keys; sends nothing.
+/// Creates the reasoning engine of the configuration. Reads keys but sends nothing.
 ///
 /// # Errors
-/// When the settings of a provider cannot be meant.
+/// Fails if the settings of a provider are invalid.
 pub fn open_engine(config: &Config) -> Result<ReasoningEngine, RuntimeError> {
     let environment = |name: &str| std::env::var(name).ok();
     let embedded: Arc<dyn Model> = Arc::new(LexicalModel::new());
@@ -136,10 +137,10 @@ pub fn open_engine(config: &Config) -> Result<ReasoningEngine, RuntimeError> {
     )?)
 }
 
-/// The model of that name, if it could be called as things are set.
+/// Returns the configuration of the model named `name`, `PROVIDER[:MODEL]`.
 ///
 /// # Errors
-/// When there is no such model, or it cannot be called.
+/// Fails if there is no such model or if it is not set up.
 pub fn callable(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderConfig, RuntimeError> {
     let model = engine.resolve(name)?;
     match engine.describe(&model)?.problem {
@@ -148,10 +149,10 @@ pub fn callable(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderC
     }
 }
 
-/// Opens the store, for this process alone; without a database it is in memory.
+/// Opens the store for this process alone. Without a database in the configuration it is in memory.
 ///
 /// # Errors
-/// When another process has it or it cannot be used.
+/// Fails if another process uses the store or it cannot be opened.
 pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     match named(&config.database.value) {
         Some(database) => Ok(Arc::new(SqliteStore::open(database)?)),
@@ -159,15 +160,15 @@ pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     }
 }
 
-/// Returns `None` for an empty path: see [`Config::default`].
+/// Returns the path, or `None` if it is empty; see [`Config::default`].
 fn named(path: &Path) -> Option<&Path> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// The store for reading, also beside the process that has it. Where there is none yet it is empty.
+/// Opens the store for reading, even while another process uses it. If it does not exist yet, an empty one is returned.
 ///
 /// # Errors
-/// When it cannot be used.
+/// Fails if it cannot be opened.
 pub fn open_store_to_read(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     match SqliteStore::open_read_only(&config.database.value) {
         Ok(store) => Ok(Arc::new(store)),
@@ -176,16 +177,16 @@ pub fn open_store_to_read(config: &Config) -> Result<Arc<dyn Store>, RuntimeErro
     }
 }
 
-/// Creates a store that ends with the process.
+/// Creates a store in memory, whose content is lost with the process.
 #[must_use]
 pub fn in_memory_store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
-/// The sandbox that the configuration describes.
+/// Creates the sandbox of the configuration.
 ///
 /// # Errors
-/// When an engine or a thread cannot be made, or the cache is not private.
+/// Fails if an engine or a thread cannot be created, or the cache directory is not private.
 pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
     let defaults = SandboxConfig::default();
     Ok(Sandbox::new(&SandboxConfig {
@@ -206,7 +207,7 @@ fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> 
     })
 }
 
-/// Registers in file order; what the registry refuses joins the refused files.
+/// Registers the plugins in their order. Those that the registry refuses are added to `refused`.
 fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Vec<RefusedFile>) -> Vec<Arc<Plugin>> {
     let mut registered = Vec::new();
     for plugin in plugins {
@@ -214,7 +215,7 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
             Ok(_) => registered.push(plugin),
             Err(error) => {
                 let reason = in_one_line(&error);
-                // Whether a name is taken is no matter of the tool alone.
+                // Do not remember a duplicate as refused: it depends on the other files of the folder.
                 if !matches!(error, RegisterError::Duplicate { .. }) {
                     plugin.refuse(&reason);
                 }
@@ -227,7 +228,7 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
     registered
 }
 
-/// Observations of tool calls go to the store.
+/// Stores the observations of tool calls.
 #[derive(Debug)]
 struct StoreSink(Arc<dyn Store>);
 

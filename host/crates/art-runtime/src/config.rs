@@ -1,4 +1,4 @@
-//! The configuration: flags over environment over `art.toml` over defaults.
+//! The configuration. Flags take precedence over the environment, then `art.toml`, then defaults.
 
 mod directories;
 mod file;
@@ -22,10 +22,10 @@ use directories::{default_plugins, directories};
 pub use file::Mistake;
 pub use tools::{ToolBounds, ToolSettings};
 
-/// The model when nobody says anything else: it needs no network and no key.
+/// The default model, which needs no network and no key.
 pub const DEFAULT_MODEL: &str = "embedded";
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -35,12 +35,12 @@ pub enum Origin {
     Environment,
     /// The file `art.toml`.
     File,
-    /// Nobody said anything else.
+    /// The default.
     Default,
 }
 
 impl Origin {
-    /// The name, for people and programs.
+    /// Returns the name, for people and programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,16 +52,16 @@ impl Origin {
     }
 }
 
-/// A value and where it came from.
+/// A value and its origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting<T> {
     /// The value.
     pub value: T,
-    /// Where it came from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// What the command line and the environment say. `None` means nothing.
+/// Values of the command line and the environment; `None` if not given.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `--home`, `ART_HOME`.
@@ -74,12 +74,12 @@ pub struct Overrides {
     pub base_url: Option<String>,
     /// `--api-key-env`, `ART_API_KEY_ENV`.
     pub api_key_env: Option<String>,
-    /// The values above that came from the environment.
+    /// Names of the values above that came from the environment.
     pub from_environment: Vec<&'static str>,
 }
 
 impl Overrides {
-    /// Without what the environment sets to nothing: such a variable says no more than one that is not set.
+    /// Returns the overrides without variables that are set but empty, which count as not set.
     fn without_blanks(&self) -> Self {
         let mut given = self.clone();
         let texts = [
@@ -97,65 +97,66 @@ impl Overrides {
     }
 }
 
-/// The checked configuration: the only one that the rest of the program sees.
+/// The checked configuration, from which everything else is built.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    /// The file that was read; none when it does not exist.
+    /// The file that was read; none if it does not exist.
     pub file: Option<PathBuf>,
-    /// Where the file is, or would be.
+    /// Path of the file, whether or not it exists.
     #[serde(skip)]
     pub place: PathBuf,
-    /// What the person is to be told of it, one line each.
+    /// Notes for the person about the configuration, one line each.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// Folder with the components; an empty path is none.
+    /// Plugins folder; an empty path means none.
     pub plugins: Setting<PathBuf>,
-    /// Where the components of this person lie: the folder above, unless another one is named or near.
+    /// Plugins folder of this person, whichever folder is in use.
     #[serde(skip)]
     pub own_plugins: PathBuf,
-    /// Model as `PROVIDER[:MODEL]`.
+    /// Model, `PROVIDER[:MODEL]`.
     pub model: Setting<String>,
-    /// Address of the model's provider, when it is not the usual one.
+    /// Address of the model's provider if it is not the usual one.
     pub base_url: Setting<Option<String>>,
-    /// Environment variable with the key of the model's provider, when it is not the usual one.
+    /// Environment variable with the key of the model's provider if it is not the usual one.
     pub api_key_env: Setting<Option<String>>,
-    /// Providers, prices and bounds of model calls, with the two settings above in their place.
+    /// Providers, prices and limits of model calls, including the two settings above.
     #[serde(skip)]
     pub models: ModelSettings,
-    /// Joined to the guidance of every question; that of a thread comes after it.
+    /// System prompt of every question. That of a thread follows it.
     pub system_prompt: Setting<Option<SystemPromptOverride>>,
-    /// Templates that system prompts may name, by tag, and the one in use where none is named.
+    /// Templates for system prompts by tag, and the default one.
     pub system_prompts: Setting<SystemPromptsRegistry>,
-    /// Who the agent is, where a thread does not say.
+    /// Name and guidance of the agent. A thread may have its own.
     pub persona: Setting<AgentPersona>,
     /// Parameters of every model call, such as `temperature`.
     pub params: Setting<JsonObject>,
-    /// Texts that replace those of the agent's prompts, by name.
+    /// Prompt fragments that replace those of the agent, by name.
     pub prompts: Setting<BTreeMap<String, String>>,
-    /// Database of threads and runs; with an empty path they are in memory.
+    /// Database of threads and runs; an empty path means that they are kept in memory.
     pub database: Setting<PathBuf>,
-    /// Private directory of compiled code; with an empty path none is kept.
+    /// Private directory of compiled code; an empty path means that none is kept.
     pub cache: Setting<PathBuf>,
-    /// Sandbox threads; none means one for each processor.
+    /// Number of sandbox threads; none means one for each processor.
     pub workers: Setting<Option<usize>>,
-    /// Take instances from a pool where the machine allows it.
+    /// Whether to allocate instances from a pool if the machine allows it.
     pub pooling: Setting<bool>,
-    /// The program that compiles components; without one the host compiles them itself.
+    /// Program that compiles components; none means that this process compiles them.
     #[serde(skip)]
     pub compiler: Option<CompilerProgram>,
-    /// How long that program may work at one start; none means as long as it takes, also on what was put off before.
+    /// Maximum time for compiling at one start; none means unlimited, and that components which were put off before are
+    /// compiled as well.
     #[serde(skip)]
     pub compile_time: Option<Duration>,
-    /// How many calls of tools there may be at a time, and what each may use.
+    /// Limits on tool calls: how many at a time, and what each may use.
     pub tools: Setting<ToolSettings>,
-    /// How hard a run may try.
+    /// Limits of a run.
     pub execution: Setting<ExecutionConfig>,
 }
 
-/// More sandbox threads than this gain nothing on any machine.
+/// Maximum number of sandbox threads. More do not help on any machine.
 const MAX_WORKERS: usize = 256;
 
-/// Sandbox threads, each of which reserves memory of its own.
+/// Checks the number of sandbox threads, each of which reserves memory.
 fn checked_workers(workers: usize) -> Result<usize, ConfigError> {
     within("sandbox.workers", workers as u64, 1, MAX_WORKERS as u64).map(|()| workers)
 }
@@ -172,87 +173,87 @@ fn within(setting: &str, value: u64, least: u64, most: u64) -> Result<(), Config
     })
 }
 
-/// A configuration that cannot be used.
+/// The configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("failed to read `{path}`")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Cause.
         #[source]
         source: std::io::Error,
     },
-    /// The file is not what it should be.
+    /// The file is invalid.
     #[error("failed to parse `{path}` (hint: `art config --help` lists every key)")]
     Parse {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Cause, with the line.
+        /// Cause, with its position.
         #[source]
         source: Mistake,
     },
-    /// A flag changes a provider, and the model has none that could be changed.
+    /// A flag changes the provider of the model, but the embedded model has no provider.
     #[error("`{flag}` changes the provider of a model, and `embedded` has none (hint: add `--model compatible:MODEL`)")]
     NoProvider {
         /// The flag.
         flag: &'static str,
     },
-    /// What should name an environment variable does not; it may be the key itself, so it is not shown.
+    /// A value that should name an environment variable does not. It is not shown, because it may be the key itself.
     #[error("`{setting}` takes the name of an environment variable (letters, digits and `_`), not the key itself")]
     NoVariable {
         /// The setting.
         setting: &'static str,
     },
-    /// A text of `[prompts]` would replace nothing.
+    /// `[prompts]` has a name that no prompt uses.
     #[error("`[prompts]` has `{name}`, which no prompt uses; there are `{known}`")]
     UnknownPrompt {
-        /// Its name.
+        /// The name.
         name: String,
-        /// The names that there are.
+        /// The known names.
         known: String,
     },
-    /// `system_prompt` is a table that says no text, or two.
+    /// `system_prompt` has neither a text nor a tag, or both.
     #[error("`system_prompt` takes either `content` or `tag`, the name of a `[system_prompts.TAG]`")]
     NoSystemPrompt,
-    /// `system_prompt` names a template that is not there.
+    /// `system_prompt` names a template that does not exist.
     #[error("`system_prompt` has the tag `{tag}`, and there is no `[system_prompts.{tag}]`")]
     UnknownTag {
         /// The tag.
         tag: String,
     },
-    /// Two templates claim to be the default.
+    /// Two templates are marked as the default.
     #[error(
         "`[system_prompts.{first}]` and `[system_prompts.{second}]` both have `default = true`; leave it in one of them"
     )]
     TwoDefaultPrompts {
-        /// The one that comes first.
+        /// Tag of the first one.
         first: String,
-        /// The other one.
+        /// Tag of the second one.
         second: String,
     },
-    /// A number is too small or too large.
-    #[error("`{setting}` is `{value}`; it takes {least} to {most}")]
+    /// A number is out of range.
+    #[error("`{setting}` is `{value}`; it must be from {least} to {most}")]
     OutOfBounds {
         /// The setting.
         setting: String,
         /// Its value.
         value: u64,
-        /// The smallest that is taken.
+        /// Its minimum.
         least: u64,
-        /// The largest that is taken.
+        /// Its maximum.
         most: u64,
     },
-    /// A table of `[tools]` is for no tool that there can be.
+    /// The name of a table in `[tools]` is not a valid tool name.
     #[error(
-        "`[tools.{name}]` is for no tool: a name has lower-case letters, digits, `_` and `-`, and starts with a letter"
+        "`[tools.{name}]` does not name a tool: a name consists of lower-case letters, digits, `_` and `-`, and starts with a letter"
     )]
     NoToolName {
-        /// Its name.
+        /// The name.
         name: String,
     },
-    /// What a tool gets by default is more than it may ask for.
+    /// The default limit of tools exceeds the maximum that they may request.
     #[error(
         "`tools.{setting}` is `{value}`, more than `tools.max_{setting}`, which is `{ceiling}`; raise that one or lower this one"
     )]
@@ -264,12 +265,12 @@ pub enum ConfigError {
         /// The ceiling.
         ceiling: u64,
     },
-    /// There is no place for state.
+    /// There is no directory for state.
     #[error("neither `--home` nor an absolute `HOME` is set, so there is no place for state (hint: pass `--home DIR`)")]
     NoHome,
 }
 
-/// What [`Config::load`] reads of the environment.
+/// Returns the environment variables that [`Config::load`] reads.
 #[must_use]
 pub fn environment() -> BTreeMap<&'static str, OsString> {
     let names = [
@@ -286,7 +287,7 @@ pub fn environment() -> BTreeMap<&'static str, OsString> {
 }
 
 impl Default for Config {
-    /// Asks the embedded model, has no plugins folder, and keeps nothing on disk.
+    /// Returns a configuration with the embedded model, without a plugins folder, and with everything in memory.
     fn default() -> Self {
         let no_path = || from_file(None, PathBuf::new());
         Self {
@@ -317,16 +318,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The file that remembers what was typed into `art chat`.
+    /// Returns the path of the input history of `art chat`.
     #[must_use]
     pub fn chat_history(&self) -> PathBuf {
         self.database.value.with_file_name("chat_history")
     }
 
-    /// Reads everything and decides.
+    /// Reads the file, merges all levels and checks the result.
     ///
     /// # Errors
-    /// When the file is unreadable or wrong, there is no place for state, or a provider is changed where none is asked.
+    /// Fails if the file cannot be read or is invalid, if there is no directory for state, or if a flag changes the
+    /// provider of a model that has none.
     pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
         let overrides = &mut overrides.without_blanks();
         let directories = directories(overrides, environment)?;
@@ -334,7 +336,7 @@ impl Config {
         let file = file::read_file(&path)?;
         let found = file.is_some().then(|| path.clone());
         let file = file.unwrap_or_default();
-        // A relative path in the file counts from the file.
+        // A relative path in the file is relative to the file.
         let plugins = file.plugins.map(|plugins| directories.config.join(plugins));
         let model = pick("model", overrides, overrides.model.clone(), file.model, || {
             DEFAULT_MODEL.to_owned()
@@ -386,10 +388,10 @@ impl Config {
     }
 }
 
-/// Refuses a system prompt that would say nothing, or not what it seems to.
+/// Checks that a system prompt has either a text or the tag of a template.
 ///
 /// # Errors
-/// When it has neither or both of a text and a tag, or its tag is not among `templates`.
+/// Fails if it has neither or both, or if its tag is not in `templates`.
 pub fn check_system_prompt(
     prompt: Option<&SystemPromptOverride>,
     templates: Option<&SystemPromptsRegistry>,
@@ -405,7 +407,7 @@ pub fn check_system_prompt(
     }
 }
 
-/// Builds the registry of templates. Fails with [`ConfigError::TwoDefaultPrompts`] when two claim to be the default.
+/// Builds the registry of templates. Fails with [`ConfigError::TwoDefaultPrompts`] if two are marked as the default.
 fn registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPromptsRegistry, ConfigError> {
     let mut defaults = templates
         .iter()
@@ -425,7 +427,7 @@ fn registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPrompts
     })
 }
 
-/// Refuses a text that no prompt uses.
+/// Checks that every name in `[prompts]` is that of a prompt fragment.
 fn known_prompts(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
     let none = BTreeMap::new();
     let known = PromptManager::new(&none).names();
@@ -445,7 +447,7 @@ const fn placed(value: PathBuf, directories: &directories::Directories) -> Setti
     }
 }
 
-/// A value that only the command line and the environment have.
+/// Returns a value that only the command line and the environment can set.
 fn given_only(name: &'static str, overrides: &Overrides, given: Option<String>) -> Setting<Option<String>> {
     pick(name, overrides, given.map(Some), None, || None)
 }

@@ -1,11 +1,11 @@
-//! The one loop: asks the run what to do, does it, journals what came of it, and gives that back.
+//! The driver: carries out the actions of a run, writes their results to the journal, and applies them to the run.
 
 mod answer;
 mod clock;
 pub(crate) mod journal;
+mod notifier;
 pub(crate) mod prepare;
 mod question;
-mod watched;
 mod watcher;
 mod work;
 
@@ -19,29 +19,29 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{RuntimeError, in_one_line};
 use crate::runtime::Runtime;
 use clock::now;
-use watched::Watched;
+use notifier::Notifier;
 use work::Work;
-use work::progress::WorkEvent;
+use work::event::WorkEvent;
 
 pub use answer::{Answer, CallCost};
 pub use question::{CallSettings, Question};
 pub use watcher::{Streamed, Unwatched, Watcher};
 
 impl Runtime {
-    /// Asks a question, as a text or as a [`Question`], and waits for its answer.
+    /// Asks a question and waits for its answer.
     ///
     /// # Errors
-    /// When the question is longer than [`Question::MAX_CHARS`], its thread does not exist, or the store fails.
-    /// Everything else that goes wrong becomes part of the answer: see [`Answer::status`].
+    /// Fails if the question is longer than [`Question::MAX_CHARS`], its thread does not exist, or the store fails.
+    /// Other failures are part of the answer: see [`Answer::status`].
     pub async fn ask(&self, question: impl Into<Question>) -> Result<Answer, RuntimeError> {
         self.ask_watched(question.into(), CancellationToken::new(), &mut Unwatched)
             .await
     }
 
-    /// Asks a question and tells `watcher` what happens on the way. The run stops early when `cancel` is cancelled.
+    /// Asks a question and notifies `watcher` of everything that happens. Cancelling `cancel` ends the run early.
     ///
     /// # Errors
-    /// As [`ask`](Self::ask).
+    /// Same as [`ask`](Self::ask).
     pub async fn ask_watched(
         &self,
         question: Question,
@@ -57,7 +57,7 @@ impl Runtime {
         };
         let (mut driver, effects) = Driver::begin(self, &started, cancel, watcher).await?;
         driver.state_version = version;
-        driver.watched.be_strict(strict);
+        driver.notifier.be_strict(strict);
         match driver.drive(&started, effects).await {
             Ok(report) => Ok(driver.answer(report)),
             Err(error) => {
@@ -70,7 +70,7 @@ impl Runtime {
 
 struct Driver<'a> {
     runtime: &'a Runtime,
-    watched: Watched<'a>,
+    notifier: Notifier<'a>,
     cancel: CancellationToken,
     run: Run,
     thread_id: String,
@@ -82,7 +82,7 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Begins the run; gives what is to be published once `started` is in the journal.
+    /// Creates the run in the store. Returns the driver, and the effects to publish once `started` is in the journal.
     async fn begin(
         runtime: &'a Runtime,
         started: &RunEvent,
@@ -95,7 +95,7 @@ impl<'a> Driver<'a> {
         runtime.store.begin_run(new).await?;
         let driver = Self {
             runtime,
-            watched: Watched::new(watcher, run.started_with(), &trace_id),
+            notifier: Notifier::new(watcher, run.started_with(), &trace_id),
             work: Work::new(runtime, run.started_with(), &trace_id, &cancel),
             cancel,
             run,
@@ -109,13 +109,13 @@ impl<'a> Driver<'a> {
     }
 
     async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, RuntimeError> {
-        self.watched.run_started();
-        // A question that the store refuses is no part of the conversation.
+        self.notifier.run_started();
+        // If the store refuses the question, it does not become part of the conversation.
         self.journal(started).await?;
         self.publish(effects).await?;
         while self.run.finished().is_none() {
-            self.work.begin(&self.run, &mut self.watched);
-            self.watched.update(&self.run.view(), &self.calls);
+            self.work.begin(&self.run, &mut self.notifier);
+            self.notifier.update(&self.run.view(), &self.calls);
             match self.next_event().await? {
                 Some((event, costs)) => {
                     self.calls.extend(costs);
@@ -127,7 +127,8 @@ impl<'a> Driver<'a> {
         self.finish().await
     }
 
-    /// The next thing that happens, or none when the run is to stop; pieces of replies are shown on the way.
+    /// Waits for the next event of the run, and passes pieces of replies to the watcher in the meantime. Returns `None`
+    /// if the run was cancelled.
     async fn next_event(&mut self) -> Result<Option<(RunEvent, Vec<CallCost>)>, RuntimeError> {
         loop {
             let next = tokio::select! {
@@ -137,20 +138,20 @@ impl<'a> Driver<'a> {
             };
             match next {
                 Some(WorkEvent::Ended(event, costs)) => {
-                    self.watched.model_ended(&event);
+                    self.notifier.model_ended(&event);
                     return Ok(Some((*event, costs)));
                 }
-                Some(WorkEvent::Piece { call, event }) => self.watched.stream(&call, &event),
-                Some(WorkEvent::Call(progress)) => self.watched.tool(&progress),
+                Some(WorkEvent::Piece { call, event }) => self.notifier.stream(&call, &event),
+                Some(WorkEvent::ToolProgress(progress)) => self.notifier.tool(&progress),
                 None => return Err(RuntimeError::internal("the run is stuck")),
             }
         }
     }
 
-    /// The person gave up. What the tools did until they ended is part of the run, so it is taken in first; it may even be
-    /// what ends the run.
+    /// Ends a cancelled run. Results of tools are applied first, because what the tools did is part of the run. They
+    /// may even finish it.
     async fn stop(&mut self) -> Result<(), RuntimeError> {
-        for (event, costs) in self.work.drain(&mut self.watched).await {
+        for (event, costs) in self.work.drain(&mut self.notifier).await {
             self.calls.extend(costs);
             if self.run.finished().is_none() {
                 self.record_and_apply(&event).await?;
@@ -162,7 +163,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Journals the event, and only then acts on it.
+    /// Writes the event to the journal, then applies it and publishes its effects.
     async fn record_and_apply(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
         self.journal(event).await?;
         let effects = self.run.apply(event).map_err(RuntimeError::internal)?;
@@ -180,25 +181,25 @@ impl<'a> Driver<'a> {
     }
 
     async fn finish(&mut self) -> Result<RunReport, RuntimeError> {
-        let drained = self.work.drain(&mut self.watched).await;
+        let drained = self.work.drain(&mut self.notifier).await;
         self.calls.extend(drained.into_iter().flat_map(|(_, costs)| costs));
-        self.watched.update(&self.run.view(), &self.calls);
+        self.notifier.update(&self.run.view(), &self.calls);
         let report = self.run.finished().cloned();
         let report = report.ok_or_else(|| RuntimeError::internal("the run has no answer"))?;
         journal::end(self.runtime.store.as_ref(), &self.trace_id, &report).await?;
         let response = &report.response;
         let failed = response.metadata.status == RunStatus::Error;
         let error = response.metadata.error.as_ref().filter(|_| failed);
-        self.watched.run_ended(error, &response.response.content);
+        self.notifier.run_ended(error, &response.response.content);
         Ok(report)
     }
 
-    /// The run cannot go on. It is ended as far as the store still takes anything.
+    /// Ends the run after an error, as far as the store still works.
     async fn give_up(&mut self, error: &RuntimeError) {
-        drop(self.work.drain(&mut self.watched).await);
+        drop(self.work.drain(&mut self.notifier).await);
         let message = in_one_line(error);
         let (status, summary) = (RunStatus::Error, json!({"error": message}));
-        self.watched
+        self.notifier
             .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
         if let Err(error) = self.runtime.store.end_run(&self.trace_id, status, summary).await {
             tracing::warn!(run = self.trace_id, %error, "a run that failed could not be ended");
@@ -211,7 +212,7 @@ impl<'a> Driver<'a> {
             trace_id: self.trace_id,
             report,
             calls: self.calls,
-            watcher_panics: self.watched.panics(),
+            watcher_panics: self.notifier.panics(),
         }
     }
 }
@@ -225,7 +226,7 @@ fn new_run(start: &RunStart) -> NewRun {
     }
 }
 
-/// Why a run could not go on, in the form in which a run tells its own failures.
+/// Returns the error of the runtime as the error of a run.
 fn run_error(error: &RuntimeError, message: &str) -> ArtError {
     let code = match error {
         RuntimeError::Store(_) => ErrorCode::StorageError,

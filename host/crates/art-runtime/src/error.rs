@@ -1,4 +1,4 @@
-//! Why a host cannot be put together, or a question cannot be asked.
+//! Errors of building and asking a runtime.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ pub use art_core::error::in_one_line;
 
 use crate::config::ConfigError;
 
-/// Why a host cannot be put together, or a question cannot be asked.
+/// A runtime cannot be built, or a question cannot be asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
@@ -22,7 +22,7 @@ pub enum RuntimeError {
     /// The model cannot be used.
     #[error(transparent)]
     Model(#[from] art_core::error::ModelError),
-    /// A tool of the program's own is refused.
+    /// A tool of the program is refused.
     #[error(transparent)]
     Tool(#[from] art_tools::RegisterError),
     /// The plugins folder exists and cannot be read.
@@ -34,32 +34,32 @@ pub enum RuntimeError {
         #[source]
         source: std::io::Error,
     },
-    /// The question is too long for any model to plan in time.
+    /// The question is too long.
     #[error(
         "the question has {chars} characters, and {most} are the most; attach the text as a file and ask about that"
     )]
     QuestionTooLong {
-        /// Its characters.
+        /// Its length in characters.
         chars: usize,
-        /// Characters that a question may have.
+        /// The maximum length in characters.
         most: usize,
     },
-    /// There is no conversation of that identifier.
+    /// There is no conversation with this identifier.
     #[error("there is no thread `{id}`")]
     NoThread {
         /// The identifier.
         id: String,
     },
-    /// What the store has of a run or a conversation is not what was written.
+    /// Stored data of a run or a conversation is damaged.
     #[error("{0}")]
     Damaged(String),
     /// Reports a violated invariant.
-    #[error("the host made a mistake: {0}")]
+    #[error("internal error of the host: {0}")]
     Internal(String),
 }
 
 impl RuntimeError {
-    /// Reports a violated invariant.
+    /// Creates an error that reports a violated invariant.
     pub(crate) fn internal(error: impl std::fmt::Display) -> Self {
         Self::Internal(error.to_string())
     }

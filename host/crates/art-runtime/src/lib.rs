@@ -1,7 +1,7 @@
-//! The ART host as a library: what a program embeds.
+//! The ART host as a library, for programs to embed.
 //!
-//! A [`Runtime`] answers questions with tools: components that run in a sandbox, and functions of the program itself. This
-//! crate is all that a program depends on beside tokio.
+//! A [`Runtime`] answers questions with tools: components that run in a sandbox, and functions of the program itself. A
+//! program depends only on this crate and on tokio.
 //!
 //! ```no_run
 //! use art_runtime::prelude::*;
@@ -22,8 +22,8 @@
 //!     },
 //! );
 //! let runtime = Runtime::builder()
-//!     .home("/var/lib/my-program") // without a home nothing is kept
-//!     .model("openai") // without a name the embedded model is asked, which needs no network
+//!     .home("/var/lib/my-program") // without a home everything is kept in memory
+//!     .model("openai") // without a model the embedded one is used, which needs no network
 //!     .tool(population.example("How many people live in Paris?", json!({"city": "Paris"})))
 //!     .build()
 //!     .await?;
@@ -33,19 +33,19 @@
 //! # }
 //! ```
 //!
-//! An [`Answer`] displays as its text; its status, steps and files are typed. [`Runtime::ask_watched`] tells a [`Watcher`] what
-//! happens on the way and takes a token that cancels the run.
+//! An [`Answer`] displays as its text; its status, steps and files are typed. [`Runtime::ask_watched`] notifies a
+//! [`Watcher`] of everything that happens and takes a token that cancels the run.
 //!
 //! # Debug builds
 //!
-//! A program that embeds it needs a profile for its debug builds, in which the compiler of components is optimised: without it
-//! the first start with components takes minutes. `examples/embed/README.md` has that profile, and
-//! [`RuntimeBuilder::on_compiled`] hears of what is compiled.
+//! A program that embeds the host needs a profile for its debug builds that optimises the WebAssembly compiler. Without
+//! it, the first start with components takes minutes. `examples/embed/README.md` has that profile, and
+//! [`RuntimeBuilder::on_compiled`] reports the progress of compiling.
 //!
-//! # Inside
+//! # Structure
 //!
-//! [`compose`] puts the parts together, and the one loop of `drive.rs` takes a question through them. The crate knows no command line and no
-//! terminal; the program `art` is built on it. `host/ARCHITECTURE.md` has the whole picture.
+//! [`compose`] puts the parts together, and `drive.rs` takes a question through them. The crate does not read a command
+//! line and does not use a terminal; the program `art` does. `host/ARCHITECTURE.md` describes the whole.
 
 mod builder;
 pub mod compose;
@@ -63,12 +63,12 @@ pub use drive::{Answer, CallCost, CallSettings, Question, Streamed, Unwatched, W
 pub use error::RuntimeError;
 pub use runtime::Runtime;
 
-/// The crates below, for programs with a model, a store or a watcher of their own.
+/// The other crates of the host, for programs with a model, a store or a watcher of their own.
 pub use {art_agent, art_core, art_model, art_sandbox, art_store, art_tools};
-/// What types of these crates are made of.
+/// Crates whose types appear in the interfaces above.
 pub use {futures_util, schemars, serde, serde_json, tokio_util};
 
-/// What most programs need, for `use art_runtime::prelude::*;`.
+/// The items that most programs need, for `use art_runtime::prelude::*;`.
 pub mod prelude {
     pub use art_core::agent::RunStatus;
     pub use art_tools::DirectTool;

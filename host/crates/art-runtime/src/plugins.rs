@@ -1,6 +1,6 @@
-//! Loading every component of a folder, in parallel, without letting a bad file keep the others from loading. What has to be
-//! compiled comes last, since it takes so much longer that whoever waits is on_compiled. Small files come first: no large one takes
-//! their place or their time.
+//! Loads the components of a folder in parallel. A bad file does not keep the others from loading. Components that have
+//! to be compiled come last, because that takes much longer. Small files come first, so that a large one cannot use up
+//! their time or memory.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -20,25 +20,25 @@ use serde::Serialize;
 
 use crate::error::in_one_line;
 
-/// What a folder held.
+/// The components of a folder.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// Components that loaded, by file name.
+    /// The loaded components, by file name.
     pub plugins: Vec<Arc<Plugin>>,
-    /// Files that were refused, by file name.
+    /// The refused files, by file name.
     pub refused: Vec<RefusedFile>,
 }
 
-/// A file that is not a tool of this host.
+/// A file that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefusedFile {
     /// Name of the file.
     pub file: String,
-    /// Why it was refused and what to do.
+    /// The reason, and what to do.
     pub reason: String,
 }
 
-/// One line, whatever the name of the file.
+/// Writes one line, whatever the name of the file.
 impl fmt::Display for RefusedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = format!("{}: {}", self.file, self.reason).replace(['\n', '\r', '\t'], " ");
@@ -46,40 +46,40 @@ impl fmt::Display for RefusedFile {
     }
 }
 
-/// How far the components are compiled that no compiled code was found for.
+/// How many of the components to compile are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compiled {
-    /// Components that are compiled, or refused.
+pub struct CompileCount {
+    /// Components that were compiled or refused.
     pub done: usize,
-    /// All of them.
+    /// All components to compile.
     pub of: usize,
 }
 
-/// What whoever waits is on_compiled of compiling.
+/// Progress of compiling components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompileProgress<'a> {
-    /// How far it is: before the first component and after each.
+    /// Reported before the first component and after each one.
     Count(CompileCount),
-    /// The file of a component that takes long. Each is on_compiled once.
+    /// A component takes long. Reported once for each, with the name of its file.
     Slow(&'a str),
 }
 
-/// Is on_compiled of compiling. Never, when nothing has to be compiled.
+/// Callback for the progress of compiling. It is not called if there is nothing to compile.
 pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
-/// Bytes that the host keeps of all components of a folder, when all of them are called: some thousand ordinary tools.
+/// Maximum memory for all components of a folder, in bytes: enough for some thousand ordinary tools.
 const FOLDER_BYTES: u64 = 256 << 20;
-/// Bytes of all files of a folder that are read: a second's work.
+/// Maximum total size of the files of a folder that are read, in bytes. Reading them takes about a second.
 const FOLDER_FILES: u64 = 512 << 20;
-/// The part of the time for compiling that every component gets while there is any left, however many there are.
+/// Divisor of the time for compiling that gives the minimum share of a component.
 const LEAST_SHARE: u32 = 12;
-/// What takes longer is on_compiled of by name.
+/// Time after which a component that compiles is reported by name.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// Loads every `.wasm` file of `folder`. A folder that does not exist holds nothing.
+/// Loads every `.wasm` file of `folder`. A folder that does not exist counts as empty.
 ///
 /// # Errors
-/// When the folder exists and cannot be read.
+/// Fails if the folder exists but cannot be read.
 pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>) -> std::io::Result<Loaded> {
     let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
         Ok(dir) => dir,
@@ -101,7 +101,7 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     Ok(collect(results, refused))
 }
 
-/// An entry of the folder that is meant to be a component. The smallest comes first.
+/// A component file of the folder. Smaller files sort first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ComponentFile {
     bytes: u64,
@@ -110,22 +110,22 @@ struct ComponentFile {
 
 type Results<T> = Vec<(ComponentFile, Result<T, String>)>;
 
-/// Splits the processor time that a start has for compiling, so that slow components cannot use up the shares of the others.
+/// Shares out the processor time for compiling at a start, so that slow components cannot use up the time of the others.
 struct Shares {
     least: Duration,
-    left: Mutex<Left>,
+    left: Mutex<Remaining>,
 }
 
-struct Left {
+struct Remaining {
     time: Duration,
-    /// Components that have not begun.
+    /// Number of components that have not begun.
     waiting: u32,
 }
 
 impl Shares {
-    /// Shares out `time` of every processor.
+    /// Creates the shares of `components`, which have `time` on every processor.
     fn new(time: Duration, components: usize) -> Self {
-        let left = Left {
+        let left = Remaining {
             time: time * u32::try_from(threads()).unwrap_or(1),
             waiting: u32::try_from(components).unwrap_or(u32::MAX),
         };
@@ -144,18 +144,18 @@ impl Shares {
         share
     }
 
-    /// Returns what a component did not use to the others.
+    /// Returns the unused time of a component to the others.
     fn give_back(&self, rest: Duration) {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).time += rest;
     }
 }
 
-/// How many components are loaded at once.
+/// Returns the number of components that are loaded at once.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Loads what has to be compiled.
+/// Loads the components that have to be compiled.
 fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compiled: OnCompiled<'_>) -> Results<Plugin> {
     if files.is_empty() {
         return Vec::new();
@@ -172,10 +172,10 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
             })
         });
         if let (Some(shares), Some(share)) = (&shares, share) {
-            // Elapsed time approximates processor time, since one component is compiled per processor.
+            // Elapsed time approximates processor time, since each processor compiles one component.
             shares.give_back(share.saturating_sub(begun.elapsed()));
         }
-        // Held while it is on_compiled, so that the numbers come in their order.
+        // Hold the lock during the callback, so that the numbers are reported in order.
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += 1;
         on_compiled(compiled(*done));
@@ -183,7 +183,7 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
     })
 }
 
-/// Does `work` for a file, and tells of it by name when it takes long.
+/// Does `work` for a file, and reports its name if that takes long.
 fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce() -> T) -> T {
     let (working, ended) = channel::<()>();
     std::thread::scope(|scope| {
@@ -198,7 +198,7 @@ fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce(
     })
 }
 
-/// The results of `load` for each file, in any order. One that panics is refused.
+/// Returns the result of `load` for each file, in any order. A panic of `load` is an error.
 fn in_parallel<T: Send>(
     files: &[ComponentFile],
     load: impl Fn(&ComponentFile) -> Result<T, String> + Sync,
@@ -221,7 +221,7 @@ fn in_parallel<T: Send>(
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sorted by file name, so that the first of two files with one tool name is always the same.
+/// Sorts the results by file name, so that of two tools with the same name always the same one is used.
 fn collect(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> Loaded {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
@@ -250,8 +250,8 @@ fn collect(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> Loaded {
     loaded
 }
 
-/// Which of the components may be in memory together, the lightest first: a heavy one takes the place of no other. The same
-/// file twice counts once.
+/// Returns which components fit into memory together, lightest first, so that a heavy one does not displace others.
+/// Identical files count once.
 fn fitting(weights: &[Option<(String, u64)>], most: u64) -> Vec<bool> {
     let mut lightest: Vec<_> = weights.iter().flatten().collect();
     lightest.sort_by_key(|(digest, bytes)| (*bytes, digest));
@@ -267,8 +267,8 @@ fn fitting(weights: &[Option<(String, u64)>], most: u64) -> Vec<bool> {
     weights.iter().map(fits).collect()
 }
 
-/// The `.wasm` entries, the smallest first, and the entries that are meant to be components and are not read: because of their
-/// name, or because the smaller ones are all that is read of one folder.
+/// Returns the `.wasm` files, smallest first, and the refused ones: those with an unsuitable name, and those that exceed
+/// `most_bytes` together with the smaller ones.
 fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for entry in dir.entries()? {
@@ -281,7 +281,7 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<Component
         let reason = match name.to_str() {
             Some(utf8) if ending == "wasm" => {
                 files.push(ComponentFile {
-                    // What is gone has none, and is on_compiled of when it is opened.
+                    // A file that was deleted has size 0 here. Opening it fails later.
                     bytes: entry.metadata().map_or(0, |found| found.len()),
                     name: utf8.to_owned(),
                 });
@@ -319,16 +319,16 @@ fn load_file<T>(
     let _span = tracing::info_span!("component", file).entered();
     let wasm = read(dir, file)?;
     let name = file.strip_suffix(".wasm").unwrap_or(file);
-    load(name, &wasm, &again(dir, file)).map_err(|error| in_one_line(&error))
+    load(name, &wasm, &source_of(dir, file)).map_err(|error| in_one_line(&error))
 }
 
-/// Reads the file again, when a call needs it compiled.
-fn again(dir: &Arc<Dir>, file: &str) -> ComponentSource {
+/// Returns a function that reads the file again, for a call that needs it compiled.
+fn source_of(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     let (dir, file) = (Arc::clone(dir), file.to_owned());
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
 }
 
-/// Reads a regular file of the folder: no link, no pipe, no device, nothing beyond the size limit.
+/// Reads a regular file of the folder up to the size limit. Refuses links, pipes and devices.
 fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
     let io = |error: std::io::Error| format!("could not be read: {error}");
     let opened = open_entry(dir, file).map_err(|error| {
@@ -358,7 +358,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
-    fn a_name_that_is_no_name_of_a_component_is_refused_and_not_passed_over() {
+    fn a_file_with_an_unsuitable_name_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for name in [&b"a.wasm"[..], b"B.WASM", b"c\xff.wasm", b"README.md"] {
             std::fs::write(folder.path().join(OsStr::from_bytes(name)), "").unwrap();
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn each_component_gets_a_fair_share_of_the_time_that_is_left() {
+    fn each_component_gets_a_fair_share_of_the_remaining_time() {
         let share = |components| Shares::new(Duration::from_secs(60), components).take();
         let processors = u32::try_from(threads()).unwrap();
         assert_eq!(share(6), Duration::from_secs(10) * processors);
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_component_did_not_use_is_left_to_the_others() {
+    fn unused_time_of_a_component_goes_to_the_others() {
         let shares = Shares::new(Duration::from_secs(60), 2);
         let first = shares.take();
         shares.give_back(first);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_file_is_told_in_one_line() {
+    fn a_refused_file_is_reported_in_one_line() {
         let refused = RefusedFile {
             file: "a\nb\u{1b}[2J.wasm".to_owned(),
             reason: "empty".to_owned(),

@@ -1,4 +1,4 @@
-//! Runs that a host left behind when it stopped: nobody works on them, so they are ended.
+//! Ends runs that an earlier process left unfinished.
 
 use art_agent::{Effect, Run, RunEvent, RunReport};
 use art_core::agent::RunStatus;
@@ -8,25 +8,25 @@ use serde_json::json;
 use crate::drive::journal;
 use crate::error::RuntimeError;
 
-/// Ends every run that is still called running. Only for the one process that may write to the store, before it begins a
-/// run of its own. A run whose journal has its end gets that end; any other is an error.
+/// Ends every run whose status is `running`. Must be called only by the one process that writes to the store, before it
+/// starts a run. A run that ends in its journal is ended the same way; any other ends with an error.
 ///
 /// # Errors
-/// When the runs cannot be listed. A run that cannot be ended is left for the next time.
-pub(crate) async fn end_leftovers(store: &dyn Store) -> Result<(), RuntimeError> {
+/// Fails if the runs cannot be listed. A run that cannot be ended is left for the next start.
+pub(crate) async fn end_unfinished_runs(store: &dyn Store) -> Result<(), RuntimeError> {
     let filter = RunFilter {
         status: Some(RunState::Running),
         ..RunFilter::default()
     };
     for run in store.list_runs(filter).await? {
-        if let Err(error) = end_leftover(store, &run).await {
+        if let Err(error) = end_unfinished_run(store, &run).await {
             tracing::warn!(run = run.trace_id, %error, "a run of an earlier host could not be ended");
         }
     }
     Ok(())
 }
 
-async fn end_leftover(store: &dyn Store, run: &art_store::RunRecord) -> Result<(), RuntimeError> {
+async fn end_unfinished_run(store: &dyn Store, run: &art_store::RunRecord) -> Result<(), RuntimeError> {
     let finished = match replayed(store, run).await {
         Ok(finished) => finished,
         Err(error) => {
@@ -42,8 +42,8 @@ async fn end_leftover(store: &dyn Store, run: &art_store::RunRecord) -> Result<(
     Ok(())
 }
 
-/// The run's report if its journal has its end. What the last event leads to is published again: the host may have stopped
-/// between the two.
+/// Returns the report of a run that ends in its journal. The effects of the last event are published again, because the
+/// process may have stopped before it published them.
 async fn replayed(store: &dyn Store, run: &art_store::RunRecord) -> Result<Option<RunReport>, RuntimeError> {
     let events = journal::events(store, &run.trace_id).await?;
     let Some((last, before)) = events.split_last() else {
@@ -51,7 +51,7 @@ async fn replayed(store: &dyn Store, run: &art_store::RunRecord) -> Result<Optio
     };
     let (replayed, mut effects) = apply_last(before, last).map_err(RuntimeError::Damaged)?;
     if !is_latest(store, run).await? {
-        // The state of the thread is a later run's.
+        // A later run has already stored the state of the thread.
         effects.retain(|effect| !matches!(effect, Effect::SaveState(_)));
     }
     let state = store.load_state(&run.thread_id).await?;
@@ -120,10 +120,10 @@ mod tests {
         vec![RunEvent::Started { at: 1, start }, RunEvent::CancelRequested { at: 2 }]
     }
 
-    /// The run, and what its thread says then.
+    /// Returns the run after recovery, and the messages of its thread.
     async fn ended(events: &[RunEvent]) -> (art_store::RunRecord, Vec<String>) {
         let store = store_with(events).await;
-        end_leftovers(&store).await.unwrap();
+        end_unfinished_runs(&store).await.unwrap();
         let messages = store.list_messages("t", MessageOptions::default()).await.unwrap();
         let said = messages.into_iter().map(|message| message.content).collect();
         (store.get_run("r").await.unwrap().unwrap(), said)

@@ -1,4 +1,4 @@
-//! A run whose tools are never called: what would the model do?
+//! A dry run, which calls a model but no tools.
 
 use art_agent::{Action, Run, RunEvent, RunStage, RunStart};
 use art_core::agent::{AgentProps, ThreadConfig};
@@ -10,14 +10,14 @@ use art_model::ReasoningEngine;
 use serde_json::json;
 
 use crate::config::Config;
-use crate::drive::prepare::{joined, of_model};
+use crate::drive::prepare::{merge_settings, start_for_model};
 use crate::drive::{CallSettings, Question};
 
-/// Drives a run on `query` with `tools` and gives the calls that the model asks for. It begins as a run of `config` in a new
-/// thread does; each call is answered with an empty object, nothing is run and nothing is stored.
+/// Returns the tool calls that the model makes for `query` with `tools`. The run has the settings of `config` in a new
+/// thread. Each call gets an empty object as its result; no tool runs, and nothing is stored.
 ///
 /// # Errors
-/// When the model fails, in its words, or the question is too long.
+/// Fails if the model fails, with its message, or if the question is too long.
 pub async fn proposed_calls(
     config: &Config,
     engine: &ReasoningEngine,
@@ -33,9 +33,9 @@ pub async fn proposed_calls(
     };
     let start = RunStart {
         tools: tools.to_vec(),
-        ..of_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
+        ..start_for_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
     };
-    let start = joined(config, ThreadConfig::default(), CallSettings::default(), start);
+    let start = merge_settings(config, ThreadConfig::default(), CallSettings::default(), start);
     let started = RunEvent::Started {
         at: 0,
         start: Box::new(start),
@@ -54,7 +54,7 @@ pub async fn proposed_calls(
                         action: id,
                         reply,
                     },
-                    // The run asks again in another form.
+                    // The run retries with the tools in the prompt.
                     Err(error) if error.code == ModelErrorCode::ToolsNotSupported => RunEvent::ModelFailed {
                         at: 0,
                         action: id,

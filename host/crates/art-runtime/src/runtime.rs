@@ -1,4 +1,4 @@
-//! What answers questions.
+//! The runtime, which answers questions.
 
 use std::sync::Arc;
 
@@ -11,43 +11,43 @@ use crate::compose::{Toolbox, callable};
 use crate::config::Config;
 use crate::error::RuntimeError;
 
-/// Answers questions with its tools, its store and its models. [`Runtime::builder`] makes one, and [`Runtime::ask`] asks it.
+/// Answers questions with its tools, its store and its models. Built by [`Runtime::builder`]; asked by [`Runtime::ask`].
 #[derive(Debug)]
 pub struct Runtime {
     /// The configuration in effect.
     pub config: Config,
-    /// Threads, runs, observations.
+    /// Store of threads, runs and observations.
     pub store: Arc<dyn Store>,
-    /// The tools and their admission.
+    /// The tools, with all checks of their calls.
     pub tools: Arc<ToolSystem>,
     /// Calls models by name.
     pub engine: ReasoningEngine,
-    /// The model that is asked.
+    /// The model in use.
     pub model: RuntimeProviderConfig,
-    /// What the plugins folder held.
+    /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
 }
 
 impl Runtime {
-    /// Returns what is known of the model that is asked.
+    /// Returns the description of the model in use.
     ///
     /// # Errors
-    /// When the engine does not know it, which [`build`](crate::RuntimeBuilder::build) and [`use_model`](Self::use_model)
-    /// rule out.
+    /// Fails if the engine does not know the model, which [`build`](crate::RuntimeBuilder::build) and
+    /// [`use_model`](Self::use_model) rule out.
     pub fn model_info(&self) -> Result<ModelInfo, RuntimeError> {
         Ok(self.engine.describe(&self.model)?)
     }
 
-    /// Asks another model from now on: `PROVIDER[:MODEL]`.
+    /// Changes the model to `PROVIDER[:MODEL]`.
     ///
     /// # Errors
-    /// When there is no such model or it cannot be called as things are set; the model stays then.
+    /// Fails if there is no such model or if it is not set up. The model is unchanged then.
     pub fn use_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         self.model = callable(&self.engine, name)?;
         Ok(())
     }
 
-    /// Ends the work with models: what they hold is given back, and whoever waits for one gets an error.
+    /// Shuts the models down and releases their resources. Calls that wait for a model fail.
     pub async fn close(self) {
         self.engine.shutdown().await;
     }

@@ -1,4 +1,4 @@
-//! Admits the calls of a reply. The others are answered with an error, so that every call has a result (B29).
+//! Admits the calls of a reply. Calls that are not admitted get an error as their result (B29).
 
 use art_core::agent::{ExecutionConfig, QueryAttachment};
 use art_core::error::ToolErrorCode;
@@ -11,17 +11,17 @@ use crate::file::Files;
 use crate::parse::ExecutionReply;
 use crate::{attachment, prompt};
 
-/// How often the same call may be made for one item (B30).
+/// Maximum number of identical calls for one item (B30).
 const MAX_SAME_CALLS: u32 = 2;
 
-/// What is needed to admit a call, shared by all items of a run.
+/// What all items of a run share when calls are admitted.
 #[derive(Debug)]
 pub(crate) struct Gate<'a> {
     pub(crate) trace_id: &'a str,
     pub(crate) attachments: &'a [QueryAttachment],
     pub(crate) files: &'a Files,
     pub(crate) ids: &'a mut CallIds,
-    /// Calls that the run may still make.
+    /// Number of calls that the run may still make.
     pub(crate) left: u32,
     pub(crate) config: ExecutionConfig,
 }

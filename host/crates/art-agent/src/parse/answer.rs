@@ -1,4 +1,4 @@
-//! Parses the synthesis reply: the answer, and what a user interface may add to it (X9).
+//! Parses the synthesis reply: the answer and optional metadata for a user interface (X9).
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
@@ -10,29 +10,29 @@ use super::texts;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SynthesisReply {
     pub(crate) thoughts: String,
-    /// Trimmed. Empty if there is no answer.
+    /// The answer, trimmed; empty if there is none.
     pub(crate) content: String,
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// Parses `reply`: by its two tags, or else by a JSON fence at its end; otherwise all of it is the answer.
+/// Parses `reply` by its two tags, else by a JSON fence at its end; otherwise all of it is the answer.
 pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
     let texts = texts(reply);
     let (content, ui_metadata) = parts(&texts.content);
     SynthesisReply {
         content: content.trim().to_owned(),
-        // A store would refuse the whole answer because of it.
+        // Deeper metadata would make the store refuse the whole answer.
         ui_metadata: ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH)),
         thoughts: texts.thoughts,
     }
 }
 
-/// Returns the answer in `text`, a reply without thoughts.
+/// Returns the answer in `text`, which has no thoughts.
 pub(super) fn visible(text: &str) -> &str {
     parts(text).0
 }
 
-/// Returns the text before the JSON fence at the end of `text`, if there is one.
+/// Returns the text before a JSON fence at the end of `text`, if there is one.
 pub(super) fn without_trailing_fence(text: &str) -> Option<&str> {
     trailing_fence(text).map(|(before, _)| before)
 }
@@ -52,7 +52,7 @@ fn tagged(text: &str) -> Option<(&str, Option<Value>)> {
     Some((before, metadata))
 }
 
-/// Returns the text after an opening tag, up to its closing tag, the metadata, or the end of a reply that was cut off.
+/// Returns the text after an opening tag, up to its closing tag, the metadata, or the end of the text.
 fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
@@ -68,7 +68,7 @@ fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
     let inner = text.trim_end().strip_suffix("```")?;
     let (before, json) = inner.rsplit_once("```json")?;
     let value: Value = serde_json::from_str(json.trim()).ok()?;
-    // A reply that is nothing but a fence is the answer itself.
+    // A reply that consists only of a fence is itself the answer.
     (value.is_object() && !before.trim().is_empty()).then_some((before, Some(value)))
 }
 
@@ -112,20 +112,20 @@ mod tests {
         assert_eq!(read(text), (text.to_owned(), None));
     }
 
-    // A29
+    // A29: trimming of the answer.
     #[test]
     fn text_without_tags_is_the_answer_trimmed() {
         assert_eq!(read("  42\n"), ("42".to_owned(), None));
     }
 
-    // A29
+    // A29: trimming of the answer.
     #[test]
     fn empty_stays_empty() {
         assert_eq!(read(" <mainContent> </mainContent>"), (String::new(), None));
     }
 
     #[test]
-    fn a_cut_reply_keeps_what_there_is() {
+    fn a_cut_reply_keeps_its_text() {
         assert_eq!(read("<mainContent>4"), ("4".to_owned(), None));
     }
 

@@ -11,42 +11,42 @@ use super::planning::{PlanDraft, TOOL_CALLS, draft, heading};
 use super::{CUT, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, texts};
 use crate::call::RawCall;
 
-/// Longest provider state that is kept with a turn, in bytes. A larger one is dropped: a part of it would be useless.
+/// Maximum size of a provider's state that is kept, in bytes. A larger one is dropped, since a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
 
-/// What the model decided about the step (C59).
+/// The model's decision about the step (C59).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// It continues the step.
+    /// The step continues.
     Continue,
-    /// The step is done.
+    /// The step is completed.
     CompleteItem,
-    /// The step cannot be done.
+    /// The step failed.
     FailItem,
 }
 
-/// The plan update of a reply, or its problems.
+/// The plan update in a reply, or its problems.
 pub(crate) type PlanUpdate = Result<PlanDraft, Vec<String>>;
 
 /// A reply in the execution phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ExecutionReply {
     pub(crate) thoughts: String,
-    /// Null when there is none.
+    /// Content of the reply, or null.
     pub(crate) content: Value,
     pub(crate) calls: Vec<RawCall>,
     pub(crate) decision: Option<Decision>,
     pub(crate) updated_plan: Option<PlanUpdate>,
-    /// What could not be used, in words for the model.
+    /// Problems to report to the model.
     pub(crate) problems: Vec<String>,
-    /// It was cut off, so none of its calls is made.
+    /// Whether the reply was cut off, so that none of its calls is made.
     pub(crate) cut: bool,
-    /// State that the provider wants back with the turn of its native calls.
+    /// State that the provider wants back together with its native calls.
     pub(crate) state: Option<ProviderState>,
 }
 
 impl ExecutionReply {
-    /// Whether it has content.
+    /// Returns whether the reply has content.
     pub(crate) fn has_content(&self) -> bool {
         !is_blank(&self.content)
     }
@@ -56,13 +56,13 @@ impl ExecutionReply {
     }
 }
 
-/// Whether `content` is empty.
+/// Returns whether `content` is empty.
 pub(crate) fn is_blank(content: &Value) -> bool {
     content.is_null() || content.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Parses `reply`. Native calls win over calls in the text. Without content or calls in the text, the thoughts are
-/// parsed as well.
+/// Parses `reply`. Native calls take precedence over calls in the text. If the text has neither content nor calls, the
+/// thoughts are parsed as well.
 pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
     let texts = texts(reply);
     let mut parsed = from_text(&texts.content);
@@ -92,13 +92,13 @@ fn is_small(state: &ProviderState) -> bool {
     serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
 }
 
-/// Answers calls over the limit with an error, and drops those far over it, which are counted (M08).
+/// Answers calls over the limit with an error. Calls far over it are dropped and counted (M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
     for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
         call.arguments = Value::Object(JsonObject::new());
         call.problem = Some(format!(
-            "not called: only the first {MAX_CALLS_PER_REPLY} of the {count} calls of the reply were looked at"
+            "not called: only the first {MAX_CALLS_PER_REPLY} of the {count} calls of the reply were read"
         ));
     }
     if count > MAX_CALLS_ANSWERED {
@@ -109,7 +109,7 @@ fn limit_calls(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Discards the calls and decisions of a reply that was cut off, and content that was meant as JSON.
+/// Discards the calls and the decision of a reply that was cut off, and content that is incomplete JSON.
 fn cut(parsed: &mut ExecutionReply) {
     parsed.cut = true;
     parsed.decision = None;
@@ -125,8 +125,8 @@ fn cut(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Adds the native calls. A call whose name no tool can have is left out of the turn; the provider state is dropped
-/// then, because it belongs to the whole turn.
+/// Adds the native calls. A call whose name no tool can have is dropped, and the provider's state with it, because the
+/// state belongs to the complete reply.
 fn read_native(reply: &ModelReply, parsed: &mut ExecutionReply) {
     let (calls, other): (Vec<_>, Vec<_>) = reply
         .tool_calls
@@ -173,9 +173,9 @@ fn from_text(text: &str) -> ExecutionReply {
         })
 }
 
-/// Reads the array after `Tool Calls:`, the form that older prompts asked for (A27, P33b).
+/// Reads the array after `Tool Calls:`, a form that older prompts asked for (A27, P33b).
 fn under_heading(text: &str) -> Option<ExecutionReply> {
-    let array = behind_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
+    let array = after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     match first_value(array) {
         Some(Value::Array(calls)) if calls.iter().any(is_call) => Some(with_calls(&calls)),
         None if array.starts_with('[') => Some(ExecutionReply {
@@ -186,19 +186,19 @@ fn under_heading(text: &str) -> Option<ExecutionReply> {
     }
 }
 
-fn behind_heading(text: &str) -> Option<&str> {
+fn after_heading(text: &str) -> Option<&str> {
     let mut rest = text;
     while !rest.is_empty() {
         let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
         if heading(line).is_some_and(|(name, _)| name == TOOL_CALLS) {
-            return rest.split_once(':').map(|(_, behind)| behind);
+            return rest.split_once(':').map(|(_, after)| after);
         }
         rest = below;
     }
     None
 }
 
-/// Returns the problem of a text that was meant as JSON but is not valid, so that it does not pass for an answer.
+/// Returns the problem of a text that is meant as JSON but is not valid, so that it is not mistaken for an answer.
 fn broken_json(text: &str) -> Option<String> {
     const KEYS: [&str; 4] = [
         "\"toolCalls\"",
@@ -252,7 +252,7 @@ fn read_decision(map: &JsonObject, reply: &mut ExecutionReply) {
     let Some(name) = map.get("nextStepDecision").and_then(Value::as_str) else {
         return;
     };
-    // Variants of the two names are accepted. `wait` is not, because nothing would happen meanwhile.
+    // Variants of the two names are accepted, but not `wait`, because nothing would happen in the meantime.
     reply.decision = match name.trim().to_ascii_lowercase().as_str() {
         "continue" | "update_plan" => Some(Decision::Continue),
         "complete_item" | "complete" | "completed" | "done" | "finish" => Some(Decision::CompleteItem),
@@ -289,7 +289,7 @@ fn with_calls(calls: &[Value]) -> ExecutionReply {
     reply
 }
 
-/// Reads a call in the text, also in the native form of a provider, which models reproduce from their training.
+/// Reads a call in the text. Models also write the native format of a provider, which they know from their training.
 fn text_call(call: &Value) -> Option<RawCall> {
     let outer = call.as_object()?;
     let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
@@ -304,7 +304,7 @@ fn text_call(call: &Value) -> Option<RawCall> {
     Some(RawCall::new(id.map(str::to_owned), name.to_owned(), arguments))
 }
 
-/// Whether a tool can have this name. Providers refuse a turn that contains any other.
+/// Returns whether a tool can have this name. Providers refuse a message that contains any other name.
 fn can_be_named(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

@@ -3,17 +3,17 @@
 use art_core::JsonObject;
 use serde_json::Value;
 
-/// Begins the JSON of a plan (P22).
+/// Marks the beginning of the JSON of a plan (P22).
 pub(crate) const MARKER_START: &str = "---JSON_OUTPUT_START---";
-/// Ends the JSON of a plan (P22).
+/// Marks the end of the JSON of a plan (P22).
 pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
 
 const FENCE: &str = "```";
 
-/// Positions that are tried before a text counts as having no JSON.
+/// Maximum number of positions at which a JSON value is tried.
 const MAX_TRIES: usize = 64;
 
-/// Returns the first object in `text` that `accept` takes. Markers come before fences, and these before other places.
+/// Returns the first object in `text` that `accept` approves. Markers are tried first, then fences, then other positions.
 pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> Option<JsonObject> {
     candidates(text, "{").find_map(|value| match value {
         Value::Object(map) if accept(&map) => Some(map),
@@ -21,8 +21,8 @@ pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> O
     })
 }
 
-/// Returns the array that is the whole of `text`, or between its markers, or in a fence. An array in the middle of
-/// prose does not count.
+/// Returns an array that is the whole of `text`, is between its markers, or is in a fence. An array within prose does
+/// not count.
 pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
     let whole = |slice: &str| match serde_json::from_str(slice.trim()) {
         Ok(Value::Array(values)) => Some(values),
@@ -38,7 +38,7 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
         })
 }
 
-/// Returns why the first object in `text` is not JSON; none when there is no brace.
+/// Returns the syntax error of the first object in `text`, or `None` if there is no brace.
 pub(crate) fn fault(text: &str) -> Option<String> {
     let start = marked(text).next().or_else(|| fenced(text).next()).unwrap_or(text);
     let object = start.get(start.find(['{', '['])?..)?;
@@ -54,7 +54,7 @@ fn candidates<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> +
     in_markers.chain(in_fences).chain(whole).chain(from_each(text, open))
 }
 
-/// Returns the text after each starting marker, up to its end marker or the end of the text.
+/// Returns the text after each start marker, up to its end marker or the end of the text.
 fn marked(text: &str) -> impl Iterator<Item = &str> {
     text.split(MARKER_START)
         .skip(1)
@@ -62,8 +62,8 @@ fn marked(text: &str) -> impl Iterator<Item = &str> {
         .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
 }
 
-/// Returns the text after each opening fence. The JSON value ends it and not the closing fence, because strings may
-/// contain fences.
+/// Returns the text after each opening fence. It includes the closing fence, because strings in the JSON may contain
+/// fences.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(FENCE).take(MAX_TRIES).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;
@@ -103,8 +103,8 @@ pub(crate) fn first_value(text: &str) -> Option<Value> {
     read(text).0
 }
 
-/// Returns the value at the beginning of `text` and its length. Without a value the length is one byte, that of the
-/// brace.
+/// Returns the value at the beginning of `text` and its length in bytes; if there is no value, the length is 1, that of
+/// the brace.
 fn read(text: &str) -> (Option<Value>, usize) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
@@ -122,14 +122,14 @@ mod tests {
         find_object(text, |_| true).map(Value::Object)
     }
 
-    // A25
+    // A25: markers before fences, and fences before braces.
     #[test]
     fn markers_win_over_stray_braces() {
         let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
         assert_eq!(object(&text), Some(json!({"a": 1})));
     }
 
-    // A25
+    // A25: markers before fences, and fences before braces.
     #[test]
     fn a_fence_wins_over_stray_braces() {
         assert_eq!(object("{\"a\":0}\n```json\n{\"a\":1}\n```"), Some(json!({"a": 1})));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_end_marker_is_forgiven() {
+    fn a_missing_end_marker_is_accepted() {
         assert_eq!(object(&format!("{MARKER_START}{{\"a\":1}}")), Some(json!({"a": 1})));
     }
 
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(object(text), Some(json!({"a": "} ``` {"})));
     }
 
-    // A25
+    // A25: markers before fences, and fences before braces.
     #[test]
     fn prose_with_braces_is_skipped() {
         assert_eq!(object("use {x} or {y}: {\"a\":1} and more}"), Some(json!({"a": 1})));
@@ -165,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn an_array_in_prose_is_none() {
+    fn an_array_in_prose_is_not_found() {
         assert_eq!(find_array("see [1] for more"), None);
     }
 
     #[test]
-    fn a_fault_says_where() {
+    fn a_syntax_error_has_its_position() {
         assert_eq!(
             fault("```json\n{\"a\":}\n```").as_deref(),
             Some("expected value at line 1 column 6")

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::json::{fault, find_object};
 use super::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// A plan as the model proposes it, without the parts that it left out.
+/// A plan as the model proposes it. Parts that the model omitted are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlanDraft {
     pub(crate) title: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct PlanDraft {
     pub(crate) items: Option<Vec<DraftItem>>,
 }
 
-/// An item as the model proposes it, without results, which only the host writes.
+/// A plan item as the model proposes it. It has no results, which only the host writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DraftItem {
     pub(crate) id: String,
@@ -33,29 +33,29 @@ pub(crate) struct DraftItem {
     pub(crate) tool_validation_mode: Option<ToolValidationMode>,
 }
 
-/// Longest identifier of an item, which becomes part of observations and prompts.
+/// Maximum length of an item's identifier, in characters. It becomes part of observations and prompts.
 const MAX_ID_CHARS: usize = 128;
 
-/// Most tools or dependencies of one item.
+/// Maximum number of tools or dependencies of one item.
 const MAX_NAMES: usize = 64;
 
-/// Heading of calls in the form that older prompts asked for. A plan has none.
+/// Heading of tool calls in the form that older prompts asked for. A plan does not have it.
 pub(super) const TOOL_CALLS: &str = "tool calls";
 
-/// Most words of a title (C36).
+/// Maximum number of words of a title (C36).
 const MAX_TITLE_WORDS: usize = 10;
 
-/// Returns the plan in `text`, or every problem that it has.
+/// Parses the plan in `text`. Fails with all of its problems.
 pub(crate) fn planning(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => draft(&map),
-        // Broken JSON may have lines that look like headings, so it is reported instead.
+        // Lines of broken JSON may look like headings, so the JSON is reported instead.
         None if text.contains("todoList") => Err(vec![no_plan(text)]),
         None => headings(text).ok_or_else(|| vec![no_plan(text)]),
     }
 }
 
-/// Reads a plan from a JSON object.
+/// Reads a plan from a JSON object. Fails with all of its problems.
 pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     Ok(PlanDraft {
         title: text_field(map, "title").map(|title| {
@@ -163,7 +163,7 @@ impl<'a> Fields<'a> {
     }
 
     fn id(&mut self) -> Option<String> {
-        // Small models number their items, which is as clear as a name.
+        // Small models number their items, which identifies them as well as a name.
         if let Some(number) = self.map.get("id").and_then(Value::as_u64) {
             return Some(number.to_string());
         }
@@ -227,7 +227,7 @@ fn name(value: &Value) -> Option<String> {
     value.as_str().map(|name| name.trim().to_owned()).or_else(number)
 }
 
-/// Reads `Title:`, `Intent:` and `Plan:` sections in any case and spacing, the form that older prompts asked for (A27).
+/// Reads the sections `Title:`, `Intent:` and `Plan:`, ignoring case and spacing; older prompts asked for this form (A27).
 fn headings(text: &str) -> Option<PlanDraft> {
     let mut found = PlanDraft::default();
     let mut current = None;

@@ -1,38 +1,37 @@
 //! Extracts the answer from a synthesis reply while it streams.
 
 mod fence;
-mod held;
+mod pending;
 mod tags;
 
 use art_core::text::byte_prefix;
 use art_core::think::{ThinkPart, ThinkTags};
 
 use super::MAX_REPLY_BYTES;
-use tags::Tags;
+use tags::AnswerFinder;
 
 /// Extracts the answer from a synthesis reply piece by piece. The returned texts together are the answer that the run
 /// ends with, however the reply was cut into pieces. Thoughts in think tags are left out. The answer is the text
-/// between `<mainContent>` and `</mainContent>`; without these tags, all text up to `<uiMetadata>` or a JSON fence at
-/// the end.
+/// between `<mainContent>` and `</mainContent>`; without these tags it is all text up to `<uiMetadata>` or up to a JSON
+/// fence at the end.
 ///
-/// If the opening tag comes only after the first sixteen characters, or a closing think tag has no opening one, text
-/// was shown that is not part of the answer. The answer of the run is then the end of what was shown, and should
-/// replace it.
+/// In two cases the returned text contains more than the answer: if the opening tag comes after the first sixteen
+/// characters, and if a closing think tag has no opening tag. The answer is then the end of the returned text.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerStream {
-    /// Bytes of the reply so far.
+    /// Number of bytes of the reply so far.
     read: usize,
     thoughts: ThinkTags,
-    /// The provider gives thoughts apart from the text.
-    own_thoughts: bool,
-    tags: Tags,
+    /// Whether the provider sends thoughts separately from the text.
+    separate_thoughts: bool,
+    tags: AnswerFinder,
     trim: Trim,
 }
 
-/// A part of a reply without its thoughts.
+/// A part of a reply, without thoughts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    /// Text without thoughts.
+    /// Text of the reply.
     Text(String),
     /// All text before this was thoughts.
     Restart,
@@ -45,17 +44,17 @@ impl AnswerStream {
         Self::default()
     }
 
-    /// Takes a piece of thoughts that the provider gave apart from the text. If one comes before the first piece of
-    /// text, think tags in the text are not special.
+    /// Records that the provider sends thoughts separately. If that happens before the first piece of text, think tags
+    /// in the text are ordinary text.
     pub fn think(&mut self, piece: &str) {
-        self.own_thoughts |= self.read == 0 && !piece.trim().is_empty();
+        self.separate_thoughts |= self.read == 0 && !piece.trim().is_empty();
     }
 
-    /// Takes the next piece of the reply. Returns the text to show now, which may be empty.
+    /// Reads the next piece of the reply. Returns the text to show now, which may be empty.
     pub fn push(&mut self, piece: &str) -> String {
         let piece = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.read));
         self.read += piece.len();
-        let parts = if self.own_thoughts {
+        let parts = if self.separate_thoughts {
             vec![Part::Text(piece.to_owned())]
         } else {
             let mut parts = Vec::new();
@@ -65,7 +64,7 @@ impl AnswerStream {
         self.show(parts)
     }
 
-    /// Ends the reply. Returns the held text that turned out to be part of the answer.
+    /// Ends the reply. Returns the pending text that turned out to be part of the answer.
     #[must_use]
     pub fn finish(mut self) -> String {
         let mut parts = Vec::new();
@@ -84,15 +83,15 @@ impl AnswerStream {
                     let visible = self.tags.push(&text);
                     shown.push_str(&self.trim.push(&visible));
                 }
-                Part::Restart => self.tags = Tags::default(),
+                Part::Restart => self.tags = AnswerFinder::default(),
             }
         }
         shown
     }
 }
 
-/// Adds a part unless it is thoughts. Adjacent texts are joined, because the cost of a part does not depend on its
-/// length alone.
+/// Adds a part unless it is thoughts. Adjacent texts are joined, because each part has a cost of its own besides its
+/// length.
 fn add(found: ThinkPart<'_>, parts: &mut Vec<Part>) {
     match (found, parts.last_mut()) {
         (ThinkPart::Restart, _) => parts.push(Part::Restart),
@@ -106,7 +105,7 @@ fn add(found: ThinkPart<'_>, parts: &mut Vec<Part>) {
     }
 }
 
-/// Removes white space at both ends of a stream.
+/// Trims white space at both ends of a stream.
 #[derive(Clone, Debug, Default)]
 struct Trim {
     begun: bool,

@@ -2,19 +2,19 @@
 
 use art_core::think::{ThinkPart, ThinkTags};
 
-/// Separator between the thoughts of several blocks.
+/// Separator between the thoughts of two blocks.
 const BETWEEN: &str = "\n\n---\n\n";
 
 /// Thoughts and content of a reply so far.
 #[derive(Default)]
 struct Split {
     thoughts: Vec<String>,
-    /// The open block so far.
+    /// Content of the open block so far.
     block: String,
     content: String,
 }
 
-/// Returns the thoughts and the rest of `text`, by the rules of [`ThinkTags`].
+/// Splits `text` into thoughts and the rest, by the rules of [`ThinkTags`].
 pub(crate) fn split_thoughts(text: &str) -> (String, String) {
     let mut split = Split::default();
     let mut tags = ThinkTags::default();
@@ -50,21 +50,21 @@ mod tests {
         split_thoughts(text)
     }
 
-    // A28
+    // A28: nested and unclosed think tags.
     #[test]
     fn closed_blocks_are_joined() {
         let (thoughts, content) = split("<think>a</think>x\n <think>b</think>y");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a\n\n---\n\nb", "x\n y"));
     }
 
-    // A28
+    // A28: nested and unclosed think tags.
     #[test]
     fn blocks_nest() {
         let (thoughts, content) = split("<think>a<think>b</think>c</think>x");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a<think>b</think>c", "x"));
     }
 
-    // A28
+    // A28: nested and unclosed think tags.
     #[test]
     fn an_unclosed_block_is_content() {
         let (thoughts, content) = split("x\n<think>{\"content\":1}");

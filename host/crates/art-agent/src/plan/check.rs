@@ -1,4 +1,4 @@
-//! Rejects plans that could never be carried out (B11, B13), before any work is done.
+//! Rejects plans that could never be carried out, before any work is done (B11, B13).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use art_core::tool::ToolSchema;
 
 use crate::parse::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Returns every problem of `items`, in words for the model; none when they can be carried out.
+/// Returns all problems of `items`, in words for the model.
 pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     let mut problems = Vec::new();
     if items.len() > MAX_TODO_ITEMS {
@@ -22,7 +22,7 @@ pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     problems
 }
 
-/// Returns the items that are not done. Those that are done are not checked again: their tools and dependencies may be
+/// Returns the items that are not completed. Completed ones are not checked again: their tools and dependencies may be
 /// gone.
 fn open(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
     items.iter().filter(|item| item.status != TodoItemStatus::Completed)
@@ -67,7 +67,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the first cycle, named item by item.
+/// Returns the first dependency cycle, as the list of its items.
 fn cycle(items: &[TodoItem]) -> Option<String> {
     let graph: BTreeMap<&str, &[String]> = open(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
@@ -79,7 +79,7 @@ fn cycle(items: &[TodoItem]) -> Option<String> {
     })
 }
 
-/// Searches depth first; the depth is bounded by the number of items.
+/// Searches depth first. The depth is bounded by the number of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_faults_of_a_kind_are_listed_than_are_told() {
+    fn at_most_the_reported_number_of_problems_is_collected() {
         let mut wants = item("a", &[]);
         wants.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
         wants.dependencies = wants.required_tools.clone();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_not_judged_again() {
+    fn completed_items_are_not_checked_again() {
         let mut done = item("a", &["gone"]);
         done.required_tools = vec!["gone".to_owned()];
         done.status = TodoItemStatus::Completed;

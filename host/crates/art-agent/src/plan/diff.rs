@@ -1,12 +1,12 @@
-//! Compares two lists of items (P59).
+//! Compares two versions of a plan (P59).
 
 use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChanges};
 
-/// Returns the changes from `before` to `after`. Items are matched by id; of a repeated id the last one counts. A new
-/// `updatedTimestamp` alone is no change.
+/// Returns the changes from `before` to `after`. Items are matched by identifier; if one occurs twice, the last item
+/// counts. An item whose `updatedTimestamp` alone differs is unchanged.
 pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
     let (old, new) = (by_id(before), by_id(after));
     let kept = after
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_update_time_alone_is_no_change() {
+    fn a_new_update_time_alone_is_not_a_change() {
         let mut later = item("a", &[]);
         later.updated_timestamp = 99;
         assert_eq!(kinds(&[item("a", &[])], &[later]), []);

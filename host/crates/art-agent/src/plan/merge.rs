@@ -1,4 +1,4 @@
-//! Merges a new plan with the old one by id, so that no result is lost (B1, B36, B37).
+//! Merges a new plan with the old one by item identifier, so that no result is lost (B1, B36, B37).
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// The old items that stay although the new plan does not name them.
+/// Which old items stay in the plan although the new plan does not contain them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep<'a> {
-    /// Those that are done, as far as there is room. For a new question on the same thread.
+    /// Completed items, as far as there is room. For a new question in the same thread.
     Done,
-    /// Those that this run began, however they ended. For an update during the run. An item that failed and is tried
-    /// again stays as well, so that a second update cannot hide the failure (X7).
+    /// Items that this run began, whatever their status. For an update during the run. They include failed items, so that a
+    /// second update cannot hide a failure (X7).
     Begun(&'a BTreeSet<String>),
 }
 
@@ -27,12 +27,12 @@ impl Keep<'_> {
     }
 }
 
-/// Returns the old items that stay, followed by `draft` with the results that `old` has of the same items.
+/// Returns the old items that stay, followed by the items of `draft` with the results that `old` has for them.
 pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at: Timestamp) -> Vec<TodoItem> {
     let named: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
     let needed: BTreeSet<_> = draft.iter().flat_map(|item| item.dependencies.clone()).collect();
     let unnamed = || old.iter().filter(|item| !named.contains(&item.id) && keep.keeps(item));
-    // Only items that are done and not depended on are dropped, oldest first, and only for lack of room (P90).
+    // Drop only completed items that no other item depends on, oldest first, and only if there is no room (P90).
     let has_to_stay = |item: &TodoItem| needed.contains(&item.id) || item.status != TodoItemStatus::Completed;
     let taken = draft.len() + unnamed().filter(|item| has_to_stay(item)).count();
     let mut room = MAX_TODO_ITEMS.saturating_sub(taken);
@@ -51,9 +51,9 @@ pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at:
     stay
 }
 
-/// Returns the problems of `draft` as a plan for a new question: an open item with the id of one that is done would
-/// never be carried out, because the old result would take its place (B1). A model may reword an item that is done if
-/// it repeats its status.
+/// Returns the problems of `draft` as the plan for a new question. An open item must not have the identifier of a
+/// completed one: it would never be carried out, because it would get the old result (B1). A completed item may be
+/// reworded if its status is repeated.
 pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
     let is_done = |status| status == TodoItemStatus::Completed;
     let of_other_work = |item: &&DraftItem| {
@@ -74,21 +74,21 @@ pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
 
 fn join(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
-        // An item that is done or in progress keeps its definition (P60).
+        // A completed item or one in progress keeps its definition (P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
         Some(item) => rewritten(item, draft, at),
         None => new_item(draft, at),
     }
 }
 
-/// Returns an open item with the model's definition and our results and times.
+/// Returns an open item with the definition of `draft`, keeping the results and times of `item`.
 fn rewritten(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
-        // Cancelling an item does not hide that it failed (X7).
+        // Cancelling a failed item must not hide the failure (X7).
         (Some(Cancelled), Failed) => Failed,
         (Some(Cancelled), _) => Cancelled,
-        // A failed item is tried again only when the model says `pending`.
+        // A failed item is tried again only if the model sets it to `pending`.
         (Some(Pending), _) => Pending,
         (_, Failed) => Failed,
         _ => Pending,
@@ -105,7 +105,7 @@ fn rewritten(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     merged
 }
 
-/// Creates a new item. A model may plan work and cancel it, but not declare it done (P57).
+/// Creates a new item. A model may cancel work that it planned, but not declare it completed (P57).
 fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     let status = match draft.status {
         Some(TodoItemStatus::Cancelled) => TodoItemStatus::Cancelled,
@@ -131,7 +131,7 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Makes items pending again that an earlier run began and never ended (P86). Returns whether there were any.
+/// Sets items to pending that an earlier run began and did not end (P86). Returns whether there were any.
 pub(crate) fn requeue_orphans(state: &mut PesAgentStateData, at: Timestamp) -> bool {
     let orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
     let mut any = state.is_paused || state.current_step_id.is_some();

@@ -1,4 +1,4 @@
-//! Selects the next item, and tells why an item can never run (P35).
+//! Selects the next item, and finds items that can never run (P35).
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
     })
 }
 
-/// Returns the pending items that depend on an item that will not be completed, each with that item.
+/// Returns the pending items that depend on an item which will not be completed, each with that item.
 pub(crate) fn blockers(items: &[TodoItem]) -> Vec<(String, String)> {
     let lost = |id: &&String| {
         matches!(
@@ -26,7 +26,7 @@ pub(crate) fn blockers(items: &[TodoItem]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns why an item that is neither completed nor failed was left undone.
+/// Returns why an item that is neither completed nor failed was not finished.
 pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     if let Some(error) = &item.error {
         return error.clone();
@@ -46,7 +46,7 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     }
 }
 
-/// Returns the items that `item` depends on, directly or not, in the order of the plan.
+/// Returns the items that `item` depends on, directly or indirectly, in the order of the plan.
 pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     let mut found = BTreeSet::new();
     let mut queue: Vec<&str> = item.dependencies.iter().map(String::as_str).collect();
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn an_item_behind_a_failed_one_is_never_ready() {
+    fn an_item_that_depends_on_a_failed_one_is_never_ready() {
         let items = [with_status("a", TodoItemStatus::Failed), item("b", &["a"])];
         assert_eq!(next_ready(&items), None);
         assert_eq!(blockers(&items), [("b".to_owned(), "a".to_owned())]);
     }
 
     #[test]
-    fn an_item_behind_a_running_one_is_not_blocked() {
+    fn an_item_that_depends_on_a_running_one_is_not_blocked() {
         let items = [with_status("a", TodoItemStatus::InProgress), item("b", &["a"])];
         assert_eq!(blockers(&items), []);
     }

@@ -1,16 +1,16 @@
-//! The examples of a tool that a model is shown.
+//! Selects the examples of a tool that a prompt contains.
 
 use art_core::rank::Ranker;
 use art_core::tool::{ToolExample, ToolSchema};
 use serde_json::{Value, json};
 
-/// Examples of one tool that a prompt has at most: a tool may have dozens, and each of them costs tokens.
+/// Maximum number of examples of one tool in a prompt. A tool may have dozens, and each costs tokens.
 const MAX_SHOWN: usize = 3;
 
-/// Bytes of one example as JSON. Longer ones are not shown.
+/// Maximum size of an example as JSON, in bytes. Longer ones are not shown.
 const MAX_BYTES: usize = 600;
 
-/// Returns a few examples of `tool`, those first whose questions are the nearest to `asked`. No two have the same input.
+/// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `asked`.
 pub(super) fn nearest<'a>(tool: &'a ToolSchema, asked: &str) -> Vec<&'a ToolExample> {
     let mut shown: Vec<&ToolExample> = Vec::new();
     for example in by_nearness(tool, asked) {
@@ -22,7 +22,7 @@ pub(super) fn nearest<'a>(tool: &'a ToolSchema, asked: &str) -> Vec<&'a ToolExam
     shown
 }
 
-/// [`nearest`] without outputs, for a model that is only to see what to ask a tool for.
+/// Returns the same examples without outputs, for a model that only has to choose a tool.
 pub(super) fn nearest_calls(tool: &ToolSchema, asked: &str) -> Vec<Value> {
     let call = |example: &ToolExample| match &example.description {
         Some(description) => json!({"input": example.input, "description": description}),
@@ -31,7 +31,7 @@ pub(super) fn nearest_calls(tool: &ToolSchema, asked: &str) -> Vec<Value> {
     nearest(tool, asked).into_iter().map(call).collect()
 }
 
-/// Returns all examples: those with a word of `asked`, the best first, and then the others as their author put them.
+/// Returns all examples: first those that share a word with `asked`, best first, then the others in their order.
 fn by_nearness<'a>(tool: &'a ToolSchema, asked: &str) -> impl Iterator<Item = &'a ToolExample> {
     let questions = tool
         .examples
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_example_is_left_out() {
+    fn a_long_example_is_not_shown() {
         let examples = json!([{"input": {"text": "x".repeat(MAX_BYTES)}}, {"input": {"text": "y"}}]);
         assert_eq!(shown(&examples, "x"), [json!({"text": "y"})]);
     }

@@ -1,4 +1,4 @@
-//! The prompt of one step, and the messages in its loop (P43, P44, P45, P46).
+//! The prompt of one step, and the messages of its loop (P43, P44, P45, P46).
 
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
@@ -78,8 +78,7 @@ fn instructions(
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Describes the tools of a step: by name and a few examples if their schemas are sent beside the prompt, else in full
-/// (P44).
+/// Describes the tools of a step: by name with a few examples if the request contains their schemas, else in full (P44).
 fn listed(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value> {
     let entry = |tool: &ToolSchema| {
         if start.native_tools {
@@ -91,7 +90,7 @@ fn listed(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value>
     tools.iter().map(entry).collect()
 }
 
-/// Returns the name with examples, for which no protocol of a provider has a field.
+/// Returns the name and the examples, for which no provider's format has a field.
 fn named(tool: &ToolSchema, asked: &str) -> Value {
     match nearest_calls(tool, asked).as_slice() {
         [] => json!(tool.name),
@@ -99,7 +98,7 @@ fn named(tool: &ToolSchema, asked: &str) -> Value {
     }
 }
 
-/// Returns name, description, schemas and examples, without the settings that only concern the host.
+/// Returns name, description, schemas and examples, without the settings that concern only the host.
 fn full_schema(tool: &ToolSchema, asked: &str) -> Value {
     let mut schema = json!({
         "name": tool.name,
@@ -117,7 +116,7 @@ fn full_schema(tool: &ToolSchema, asked: &str) -> Value {
     schema
 }
 
-/// Returns the results of the steps before `item` (P43).
+/// Returns the results of earlier steps that `item` reads (P43).
 fn earlier_results(start: &RunStart, items: &[TodoItem], item: &TodoItem) -> Vec<Value> {
     let earlier = earlier_items(items, item);
     let parts: usize = earlier.iter().map(|item| item.tool_results.len() + 1).sum();
@@ -125,8 +124,8 @@ fn earlier_results(start: &RunStart, items: &[TodoItem], item: &TodoItem) -> Vec
     earlier.into_iter().map(|item| step_results(item, share)).collect()
 }
 
-/// Returns the steps whose results `item` reads: those that it depends on, or all completed ones if it depends on none
-/// (P43).
+/// Returns the steps whose results `item` reads: those that it depends on, or all completed ones if it has no
+/// dependencies (P43).
 pub(crate) fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {
@@ -146,7 +145,7 @@ fn step_results(item: &TodoItem, share: usize) -> Value {
         .collect();
     let mut shown = json!({"stepId": item.id, "description": item.description, "results": results});
     if let Some(map) = shown.as_object_mut() {
-        // The model's own result is added unless it only repeats the last tool output.
+        // The model's result is added unless it only repeats the last tool output.
         let own = item
             .result
             .as_ref()
@@ -179,7 +178,7 @@ fn shown_result(result: &ToolResult, share: usize) -> Value {
     shown
 }
 
-/// Returns the value if its text fits, else the beginning of its text.
+/// Returns the value if its text fits into `share` characters, else the beginning of its text.
 pub(super) fn bounded(value: &Value, share: usize) -> Value {
     bounded_text(value, share).map_or_else(|| value.clone(), Value::from)
 }
@@ -189,7 +188,7 @@ fn bounded_text(value: &Value, share: usize) -> Option<String> {
     (text.chars().count() > share).then(|| truncate(&text, share))
 }
 
-/// Returns the turn that answers one call, with the output bounded (B21).
+/// Returns the message with the result of one call, whose output is cut to `share` characters (B21).
 pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize) -> Message {
     let text = match (readable(result), &result.error) {
         (output, Some(error)) => error_text(result, error, output.as_deref(), share),
@@ -205,7 +204,7 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
         .collect();
     let text = match left.as_slice() {
         [] => text,
-        // Files follow on a line of their own: the output is one line and cannot forge another.
+        // The files are on a line of their own. The output is one line, so it cannot forge that line.
         left => format!(
             "{text}\nFiles, which a call can take as `attachment:NAME`: {}",
             one_line(left)
@@ -214,7 +213,7 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
     Message::tool_result(result.call_id.as_str(), result.tool_name.as_str(), text)
 }
 
-/// Returns the text of a failure for the model, with the output that a tool may give beside its error.
+/// Returns the text of a failure for the model, including an output that the tool may have returned with its error.
 fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: usize) -> String {
     let mut text = json!({"error": truncate(error, share), "code": result.code});
     if let (Some(map), Some(output)) = (text.as_object_mut(), output) {
@@ -223,8 +222,8 @@ fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: u
     one_line(&text)
 }
 
-/// Returns the message for a reply that does not call the required tools of a strict step, with its other problems. A
-/// plan update in the reply stays valid.
+/// Returns the message for a reply that does not call the required tools of a strict step. It includes the other
+/// problems of the reply, whose plan update stays valid.
 pub(crate) fn enforcement(missing: &[String], problems: &[String]) -> Message {
     let calls: Vec<_> = missing
         .iter()
@@ -247,7 +246,7 @@ fn unusable(problems: &[String]) -> String {
     format!("This part of the reply could not be used:\n{}", problem_list(problems))
 }
 
-/// Returns the message that lists the parts of a reply that could not be used.
+/// Returns the message that lists the unusable parts of a reply.
 pub(crate) fn complaint(problems: &[String]) -> Message {
     Message::user(format!(
         "{}\nReply with corrected JSON, or end the step.",
@@ -255,7 +254,7 @@ pub(crate) fn complaint(problems: &[String]) -> Message {
     ))
 }
 
-/// Returns the message for a reply that continues the step but calls nothing.
-pub(crate) fn go_on() -> Message {
+/// Returns the message for a reply that neither calls a tool nor ends the step.
+pub(crate) fn continue_message() -> Message {
     Message::user("The step is still open. Call a tool, or end the step with `complete_item` or `fail_item`.")
 }

@@ -1,8 +1,8 @@
 //! Cuts a request to fit the context window of its model (M09).
 //!
-//! Only the provider can count tokens, so they are estimated, too high rather than too low: one for every three bytes
-//! of text, and eight for every turn or call. English has about four bytes a token, most other scripts three. What is
-//! left out depends only on the messages and the budget.
+//! Only the provider can count tokens, so they are estimated, rather too high than too low: one for every three bytes
+//! of text (English has about four bytes per token, most other scripts three), and eight for every message or call.
+//! What is cut depends only on the messages and the budget.
 
 use std::ops::Range;
 
@@ -14,44 +14,44 @@ use serde_json::Value;
 use super::execution::bounded;
 use super::quote::{ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, one_line};
 
-/// Tokens of a turn or a call in addition to its text.
+/// Estimated number of tokens of a message or a call, in addition to its text.
 const OVERHEAD: u64 = 8;
 
-/// Bytes of text for one token.
+/// Estimated number of bytes of text per token.
 const BYTES_PER_TOKEN: usize = 3;
 
-/// Tokens of a picture, and the minimum for any other file.
+/// Estimated number of tokens of a picture, and the minimum for other files.
 const MEDIA_TOKENS: u64 = 2_000;
 
-/// Bytes of base64 for one token of a file that is not a picture.
+/// Estimated number of bytes of base64 per token, for files that are not pictures.
 const MEDIA_BYTES_PER_TOKEN: usize = 20;
 
-/// Tokens kept free for the reply; a quarter of the context window if that is less.
+/// Number of tokens reserved for the reply, or a quarter of the context window if that is less.
 const REPLY_TOKENS: u64 = 8_192;
 
-/// Characters kept of a long result, tried one after the other until the request fits.
+/// Lengths in characters to which long results are cut, tried one after the other until the request fits.
 const RESULT_CHARS: [usize; 4] = [16_000, 4_000, 1_000, 250];
 
-/// Returns how many tokens a request may have, for a model that reads and writes `context_tokens` in one call.
+/// Returns the maximum number of tokens of a request to a model with a context window of `context_tokens`.
 pub(crate) fn budget(context_tokens: u64) -> u64 {
     context_tokens - REPLY_TOKENS.min(context_tokens / 4)
 }
 
-/// Estimates the tokens of a whole request.
+/// Estimates the number of tokens of a request.
 pub(crate) fn request_tokens(request: &ModelRequest) -> u64 {
     let messages: u64 = request.prompt.0.iter().map(message_tokens).sum();
     messages.saturating_add(fixed_tokens(request))
 }
 
-/// Estimates the tokens of `text`.
+/// Estimates the number of tokens of `text`.
 pub(crate) fn text_tokens(text: &str) -> u64 {
     text.len().div_ceil(BYTES_PER_TOKEN) as u64
 }
 
-/// Cuts the messages until the request has at most `budget` tokens. In this order it drops the oldest turns of the
-/// conversation, the oldest exchanges after the message at `task`, each call with its results, the ends of long
+/// Cuts the messages until the request has at most `budget` tokens. It drops, in this order, the oldest messages of the
+/// conversation, the oldest exchanges after the message at index `task` (each call with its results), the ends of long
 /// results, and the previews of attachments. System messages, the task and the last exchange always stay, so the
-/// request may still be too long: see [`request_tokens`].
+/// request may still be too long: check it with [`request_tokens`].
 pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
     let budget = budget.saturating_sub(fixed_tokens(request));
     let messages = std::mem::take(&mut request.prompt.0);
@@ -64,7 +64,7 @@ pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
     request.prompt.0 = fitting.messages;
 }
 
-/// Estimates the tokens of the parts of a request that are never dropped.
+/// Estimates the number of tokens of the parts of a request that are never dropped.
 fn fixed_tokens(request: &ModelRequest) -> u64 {
     let tools = request.tools.iter().map(|tool| OVERHEAD + text_tokens(&one_line(tool)));
     tools.chain(request.media.iter().map(media_tokens)).sum()
@@ -111,8 +111,8 @@ impl Fitting {
         tokens.saturating_sub(self.budget)
     }
 
-    /// Drops the oldest turns of the conversation, which is between the instructions and the task. A question goes with
-    /// its answer.
+    /// Drops the oldest messages of the conversation, which is between the instructions and the task. A question goes
+    /// together with its answer.
     fn drop_history(&mut self) {
         let first = self
             .messages
@@ -123,15 +123,15 @@ impl Fitting {
         self.task -= self.drop_oldest(&groups);
     }
 
-    /// Drops the oldest exchanges after the task: each turn of the model with the results of its calls and the host's
-    /// remarks.
+    /// Drops the oldest exchanges after the task: each message of the model with the results of its calls and the
+    /// host's notes.
     fn drop_exchanges(&mut self) {
         let mut groups = self.groups(self.task + 1..self.messages.len(), Role::Assistant);
         groups.pop();
         self.drop_oldest(&groups);
     }
 
-    /// Returns the groups of messages in `range`, each of which begins with a turn of `role`.
+    /// Returns the groups of messages in `range`, each of which begins with a message of `role`.
     fn groups(&self, range: Range<usize>, role: Role) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for place in range {
@@ -144,7 +144,7 @@ impl Fitting {
         groups
     }
 
-    /// Drops adjacent groups from the first on, as many as needed. Returns the number of messages dropped.
+    /// Drops as many groups as needed, beginning with the first. Returns the number of dropped messages.
     fn drop_oldest(&mut self, groups: &[Range<usize>]) -> usize {
         let Some(first) = groups.first().map(|group| group.start) else {
             return 0;
@@ -198,7 +198,7 @@ impl Fitting {
         }
     }
 
-    /// Edits the JSON below a heading of the host, which nothing else can forge (see [`super`]).
+    /// Edits the JSON below a heading. Only the host can write headings (see [`super`]).
     fn edit(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
         let task = self.task;
         let ours = |(place, message): &(usize, &mut Message)| *place == task || message.role == Role::System;
@@ -221,7 +221,7 @@ fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
     Some(one_line(&value))
 }
 
-/// Cuts the contents and outputs in `value` to `limit` characters; names and status stay.
+/// Cuts the contents and outputs in `value` to `limit` characters. Names and statuses stay.
 fn cut(value: &mut Value, limit: usize) {
     const LONG_FIELDS: [&str; 5] = ["output", "outputText", "result", "error", "sources"];
     match value {

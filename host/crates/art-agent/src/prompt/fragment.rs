@@ -1,29 +1,29 @@
-//! The agent's own instructions, each under a name by which an operator may replace it.
+//! The instructions of the agent. Each has a name by which an operator can replace it.
 
 /// An instruction text of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fragment {
-    /// Who the agent is; `{{name}}` is the persona's name, `{{role}}` what it does in this phase.
+    /// Who the agent is. `{{name}}` is the name of the persona, `{{role}}` its task in the phase.
     SystemDefault,
     /// How to plan.
     PlanningInstructions,
     /// How to change a plan for a new question.
     FollowUpInstructions,
-    /// The form of a plan.
+    /// The format of a plan.
     PlanFormatInstructions,
     /// How to work on a step with tools.
     ToolStepInstructions,
-    /// The form of tool calls and of a step's end.
+    /// The format of tool calls and of ending a step.
     ToolFormatInstructions,
-    /// The same for a model with native function calls.
+    /// The same for a model with native tool calls.
     NativeToolFormatInstructions,
     /// How to work on a step without tools.
     ReasoningStepInstructions,
-    /// How to end such a step.
+    /// The format of ending a step without tools.
     ReasoningFormatInstructions,
-    /// How to answer.
+    /// How to write the answer.
     SynthesisInstructions,
-    /// The form of the answer.
+    /// The format of the answer.
     SynthesisFormatInstructions,
 }
 

@@ -1,5 +1,5 @@
-//! Joins persona and system prompts (P6): the persona's guidance for the stage, then the texts of the instance, the
-//! thread and the call.
+//! Joins persona and system prompts (P6): the guidance of the persona for the phase, then the texts of the instance,
+//! the thread and the call.
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -12,10 +12,10 @@ use super::fragment::Fragment;
 use super::manager::PromptManager;
 use super::quote::{defuse, quote};
 use super::system::resolve_system_prompt;
-use super::template::{Missing, render};
+use super::template::{Unset, render};
 use crate::event::RunStart;
 
-/// Returns the operator's guidance for a phase, quoted between markers, if there is any.
+/// Returns the guidance of the operator for a phase, quoted between markers, if there is any.
 pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     let prompts = &start.persona.prompts;
     let base = match phase {
@@ -28,7 +28,7 @@ pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(&text)))
 }
 
-/// Returns one sentence that says who the agent is.
+/// Returns one sentence that says who the agent is and what it does.
 pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     match start.persona.name.trim() {
         "" => role.to_owned(),
@@ -37,14 +37,14 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
             let variables = [("name", name.as_str()), ("role", role)];
             let variables = variables.map(|(key, value)| (key.to_owned(), Value::from(value)));
             let text = PromptManager::new(&start.fragments).text(Fragment::SystemDefault);
-            render(text, &variables.into_iter().collect(), Missing::Kept)
+            render(text, &variables.into_iter().collect(), Unset::Keep)
         }
     }
 }
 
-/// Returns the turns of person and model in the thread, each bounded. Turns of systems and tools are left out, since
-/// the calls that they answer are not part of the history (B32). So is the question itself, if the application stored
-/// it before asking (P11).
+/// Returns the user and assistant messages of the thread, each cut to a limit. System and tool messages are left out,
+/// because the history does not contain the calls that they belong to (B32). The question itself is left out if the
+/// application stored it before asking (P11).
 pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> Vec<Message> {
     let asked = |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;
     let earlier = match messages.split_last() {

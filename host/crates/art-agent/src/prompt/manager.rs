@@ -1,4 +1,4 @@
-//! Finds fragments of prompts by name, and validates whole prompts (M36).
+//! Finds prompt fragments by name, and validates prompts (M36).
 
 use std::collections::BTreeMap;
 
@@ -7,39 +7,40 @@ use art_core::error::{ArtError, ErrorCode};
 use art_core::prompt::ArtStandardPrompt;
 
 use super::fragment::Fragment;
-use super::template::{Missing, render};
+use super::template::{Unset, render};
 
-/// The fragments of prompts: the agent's own, and those of an operator, which replace them by name or add to them.
+/// The prompt fragments of the agent and of an operator. A fragment of the operator replaces that of the agent with the
+/// same name.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptManager<'a> {
-    own: &'a BTreeMap<String, String>,
+    overrides: &'a BTreeMap<String, String>,
 }
 
 impl<'a> PromptManager<'a> {
-    /// Creates a manager of the agent's fragments, in which `own` fragments of an operator win.
+    /// Creates a manager with the fragments of an operator.
     #[must_use]
-    pub const fn new(own: &'a BTreeMap<String, String>) -> Self {
-        Self { own }
+    pub const fn new(overrides: &'a BTreeMap<String, String>) -> Self {
+        Self { overrides }
     }
 
-    /// Returns all names in order.
+    /// Returns all names, in order.
     #[must_use]
     pub fn names(&self) -> Vec<&'a str> {
-        let mut names: Vec<_> = self.own.keys().map(String::as_str).collect();
+        let mut names: Vec<_> = self.overrides.keys().map(String::as_str).collect();
         names.extend(Fragment::ALL.map(Fragment::name));
         names.sort_unstable();
         names.dedup();
         names
     }
 
-    /// Returns the fragment `name` with its `{{variables}}` filled in. A variable that is not given stays as it is.
+    /// Returns the fragment `name` with its `{{variables}}` replaced. A variable without a value stays as it is.
     ///
     /// # Errors
-    /// `PROMPT_FRAGMENT_NOT_FOUND` when there is no fragment of that name.
+    /// `PROMPT_FRAGMENT_NOT_FOUND` if there is no fragment of that name.
     pub fn get_fragment(&self, name: &str, variables: &JsonObject) -> Result<String, ArtError> {
         let default = || Fragment::ALL.into_iter().find(|fragment| fragment.name() == name);
         let text = self
-            .own
+            .overrides
             .get(name)
             .map(String::as_str)
             .or_else(|| default().map(Fragment::default_text));
@@ -50,13 +51,13 @@ impl<'a> PromptManager<'a> {
             );
             error(ErrorCode::PromptFragmentNotFound, message)
         })?;
-        Ok(render(text, variables, Missing::Kept))
+        Ok(render(text, variables, Unset::Keep))
     }
 
     /// Checks a prompt by the rules of [`ArtStandardPrompt::validate`].
     ///
     /// # Errors
-    /// `PROMPT_VALIDATION_FAILED` with everything that is wrong.
+    /// `PROMPT_VALIDATION_FAILED` with all faults.
     pub fn validate_prompt(prompt: &ArtStandardPrompt) -> Result<(), ArtError> {
         prompt.validate().map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
@@ -65,9 +66,9 @@ impl<'a> PromptManager<'a> {
         })
     }
 
-    /// Returns the text of a fragment of the agent, without filling in variables.
+    /// Returns the text of a fragment without replacing variables.
     pub(crate) fn text(&self, fragment: Fragment) -> &'a str {
-        self.own
+        self.overrides
             .get(fragment.name())
             .map_or_else(|| fragment.default_text(), String::as_str)
     }
@@ -89,17 +90,18 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_is_filled_in_and_what_is_missing_stays() {
-        let own = BTreeMap::new();
-        let text = PromptManager::new(&own).get_fragment("pes_system_default", &variables(&json!({"name": "Ada"})));
+    fn variables_of_a_fragment_are_replaced_and_unset_ones_stay() {
+        let overrides = BTreeMap::new();
+        let text =
+            PromptManager::new(&overrides).get_fragment("pes_system_default", &variables(&json!({"name": "Ada"})));
         assert_eq!(text.unwrap(), "You are Ada. {{role}}");
     }
 
     #[test]
     fn an_operator_replaces_fragments_and_adds_to_them() {
-        let own = [("pes_planning_instructions", "Plan!"), ("house", "We are {{who}}.")];
-        let own = own.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
-        let manager = PromptManager::new(&own);
+        let overrides = [("pes_planning_instructions", "Plan!"), ("house", "We are {{who}}.")];
+        let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        let manager = PromptManager::new(&overrides);
         let text = |name| manager.get_fragment(name, &variables(&json!({"who": "ACME"}))).unwrap();
         assert_eq!(
             (text("pes_planning_instructions"), text("house")),
@@ -110,8 +112,8 @@ mod tests {
 
     #[test]
     fn an_unknown_fragment_is_refused_with_the_known_names() {
-        let own = BTreeMap::new();
-        let error = PromptManager::new(&own)
+        let overrides = BTreeMap::new();
+        let error = PromptManager::new(&overrides)
             .get_fragment("x", &JsonObject::new())
             .unwrap_err();
         assert_eq!(error.code, ErrorCode::PromptFragmentNotFound);
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(error.code, ErrorCode::PromptValidationFailed);
         assert_eq!(
             error.message,
-            "the prompt is not valid: message 0: the result answers the call `a`, which no earlier turn left open"
+            "the prompt is not valid: message 0: the result belongs to the call `a`, which no earlier message made or which already has a result"
         );
         assert_eq!(
             PromptManager::validate_prompt(&ArtStandardPrompt(vec![Message::user("q")])),

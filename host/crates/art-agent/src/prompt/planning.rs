@@ -17,16 +17,16 @@ use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
 use crate::shortlist;
 
-/// Longest description in the short form of a tool, in characters.
+/// Maximum length of a tool's description in the short form, in characters.
 const MAX_LIGHT_CHARS: usize = 200;
 
-/// Characters for all names of tools that are listed by name only.
+/// Maximum total length of the names of tools that are listed by name only, in characters.
 const MAX_NAME_CHARS: usize = 4_000;
 
-/// Characters of an unusable reply that are shown to the model again.
+/// Maximum length of an invalid reply that is repeated to the model, in characters.
 const MAX_ECHO_CHARS: usize = 8_000;
 
-/// Returns the messages that ask for a plan. `state` is the state that earlier runs of the thread left.
+/// Returns the messages that ask for a plan. `state` is the state that earlier runs of the thread stored.
 pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Vec<Message> {
     let follow_up = !state.todo_list.is_empty();
     let mut messages = vec![Message::system(instructions(start, follow_up))];
@@ -43,13 +43,13 @@ pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[Run
     messages
 }
 
-/// Returns the messages that ask for a corrected plan: the reply, and every problem.
+/// Returns the messages that ask for a corrected plan: the reply and all of its problems.
 pub(crate) fn repair(reply: &str, problems: &[String]) -> [Message; 2] {
     let complaint = format!(
         "The plan cannot be used:\n{}\nReply with the whole plan again, corrected, between the two markers.",
         problem_list(problems)
     );
-    // Models copy what they see, so markers are removed and not replaced.
+    // Markers are removed without replacement, because models copy what they see.
     let reply = reply.replace(MARKER_START, "").replace(MARKER_END, "");
     let echo = match reply.trim() {
         "" => "(empty reply)",
@@ -73,7 +73,7 @@ fn instructions(start: &RunStart, follow_up: bool) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns intent and items with their status. Results are left out: the host keeps them whatever the model says.
+/// Returns the intent, and the items with their statuses. Results are left out, because the host keeps them in any case.
 fn current_plan(state: &PesAgentStateData) -> String {
     let items: Vec<_> = state.todo_list.iter().map(outline).collect();
     one_line(&json!({"intent": state.intent, "todoList": items}))
@@ -94,7 +94,7 @@ fn outline(item: &TodoItem) -> Value {
     outline
 }
 
-/// Describes every tool in full where reading costs nothing, else the nearest ones in short (Q7).
+/// Describes every tool in full if the context is unlimited, else the tools most similar to the question in short (Q7).
 fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
     if start.context.is_unbounded() {
         return tool_list(&start.tools, &start.props.query);
@@ -112,8 +112,8 @@ fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
     )
 }
 
-/// Lists the other tools by name, because the query may mean one without sharing a word with it. A name takes a few
-/// tokens, a schema hundreds.
+/// Lists the names of the other tools, because a question may refer to one without sharing a word with it. A name costs
+/// a few tokens, a schema hundreds.
 fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
     let others = start.tools.iter().map(|tool| tool.name.as_str());
     let mut others = others.filter(|name| shown.iter().all(|tool| tool.name != *name));
@@ -132,7 +132,7 @@ fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
     }
 }
 
-/// Returns the short form of a tool for planning. The step that calls the tool reads its whole schema.
+/// Returns the short form of a tool, for planning. The step that calls the tool gets the complete schema.
 fn light(tool: &ToolSchema) -> Value {
     let description = prefix(&tool.description, MAX_LIGHT_CHARS);
     let more = if description.len() < tool.description.len() {

@@ -1,4 +1,4 @@
-//! The two forms in which a prompt quotes text from outside: line by line, and as JSON on one line.
+//! The two forms in which a prompt quotes untrusted text: line by line, and as JSON on one line.
 
 use art_core::text::{prefix, truncate};
 use serde::Serialize;
@@ -21,16 +21,16 @@ pub(crate) const COMPLETED_STEPS: &str = "Completed steps";
 /// Heading of the results of earlier questions, in the synthesis prompt.
 pub(crate) const EARLIER_QUESTIONS: &str = "Results of earlier questions";
 
-/// Characters of an attachment that are shown to a model.
+/// Maximum length of the preview of an attachment, in characters.
 const PREVIEW_CHARS: usize = 1_000;
 
 /// Note on a file that the model cannot read.
 const UNSEEN: &str = "not shown: you cannot look at this file; only a tool can read it";
 
-/// Longest problem in a list, in characters.
+/// Maximum length of a problem in a list, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// Returns `text` with `> ` before each line, and `>` for an empty one. Planning markers are removed (P24).
+/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are removed (P24).
 pub(crate) fn quote(text: &str) -> String {
     let text = without_markers(&one_kind_of_newline(text));
     let lines = text.trim_end_matches('\n').split('\n');
@@ -44,22 +44,22 @@ pub(crate) fn quote(text: &str) -> String {
     quoted.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns `value` as JSON on one line. Every character that a reader may take for the end of a line is escaped, and
-/// planning markers are removed.
+/// Returns `value` as JSON on one line. Every character that could be read as a line end is escaped, and planning
+/// markers are removed.
 pub(crate) fn one_line<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
     without_markers(&escaped_newlines(&text))
 }
 
-/// Escapes the line ends that JSON allows in a text.
+/// Escapes the line ends that JSON allows inside strings.
 fn escaped_newlines(json: &str) -> String {
     json.replace('\u{85}', "\\u0085")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Returns a turn from outside, such as an earlier answer, without planning markers and with lines indented that look
-/// like headings of the host.
+/// Returns an untrusted message, such as an earlier answer, without planning markers. Lines that look like headings of
+/// the host are indented.
 pub(crate) fn defuse(text: &str) -> String {
     let text = without_markers(&one_kind_of_newline(text));
     let lines = text.split('\n').map(|line| {
@@ -72,7 +72,7 @@ pub(crate) fn defuse(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns problems as a quoted list. Each is bounded, because it repeats what a model wrote.
+/// Returns problems as a quoted list. Each is cut, because it repeats text of a model.
 pub(crate) fn problem_list(problems: &[String]) -> String {
     let listed = problems
         .iter()
@@ -80,17 +80,17 @@ pub(crate) fn problem_list(problems: &[String]) -> String {
     listed.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns one section of a prompt.
+/// Returns a section of a prompt.
 pub(crate) fn section(heading: &str, body: &str) -> String {
     format!("## {heading}\n{body}")
 }
 
-/// Describes a file of a tool to a model. Its content is not shown, because it may be meant for the person only.
+/// Describes a file of a tool to a model. The content is not shown, because it may be meant only for the person.
 pub(crate) fn file_entry(file: &RunFile) -> Value {
     json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": file.step_id})
 }
 
-/// Returns the section on attachments and on files of tools, if there are any.
+/// Returns the section on attachments and files of tools, if there are any.
 pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String> {
     let newest = files
         .get(files.len().saturating_sub(attachment::MAX_LISTED_FILES)..)
@@ -116,11 +116,11 @@ pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String>
 }
 
 fn without_markers(text: &str) -> String {
-    // The replacement of a marker cannot become part of another one.
+    // The replacement contains no part of a marker, so removing one marker cannot create another.
     text.replace(MARKER_START, "[marker]").replace(MARKER_END, "[marker]")
 }
 
-/// Replaces every character that a reader may take for the end of a line by a newline.
+/// Replaces every character that could be read as a line end by a newline.
 fn one_kind_of_newline(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n")
@@ -152,7 +152,7 @@ mod tests {
     const NEWLINES: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
     #[test]
-    fn json_on_one_line_has_no_end_of_a_line_and_says_the_same() {
+    fn json_on_one_line_has_no_line_ends_and_the_same_value() {
         let text: String = NEWLINES.iter().collect();
         let line = one_line(&text);
         assert!(!line.contains(NEWLINES), "{line}");

@@ -1,4 +1,4 @@
-//! The synthesis prompt (P77), and the listing that replaces an answer which the model did not write.
+//! The synthesis prompt (P77), and the list of results that replaces a missing answer.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +18,11 @@ use crate::file::RunFile;
 use crate::plan::unfinished_reason;
 use crate::report::collect_sources;
 
-/// Characters of one result in a listing.
+/// Maximum length of one result in a list, in characters.
 const LISTED_CHARS: usize = 2_000;
 
-/// Returns the messages that ask for the answer. `earlier` has the ids of items that had ended before the query was
-/// asked.
+/// Returns the messages that ask for the answer. `earlier` contains the identifiers of items that ended before the
+/// question was asked.
 pub(crate) fn synthesis(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -121,8 +121,8 @@ fn unfinished_entry(items: &[TodoItem], item: &TodoItem) -> Value {
     json!({"stepId": item.id, "description": item.description, "reason": unfinished_reason(items, item)})
 }
 
-/// Lists what was completed and what was not, one line each, without the items that `earlier` names, which belong to
-/// other questions. Empty without items.
+/// Lists completed and unfinished items, one line each. Items in `earlier` are left out, because they belong to other
+/// questions. The list is empty if there are no items.
 pub(crate) fn result_listing(items: &[TodoItem], earlier: &BTreeSet<String>) -> String {
     let own = items.iter().filter(|item| !earlier.contains(&item.id));
     let lines = own.map(|item| match item.status {

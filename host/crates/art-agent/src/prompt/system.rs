@@ -1,15 +1,15 @@
-//! Resolves the system prompts of operators, level by level (M28): base, instance, thread, call.
+//! Merges the system prompts of all levels (M28): base, instance, thread, call.
 
 use art_core::JsonObject;
 use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};
 
-use super::template::{Missing, render};
+use super::template::{Unset, render};
 
-/// Returns the texts of all levels, with a blank line between them. `base` is the lowest; `levels` follow in their
-/// order. If no level names an existing template, the default template of the registry follows `base`.
+/// Returns the texts of all levels, separated by blank lines. `base` is the lowest level; `levels` follow in order. If
+/// no level names an existing template, the default template of the registry follows `base`.
 ///
-/// The text of a level is the template that its tag names, filled in, or else its content. Its merge strategy is its
-/// own, or else that of the template, or else to append.
+/// The text of a level is the template that its tag names, with its variables replaced, or else its content. It is
+/// merged by the strategy of the level, else by that of the template, else it is appended.
 #[must_use]
 pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, levels: &[SystemPromptOverride]) -> String {
     let named = levels
@@ -55,7 +55,7 @@ fn text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) -> Optio
     let mut all = spec.default_variables.clone();
     all.extend(variables.clone());
     let strategy = strategy.or(spec.merge_strategy).unwrap_or_default();
-    Some((render(&spec.template, &all, Missing::Empty), strategy))
+    Some((render(&spec.template, &all, Unset::Remove), strategy))
 }
 
 fn join(below: &str, text: &str, strategy: MergeStrategy) -> String {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_tag_falls_back_to_the_content_and_without_both_there_is_nothing() {
+    fn an_unknown_tag_falls_back_to_the_content_or_to_nothing() {
         assert_eq!(
             resolved(&json!([{"tag": "none", "content": "Content."}])),
             "Base.\n\nContent."

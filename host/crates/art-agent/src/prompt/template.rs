@@ -1,29 +1,29 @@
-//! Fills variables into texts, where they are written as `{{name}}`.
+//! Replaces variables in texts. A variable is written `{{name}}`.
 
 use art_core::JsonObject;
 use art_core::text::byte_prefix;
 use serde_json::Value;
 
-/// Longest text after its variables were filled in, in bytes, so that repeated variables cannot exhaust memory.
+/// Maximum size of a text after variables were replaced, in bytes, so that repeated variables cannot exhaust memory.
 const MAX_BYTES: usize = 256 << 10;
 
-/// What replaces a variable that is not set.
+/// What to do with a variable that has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// Its name in its braces, as it was.
-    Kept,
-    /// Nothing (M28).
-    Empty,
+pub(super) enum Unset {
+    /// Keep its name in braces.
+    Keep,
+    /// Remove it (M28).
+    Remove,
 }
 
-/// Returns `template` with its variables filled in, once: variables inside values stay as they are. So do names with a
+/// Returns `template` with its variables replaced once: variables inside values stay as they are. So do names with a
 /// colon, which belong to other template languages (M28).
-pub(super) fn render(template: &str, variables: &JsonObject, missing: Missing) -> String {
+pub(super) fn render(template: &str, variables: &JsonObject, missing: Unset) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         text.push_str(before);
-        let Some((name, behind)) = after.split_once("}}").filter(|(name, _)| is_name(name)) else {
+        let Some((name, after_name)) = after.split_once("}}").filter(|(name, _)| is_name(name)) else {
             text.push_str("{{");
             rest = after;
             continue;
@@ -31,10 +31,10 @@ pub(super) fn render(template: &str, variables: &JsonObject, missing: Missing) -
         match (variables.get(name.trim()), missing) {
             (Some(Value::String(value)), _) => text.push_str(value),
             (Some(value), _) => text.push_str(&value.to_string()),
-            (None, Missing::Empty) => {}
-            (None, Missing::Kept) => text.extend(["{{", name, "}}"]),
+            (None, Unset::Remove) => {}
+            (None, Unset::Keep) => text.extend(["{{", name, "}}"]),
         }
-        rest = behind;
+        rest = after_name;
         if text.len() > MAX_BYTES {
             break;
         }
@@ -62,29 +62,29 @@ mod tests {
     }
 
     #[test]
-    fn a_name_becomes_its_value_and_a_value_is_not_looked_at_again() {
+    fn a_variable_is_replaced_once() {
         let variables = variables(&json!({"a": "{{b}}", "b": 2, "c": [1]}));
-        assert_eq!(render("{{a}} {{ b }} {{c}}", &variables, Missing::Empty), "{{b}} 2 [1]");
+        assert_eq!(render("{{a}} {{ b }} {{c}}", &variables, Unset::Remove), "{{b}} 2 [1]");
     }
 
     #[test]
-    fn a_missing_name_is_kept_or_left_out() {
+    fn an_unset_variable_is_kept_or_removed() {
         let none = JsonObject::new();
-        assert_eq!(render("a {{x}} b", &none, Missing::Kept), "a {{x}} b");
-        assert_eq!(render("a {{x}} b", &none, Missing::Empty), "a  b");
+        assert_eq!(render("a {{x}} b", &none, Unset::Keep), "a {{x}} b");
+        assert_eq!(render("a {{x}} b", &none, Unset::Remove), "a  b");
     }
 
     #[test]
     fn a_name_with_a_colon_and_braces_without_a_name_stay() {
         let text = "{{fragment:x}} {{}} {{ {\"a\": {\"b\": 1}} {{open";
-        assert_eq!(render(text, &JsonObject::new(), Missing::Empty), text);
+        assert_eq!(render(text, &JsonObject::new(), Unset::Remove), text);
     }
 
     #[test]
-    fn what_is_filled_in_has_a_bound() {
+    fn filled_in_text_is_bounded() {
         let variables = variables(&json!({"a": "x".repeat(10_000)}));
         assert_eq!(
-            render(&"{{a}}".repeat(1_000), &variables, Missing::Empty).len(),
+            render(&"{{a}}".repeat(1_000), &variables, Unset::Remove).len(),
             MAX_BYTES
         );
     }
@@ -92,7 +92,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_without_variables_of_ours_stays(text in "[a-z{}: \n]{0,40}") {
-            prop_assert_eq!(render(&text, &JsonObject::new(), Missing::Kept), text);
+            prop_assert_eq!(render(&text, &JsonObject::new(), Unset::Keep), text);
         }
     }
 }

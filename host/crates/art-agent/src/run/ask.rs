@@ -1,4 +1,4 @@
-//! Checks whether a model call may be made (M12) and whether its request fits (M09), and counts what it used.
+//! Checks whether a model call is allowed (M12) and whether its request fits (M09), and counts its usage.
 
 use art_core::error::{ArtError, ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
@@ -12,19 +12,19 @@ use crate::action::ActionId;
 use crate::effect::Outbox;
 use crate::prompt;
 
-/// The reason for which a model call was not opened.
+/// Why a model call was not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CallRefusal {
     /// A budget of the run is used up.
     Spent,
-    /// The prompt is not valid, which is a defect of the host.
+    /// The prompt is invalid because of a bug in the host.
     Invalid(ArtError),
-    /// The request does not fit the model's context window; the text says by how much.
+    /// The request does not fit the context window of the model. The text says by how much.
     TooLong(String),
 }
 
 impl Run {
-    /// Opens a model call and records its start, if the run may make it.
+    /// Opens a model call and records its start, if it is allowed.
     pub(super) fn ask(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), CallRefusal> {
         if self.is_spent() {
             return Err(CallRefusal::Spent);
@@ -34,7 +34,7 @@ impl Run {
         Ok(())
     }
 
-    /// Fails with a reason if the prompt is not valid (M36) or the request has more tokens than `budget`.
+    /// Fails if the prompt is invalid (M36) or the request has more than `budget` tokens.
     fn check_request(&self, action: &OpenAction, budget: Option<u64>) -> Result<(), CallRefusal> {
         let Some((_, _, request)) = self.request(action, budget) else {
             return Ok(());
@@ -50,8 +50,8 @@ impl Run {
         }
     }
 
-    /// Retries a request that was too long for the provider with half of its tokens, or as near to half as it can be
-    /// cut. Returns whether a retry was opened.
+    /// Retries a request that was too long for the provider with half of its tokens, or as near to half as possible.
+    /// Returns whether a retry was opened.
     pub(super) fn ask_shorter(&mut self, id: ActionId, action: &OpenAction, out: &mut Outbox) -> bool {
         let before = self.tokens_of(action, self.budget_of(id));
         let second_time = self.shortened.remove(&id).is_some();
@@ -69,12 +69,12 @@ impl Run {
         true
     }
 
-    /// Returns how many tokens the request of an open action may have.
+    /// Returns the maximum number of tokens of the request of an open action.
     pub(super) fn budget_of(&self, id: ActionId) -> Option<u64> {
         self.shortened.get(&id).copied().or_else(|| self.budget())
     }
 
-    /// Returns whether a budget is used up, and notes which.
+    /// Returns whether a budget is used up, and records which.
     pub(super) fn is_spent(&mut self) -> bool {
         let used_up = self.used_up();
         if let Some(limit) = &used_up {
@@ -83,7 +83,7 @@ impl Run {
         used_up.is_some()
     }
 
-    /// Makes an item pending again for a later run, and keeps the results of its calls.
+    /// Sets an item to pending for a later run, and keeps the results of its calls.
     pub(super) fn requeue(&mut self, id: &str, out: &mut Outbox) {
         self.keep_results(id, &[]);
         if let Some(item) = self.item_mut(id) {
@@ -95,8 +95,7 @@ impl Run {
         self.set_status(id, TodoItemStatus::Pending, None, out);
     }
 
-    /// Counts a reply. If reading costs something and the provider does not say how many tokens were used, they are
-    /// estimated.
+    /// Counts a reply. If the context is limited and the provider reports no token counts, they are estimated.
     pub(super) fn count(&mut self, id: ActionId, action: &OpenAction, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
         let unknown = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
@@ -116,8 +115,8 @@ impl Run {
         self.usage.llm.add(&metadata);
     }
 
-    /// Counts a call that failed. The provider may have read the request before the reply broke off (M12), so its
-    /// tokens are estimated; what it wrote is unknown and not counted.
+    /// Counts a failed call. The provider may have read the request before the reply broke off (M12), so its tokens are
+    /// estimated. The tokens of the reply are unknown and not counted.
     pub(super) fn count_failed(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
         self.usage.llm_calls += 1;
         if self.start.context.is_unbounded() || !may_have_read(error.code) {
@@ -149,7 +148,7 @@ impl Run {
         made.map_or(0, |(_, _, request)| prompt::request_tokens(&request))
     }
 
-    /// Returns the budget that is used up, with its figures.
+    /// Returns a description of the budget that is used up, with its numbers.
     fn used_up(&self) -> Option<String> {
         let (config, spent) = (self.config(), &self.usage);
         if spent.llm_asked >= config.max_model_calls {
@@ -169,7 +168,7 @@ impl Run {
     }
 }
 
-/// Whether the model may have read a request that failed with `code`. With any other code it was refused unread.
+/// Returns whether the model may have read a request that failed with `code`. Other codes mean that it was refused unread.
 const fn may_have_read(code: ModelErrorCode) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
     matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)

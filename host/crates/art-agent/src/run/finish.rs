@@ -16,7 +16,7 @@ use crate::parse;
 use crate::prompt;
 use crate::report::{RunReport, collect_sources};
 
-/// How a run ends.
+/// The answer and status with which a run ends.
 pub(super) struct RunEnding {
     pub(super) status: RunStatus,
     pub(super) text: String,
@@ -57,7 +57,7 @@ impl Run {
         );
         self.stage = Stage::Synthesis { messages };
         if self.state.current_step_id.take().is_some() {
-            out.save();
+            out.mark_state_changed();
         }
         out.observe(ObservationType::Synthesis, None, self.overview());
         match self.ask(OpenAction::Answer, out) {
@@ -72,9 +72,9 @@ impl Run {
         let answer = parse::answer(reply);
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
-            let held_back = parse::is_held_back(reply);
+            let held_back = parse::is_blocked(reply);
             let reason = if held_back {
-                parse::HELD_BACK
+                parse::BLOCKED
             } else {
                 "the model gave an empty answer"
             };
@@ -83,7 +83,7 @@ impl Run {
         if parse::is_cut(reply) {
             self.note_limit("the answer was cut off before its end".to_owned());
         }
-        // Without a tool call there is nothing that could be incomplete.
+        // Without a tool call nothing was done that could be incomplete.
         let in_part = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
         let status = if self.is_complete() && !in_part {
             RunStatus::Success
@@ -97,13 +97,13 @@ impl Run {
         self.finish(ending, out);
     }
 
-    /// Ends the run after the model failed to write an answer.
+    /// Ends the run because the model failed to write an answer.
     pub(super) fn answer_failed(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
 
-    /// Ends the run with a listing of what was done in place of the model's answer (P79). The status is `partial` when
-    /// the listing has a result, else `error`.
+    /// Ends the run with a list of results in place of an answer of the model (P79). The status is `partial` if the
+    /// list has a result, else `error`.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
         let done = self.own_items().any(|item| item.status == TodoItemStatus::Completed);
@@ -120,7 +120,7 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }
 
-    /// Ends the run with a listing of what was done, because the budget leaves no call for an answer.
+    /// Ends the run with a list of results, because the budget does not allow a call for the answer.
     pub(super) fn finish_spent(&mut self, out: &mut Outbox) {
         let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
         self.finish(RunEnding::new(RunStatus::Partial, text), out);
@@ -133,9 +133,9 @@ impl Run {
         if let Some(error) = &ending.error {
             out.error(phase, None, &error.message);
         }
-        // An error goes to the caller and does not become part of the conversation (P82).
+        // An error is returned to the caller and not added to the conversation (P82).
         if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
-            out.say(message.clone());
+            out.add_message(message.clone());
         }
         let content = json!({"message": message, "uiMetadata": ending.ui_metadata});
         out.observe(ObservationType::FinalResponse, None, content);
@@ -150,13 +150,12 @@ impl Run {
             sources: collect_sources(&self.state.todo_list),
             items: self.state.todo_list.clone(),
             earlier: self.earlier.clone(),
-            files: self.files.own().to_vec(),
+            files: self.files.of_this_run().to_vec(),
         };
         self.stage = Stage::Finished(Box::new(report));
     }
 
-    /// Makes items that are still in progress pending again for a later run, and keeps the results of their calls
-    /// (P66).
+    /// Sets items in progress to pending, for a later run, and keeps the results of their calls (P66).
     fn drop_work(&mut self, out: &mut Outbox) {
         self.open.clear();
         self.shortened.clear();
@@ -166,28 +165,28 @@ impl Run {
             self.set_status(&id, TodoItemStatus::Pending, None, out);
         }
         if self.state.current_step_id.take().is_some() {
-            out.save();
+            out.mark_state_changed();
         }
     }
 
-    /// Adds the question to the conversation. A run that only continues pending items has none.
-    pub(super) fn say_question(&self, out: &mut Outbox) {
+    /// Adds the question to the conversation, unless the run only continues pending items.
+    pub(super) fn add_question(&self, out: &mut Outbox) {
         let query = &self.start.props.query;
         if !query.trim().is_empty() {
-            out.say(self.said("question", MessageRole::User, query));
+            out.add_message(self.run_message("question", MessageRole::User, query));
         }
     }
 
     fn message(&self, ending: &RunEnding) -> ConversationMessage {
-        let mut message = self.said("answer", MessageRole::Ai, &ending.text);
+        let mut message = self.run_message("answer", MessageRole::Ai, &ending.text);
         if ending.status == RunStatus::Error {
             message.metadata.insert("error".to_owned(), json!(true));
         }
         message
     }
 
-    /// Creates a message of the run. Its identifier is always the same, so publishing it twice adds it once.
-    fn said(&self, what: &str, role: MessageRole, content: &str) -> ConversationMessage {
+    /// Creates a message of the run. Its identifier does not change in a replay, so publishing it twice adds it once.
+    fn run_message(&self, what: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));
         ConversationMessage {
@@ -226,8 +225,8 @@ impl Run {
         }
     }
 
-    /// Whether every planned item was done, within all limits and without reservation (X7, A49). Items that the model
-    /// took out of the plan do not count, and neither do items of earlier runs.
+    /// Returns whether every planned item was completed without reservation and within all limits (X7, A49). Items that
+    /// the model removed from the plan and items of earlier runs do not count.
     fn is_complete(&self) -> bool {
         let undone = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some() && self.begun.contains(&item.id),
@@ -238,7 +237,7 @@ impl Run {
         self.limits_hit.is_empty() && !self.own_items().any(undone)
     }
 
-    /// Returns the items of this question, without those of earlier ones.
+    /// Returns the items of this question.
     fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
         let items = self.state.todo_list.iter();
         items.filter(|item| !self.earlier.contains(&item.id))

@@ -1,4 +1,4 @@
-//! The loop over the items (P34, P39, P41) and plan updates during execution (P61).
+//! The loop over the items (P34, P39, P41), and plan updates during execution (P61).
 
 use art_core::observation::ObservationType;
 use art_core::pes::{StepOutputEntry, TodoItem, TodoItemStatus};
@@ -13,13 +13,13 @@ use super::{OpenAction, Run, Stage};
 use crate::action::ActionId;
 use crate::effect::Outbox;
 use crate::item::{Gate, ItemRun, Next};
-use crate::keep;
 use crate::parse::{self, PlanUpdate};
 use crate::plan::{self, Keep};
 use crate::prompt;
+use crate::truncate;
 
 impl Run {
-    /// Begins every item that is ready, or the synthesis when no item is left.
+    /// Begins every item that is ready, or the synthesis if no item is left.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
         self.cancel_blocked(out);
@@ -48,8 +48,8 @@ impl Run {
     }
 
     pub(super) fn item_replied(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
-        if parse::is_held_back(reply) {
-            return self.item_failed(id, parse::HELD_BACK, out);
+        if parse::is_blocked(reply) {
+            return self.item_failed(id, parse::BLOCKED, out);
         }
         let mut parsed = parse::execution(reply);
         self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
@@ -75,7 +75,7 @@ impl Run {
         };
         let next = live.replied(item, &parsed, &reply.text, &mut gate);
         self.usage.calls_made = config.max_tool_calls.saturating_sub(gate.left);
-        self.go_on(id, next, out);
+        self.carry_on_with(id, next, out);
     }
 
     pub(super) fn tools_returned(&mut self, action: ActionId, results: &[ToolResult], usage: Usage, out: &mut Outbox) {
@@ -93,7 +93,7 @@ impl Run {
             return;
         };
         let next = live.returned(results, &files, config);
-        self.go_on(&item, next, out);
+        self.carry_on_with(&item, next, out);
     }
 
     /// Fails the item. Other items continue (P39, P41).
@@ -102,7 +102,7 @@ impl Run {
         self.advance(out);
     }
 
-    fn go_on(&mut self, id: &str, next: Next, out: &mut Outbox) {
+    fn carry_on_with(&mut self, id: &str, next: Next, out: &mut Outbox) {
         match next {
             Next::Ask => {
                 if let Err(refusal) = self.ask(OpenAction::Item(id.to_owned()), out) {
@@ -140,8 +140,8 @@ impl Run {
         }
     }
 
-    /// Retries an item with the tools in the prompt, after the model refused function calls. Items that begin later use
-    /// the prompt from the start. Returns whether a retry was opened.
+    /// Retries an item with its tools in the prompt, because the model does not support function calls. Items that
+    /// begin later use that prompt from the start. Returns whether a retry was opened.
     pub(super) fn ask_in_text(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
         let OpenAction::Item(id) = action else {
             return false;
@@ -159,12 +159,12 @@ impl Run {
                 *message = begin;
             }
         }
-        self.go_on(id, Next::Ask, out);
+        self.carry_on_with(id, Next::Ask, out);
         true
     }
 
-    /// Ends an item whose model call was not opened: it fails if the request cannot be sent, and becomes pending again
-    /// if the budget is used up.
+    /// Ends an item whose model call was not opened. It fails if the request cannot be sent, and becomes pending if the
+    /// budget is used up.
     fn item_refused(&mut self, id: &str, refusal: CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong(reason) => self.end_item(id, Err(reason), out),
@@ -173,8 +173,7 @@ impl Run {
         }
     }
 
-    /// Writes the result of an item into the plan. The item is looked up by id, because the list may have been replaced
-    /// meanwhile.
+    /// Writes the result of an item into the plan. The item is looked up by identifier, because the plan may have changed.
     fn end_item(&mut self, id: &str, result: Result<Value, String>, out: &mut Outbox) {
         let at = self.now;
         let Some(live) = self.live.remove(id) else {
@@ -185,7 +184,7 @@ impl Run {
         let Some(item) = self.item_mut(id) else {
             return;
         };
-        let (reservation, validation) = (live.reservation(item), live.validation(item));
+        let (reservation, validation) = (live.incomplete_reason(item), live.validation(item));
         item.tool_results = live.results;
         item.actual_tool_calls = live.calls;
         item.validation_status = Some(validation);
@@ -234,15 +233,15 @@ impl Run {
             item.status = status;
             item.updated_timestamp = now;
         }
-        out.save();
+        out.mark_state_changed();
         let mut content = json!({"itemId": id, "status": status});
         if let (Some(map), true) = (content.as_object_mut(), status != TodoItemStatus::InProgress) {
-            map.insert("stepOutput".to_owned(), json!(output.map(keep::step_output)));
+            map.insert("stepOutput".to_owned(), json!(output.map(truncate::step_output)));
         }
         out.observe(ObservationType::ItemStatusChange, Some(id), content);
     }
 
-    /// Cancels all items that depend, directly or not, on one that will not be completed, each with the reason.
+    /// Cancels all items that depend, directly or indirectly, on one that will not be completed, each with the reason.
     fn cancel_blocked(&mut self, out: &mut Outbox) {
         loop {
             let blocked = plan::blockers(&self.state.todo_list);
@@ -260,7 +259,7 @@ impl Run {
         }
     }
 
-    /// Items that are open after a plan update belong to this question, even if an earlier question had ended them.
+    /// Replaces the plan. Items that are open afterwards belong to this question, even if they had ended in an earlier one.
     pub(super) fn replace_list(&mut self, list: Vec<TodoItem>) {
         let is_pending = |id: &String| {
             list.iter()
@@ -270,8 +269,8 @@ impl Run {
         self.state.todo_list = list;
     }
 
-    /// Applies the plan update of a reply. An update that is not valid leaves the plan unchanged and is reported to the
-    /// model (P61).
+    /// Applies the plan update of a reply. An invalid update leaves the plan unchanged; its problems are returned for
+    /// the model (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
         let refused = |problems: Vec<String>| {
             problems
@@ -296,8 +295,9 @@ impl Run {
         self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());
         let changes = plan::diff(&before, &after, self.now);
         self.replace_list(after);
-        out.save();
-        let content = json!({"todoList": keep::items(&self.state.todo_list), "changes": keep::changes(&changes)});
+        out.mark_state_changed();
+        let content =
+            json!({"todoList": truncate::items(&self.state.todo_list), "changes": truncate::changes(&changes)});
         out.observe(ObservationType::PlanUpdate, None, content);
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Planning, and the repair of plans that cannot be used (P14, P17, P19, P30, P31).
+//! Planning, and the repair of invalid plans (P14, P17, P19, P30, P31).
 
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType;
@@ -9,16 +9,16 @@ use serde_json::json;
 use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
-use crate::keep;
 use crate::parse::{self, PlanDraft};
 use crate::plan::{self, Keep};
 use crate::prompt;
+use crate::truncate;
 
 impl Run {
-    /// Begins planning, or continues with pending items when there is a plan and no new question (P17, P19).
+    /// Begins planning, or continues with pending items if there is a plan and no new question (P17, P19).
     pub(super) fn begin(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
-            out.save();
+            out.mark_state_changed();
         }
         if self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty() {
             self.advance(out);
@@ -48,7 +48,7 @@ impl Run {
         let texts = parse::texts(reply);
         self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);
         match self.read_plan(&texts) {
-            Err(_) if parse::is_held_back(reply) => self.plan_failed(parse::HELD_BACK, out),
+            Err(_) if parse::is_blocked(reply) => self.plan_failed(parse::BLOCKED, out),
             Ok(draft) => {
                 self.adopt(draft, &reply.text, out);
                 self.advance(out);
@@ -62,7 +62,7 @@ impl Run {
         }
     }
 
-    /// Ends the run because no plan was made (P31).
+    /// Ends the run because there is no plan (P31).
     pub(super) fn plan_failed(&mut self, reason: &str, out: &mut Outbox) {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
@@ -80,7 +80,7 @@ impl Run {
         if problems.is_empty() { Ok(draft) } else { Err(problems) }
     }
 
-    /// Returns the items after `draft`. A plan without a list keeps the old items (P17).
+    /// Returns the items of the plan after merging `draft`. A draft without items keeps the old ones (P17).
     fn merged(&self, draft: &PlanDraft) -> Vec<art_core::pes::TodoItem> {
         match &draft.items {
             Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Done, self.now),
@@ -88,7 +88,7 @@ impl Run {
         }
     }
 
-    /// Sends the plan back to the model with every problem, as often as the configuration allows.
+    /// Sends the plan back to the model with all problems, as often as the configuration allows.
     fn repair(&mut self, reply: &str, problems: &[String], out: &mut Outbox) {
         let allowed = self.config().plan_repairs;
         match &mut self.stage {
@@ -124,11 +124,11 @@ impl Run {
         self.state
             .step_outputs
             .retain(|id, _| kept.iter().any(|item| item.id == *id));
-        out.save();
+        out.mark_state_changed();
         out.observe(ObservationType::Intent, None, json!({"intent": self.state.intent}));
         out.observe(ObservationType::Title, None, json!({"title": self.state.title}));
         let raw = truncate(raw, DEFAULT_STRINGIFY_LIMIT);
-        let list = keep::items(&self.state.todo_list);
+        let list = truncate::items(&self.state.todo_list);
         let plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw});
         out.observe(ObservationType::Plan, None, plan);
         let changes = if first {
@@ -139,7 +139,7 @@ impl Run {
         out.observe(
             ObservationType::PlanUpdate,
             None,
-            json!({"todoList": list, "changes": keep::changes(&changes)}),
+            json!({"todoList": list, "changes": truncate::changes(&changes)}),
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Creates open actions in full: prompts, schemas and attachments are added only when the driver asks for an action.
+//! Builds actions in full. Prompts, schemas and attachments are added only when the driver needs them.
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
@@ -14,7 +14,7 @@ use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
 impl Run {
-    /// Returns an open action in full.
+    /// Returns an open action in full, or `None` if it is not open.
     #[must_use]
     pub fn action(&self, id: ActionId) -> Option<Action> {
         let action = match self.open.get(&id)? {
@@ -55,8 +55,8 @@ impl Run {
         places.into_iter().map(place).collect()
     }
 
-    /// Returns the tools whose full schemas a step reads: its required tools; if it names none, the nearest to its
-    /// description, or all tools where reading costs nothing.
+    /// Returns the tools whose complete schemas a step gets: its required tools; if it names none, the tools most
+    /// similar to its description, or all tools if the context is unlimited.
     pub(super) fn tools_of(&self, item: &TodoItem) -> Vec<ToolSchema> {
         if !is_tool_step(item) {
             return Vec::new();
@@ -88,7 +88,7 @@ impl Run {
         Some((item_id, iteration, request))
     }
 
-    /// Returns the position of the message that states the task: after the conversation, before replies to the task.
+    /// Returns the index of the message that states the task: after the conversation, before the replies to the task.
     fn task_place(&self, action: &OpenAction) -> usize {
         match (action, &self.stage) {
             (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
@@ -100,7 +100,7 @@ impl Run {
         }
     }
 
-    /// Creates the request of `action` at full length, with the capabilities that its model needs (C43).
+    /// Builds the request of `action` in full length, with the capabilities that it needs (C43).
     fn whole_request(&self, action: &OpenAction) -> Option<(Option<String>, u32, ModelRequest)> {
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let vision = (!media.is_empty()).then_some(ModelCapability::Vision);
@@ -123,7 +123,7 @@ impl Run {
                 let (item, live) = (self.item(id)?, self.live.get(id)?);
                 let mut made = request(&live.messages, Phase::Execution, ModelCapability::Reasoning);
                 if live.native_tools {
-                    // The prompt has the nearest examples; no protocol has a field for them.
+                    // The prompt contains the examples, because no provider's format has a field for them.
                     let bare = |tool| ToolSchema {
                         examples: Vec::new(),
                         ..tool

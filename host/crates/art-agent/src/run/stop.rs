@@ -1,4 +1,4 @@
-//! Early ends of a run: a person cancels it, or a tool asks for something that this host cannot do yet (X6).
+//! Early ends of a run: a person cancels it, or a tool needs something that this host does not support yet (X6).
 
 use art_core::agent::RunStatus;
 use art_core::error::{ErrorCode, ToolErrorCode};
@@ -17,7 +17,7 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }
 
-    /// Ends the run when a result asks for something that this host cannot do yet: a person's decision (X6), or a
+    /// Ends the run if a result needs something that this host does not support yet: a person's decision (X6), or a
     /// subtask.
     pub(super) fn stop_on(
         &mut self,
@@ -41,7 +41,7 @@ impl Run {
         true
     }
 
-    /// Keeps the results of the other calls of the item.
+    /// Adds the results of the other calls to the item.
     pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
         let Some(mut live) = self.live.remove(id) else {
             return;

@@ -1,4 +1,4 @@
-//! Counts and observes model calls, whichever phase makes them (C35, C37).
+//! Counts and records model calls of all phases (C35, C37).
 
 use art_core::JsonObject;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -16,7 +16,7 @@ impl Run {
             return;
         };
         self.count(action, &open, reply);
-        // A reply clears an earlier failure: whatever ends the run later has another reason.
+        // The reply clears an earlier error, which cannot be the reason why the run ends later.
         self.model_error = None;
         self.shortened.remove(&action);
         let (phase, parent) = (self.stream_phase(&open), parent(&open));

@@ -1,4 +1,4 @@
-//! The data that a request's prompt was made from, for models that read no prose.
+//! The data from which a prompt is written, for models that do not read prose.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::file::RunFile;
 use crate::plan::unfinished_reason;
 use crate::report::{collect_sources, readable};
 
-/// Bytes of a file that a model sees.
+/// Maximum size of the beginning of a file in a task, in bytes.
 const FILE_BYTES: usize = 64 << 10;
 
 impl Run {
-    /// What `action` asks of a model, as data; an action for tools has none.
+    /// Returns the task of `action` as data, or `None` for tool calls.
     pub(super) fn task(&self, action: &OpenAction) -> Option<Arc<Task>> {
         let task = match action {
             OpenAction::Plan => Task::Plan(self.plan_task()),
@@ -72,7 +72,7 @@ impl Run {
 
     fn task_files(&self) -> Vec<TaskFile> {
         let attached = self.start.props.attachments.iter().map(attached);
-        attached.chain(self.files.all().iter().map(left)).collect()
+        attached.chain(self.files.all().iter().map(produced)).collect()
     }
 }
 
@@ -90,7 +90,7 @@ fn outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
     }
 }
 
-/// The result without what was drawn for a person alone.
+/// Returns the result as the model may read it, without output that is only for a person.
 fn as_read(result: &ToolResult) -> ToolResult {
     ToolResult {
         output: readable(result).map(std::borrow::Cow::into_owned),
@@ -106,8 +106,8 @@ fn attached(attachment: &QueryAttachment) -> TaskFile {
     }
 }
 
-/// A file of a tool. Nothing of what is in it is known here: its bytes are in the store.
-fn left(file: &RunFile) -> TaskFile {
+/// Describes a file of a tool. Its content is unknown here, because it is in the store.
+fn produced(file: &RunFile) -> TaskFile {
     TaskFile {
         name: file.name.clone(),
         media_type: file.media_type.clone(),

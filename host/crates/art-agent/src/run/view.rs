@@ -1,4 +1,4 @@
-//! A snapshot of a run for display while it is in progress.
+//! A snapshot of a run in progress, for display.
 
 use std::collections::BTreeSet;
 
@@ -8,45 +8,45 @@ use serde::Serialize;
 
 use super::{Run, Stage};
 
-/// The stage of a run.
+/// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStage {
-    /// A plan is being made.
+    /// The model writes a plan.
     Planning,
-    /// Items are being worked on.
+    /// Items are in progress.
     Execution,
-    /// The answer is being written.
+    /// The model writes the answer.
     Synthesis,
-    /// There is an answer.
+    /// The run has ended.
     Finished,
 }
 
-/// A snapshot of a run for display while it is in progress.
+/// A snapshot of a run in progress, for display.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunView<'a> {
-    /// The stage.
+    /// Stage of the run.
     pub stage: RunStage,
-    /// At most ten words; empty until there is a plan.
+    /// Title of at most ten words; empty before there is a plan.
     pub title: &'a str,
-    /// What the person wants.
+    /// Intent of the person.
     pub intent: &'a str,
     /// The plan in words.
     pub plan: &'a str,
-    /// The plan as items with their status.
+    /// The plan as items with their statuses.
     pub items: &'a [TodoItem],
-    /// Identifiers of the items that had ended before this run: they belong to earlier questions.
+    /// Identifiers of items that ended before this run. They belong to earlier questions.
     pub earlier: &'a BTreeSet<String>,
-    /// Model calls answered so far.
+    /// Number of model calls that have ended.
     pub llm_calls: u32,
-    /// Tool calls answered so far.
+    /// Number of tool calls that have ended.
     pub tool_calls: u32,
-    /// Tokens so far.
+    /// Number of tokens used so far.
     pub tokens: TokenUsage,
-    /// What the tools used so far.
+    /// Usage of the tools so far.
     pub usage: Usage,
-    /// Limits hit so far, in words.
+    /// Limits reached so far, in words.
     pub limits_hit: &'a [String],
 }
 
@@ -58,7 +58,7 @@ impl RunView<'_> {
 }
 
 impl Run {
-    /// Returns a snapshot for display.
+    /// Returns a snapshot of the run.
     #[must_use]
     pub fn view(&self) -> RunView<'_> {
         RunView {
@@ -76,7 +76,7 @@ impl Run {
         }
     }
 
-    /// Returns the stage.
+    /// Returns the stage of the run.
     #[must_use]
     pub const fn stage(&self) -> RunStage {
         match self.stage {

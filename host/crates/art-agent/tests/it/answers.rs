@@ -11,23 +11,26 @@ fn one_result() -> Driver {
     with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), done("")])
 }
 
-// A46
+// A46: a whole run with its counts.
 #[test]
-fn the_answer_is_said_before_it_is_observed() {
+fn the_answer_is_added_before_its_observation() {
     let text = "<mainContent>It is 42.</mainContent><uiMetadata>{\"suggestedQuestions\":[]}</uiMetadata>";
     let mut driver = one_result().script("answer", [says(text)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is 42.");
     assert_eq!(report.ui_metadata, Some(json!({"suggestedQuestions": []})));
     let tail = driver.effects.len() - 2;
-    assert_eq!(driver.effects[tail], Effect::Say(report.response.response.clone()));
+    assert_eq!(
+        driver.effects[tail],
+        Effect::AddMessage(report.response.response.clone())
+    );
     let last = driver.observations(Kind::FinalResponse)[0];
     assert_eq!(last.content["message"]["messageId"], json!("trace:answer"));
 }
 
-// A50
+// A50: a model error during synthesis.
 #[test]
-fn a_failed_synthesis_lists_the_results_and_says_what_happened() {
+fn a_failed_synthesis_lists_the_results_and_the_reason() {
     let mut driver = one_result().script("answer", [breaks()]);
     let report = driver.drive();
     assert_eq!(
@@ -60,7 +63,7 @@ fn an_empty_answer_is_a_failed_synthesis() {
 }
 
 #[test]
-fn an_answer_that_was_cut_off_is_given_and_said_to_be_cut() {
+fn an_answer_that_was_cut_off_is_returned_and_marked() {
     let mut driver = one_result().script("answer", [stopped_by(says("It is"), StopReason::Length)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is");
@@ -75,7 +78,7 @@ fn an_answer_that_was_cut_off_is_given_and_said_to_be_cut() {
 fn an_answer_that_the_provider_held_back_is_a_failed_synthesis() {
     let mut driver = one_result().script("answer", [stopped_by(says(""), StopReason::ContentFilter)]);
     let text = driver.drive().response.response.content;
-    assert!(text.contains("the provider held the reply back."), "{text}");
+    assert!(text.contains("the provider withheld the reply."), "{text}");
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn the_cost_of_a_run_is_known_when_that_of_every_call_is() {
     assert_eq!(run(says("ok")).llm_cost, None);
 }
 
-// A46
+// A46: a whole run with its counts.
 #[test]
 fn costs_are_summed_over_all_calls() {
     let mut driver = one_result().script("answer", [says("ok")]);
@@ -114,7 +117,7 @@ fn costs_are_summed_over_all_calls() {
     assert_eq!(metadata.total_duration_ms, 50);
 }
 
-// B20
+// B20: sums over all model calls.
 #[test]
 fn the_calls_of_a_step_that_failed_are_summed_too() {
     let mut driver = with_plan(&json!([tool_item("a", &[])]))
@@ -158,7 +161,7 @@ fn every_model_call_has_a_beginning_and_an_end() {
     assert_eq!(phases(Kind::LlmStreamEnd), expected);
 }
 
-/// Returns the answer, with what it says nothing to.
+/// Returns the text of the answer, and the parts of the question that it does not address.
 fn in_part() -> Reply {
     says("42").map(|mut reply| {
         reply.unanswered = vec!["who won".to_owned()];
@@ -181,21 +184,21 @@ fn a_question_of_which_nothing_was_answered_is_not_answered_in_part() {
 }
 
 #[test]
-fn what_the_metadata_of_an_answer_says_is_not_its_status() {
+fn metadata_of_an_answer_does_not_change_its_status() {
     let text = "<mainContent>42</mainContent><uiMetadata>{\"unanswered\":[\"who won\"]}</uiMetadata>";
     let mut driver = one_result().script("answer", [says(text)]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 #[test]
-fn the_question_is_said_first() {
+fn the_question_is_added_first() {
     let mut driver = with_plan(&json!([])).script("answer", [says("42")]);
     driver.drive();
     let said: Vec<_> = driver
         .effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Say(message) => Some((message.message_id.as_str(), message.content.as_str())),
+            Effect::AddMessage(message) => Some((message.message_id.as_str(), message.content.as_str())),
             _ => None,
         })
         .collect();
@@ -203,17 +206,20 @@ fn the_question_is_said_first() {
 }
 
 #[test]
-fn a_run_that_goes_on_without_a_question_says_none() {
+fn a_run_without_a_question_adds_no_message() {
     let mut driver = Driver::new(start(" "))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
     driver.drive();
-    let said = driver.effects.iter().filter(|effect| matches!(effect, Effect::Say(_)));
+    let said = driver
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::AddMessage(_)));
     assert_eq!(said.count(), 1);
 }
 
 #[test]
-fn a_failure_of_the_model_is_told_of_until_it_replies() {
+fn a_model_error_is_reported_until_the_next_reply() {
     let items = json!([tool_item("a", &[])]);
     let error = |answer| {
         let mut driver = with_plan(&items).script("a", [breaks()]).script("answer", [answer]);

@@ -11,7 +11,7 @@ fn one_tool_item() -> Driver {
 }
 
 #[test]
-fn a_request_for_help_is_the_result_that_the_model_reads_and_the_run_goes_on() {
+fn a_request_for_help_is_a_result_and_the_run_continues() {
     let mut driver = one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), done("42")]);
     let report = driver.drive();
     assert_eq!(
@@ -45,7 +45,7 @@ fn a_required_tool_that_only_failed_for_want_of_help_is_not_satisfied() {
 }
 
 #[test]
-fn the_output_of_a_failure_is_no_result_of_its_step() {
+fn the_output_of_a_failure_is_not_the_result_of_its_step() {
     let mut driver = one_tool_item().script("a", [calculate("assist!"), done("")]);
     let item = &driver.drive().items[0];
     assert_eq!((item.status, &item.result), (TodoItemStatus::Failed, &None));
@@ -61,15 +61,15 @@ fn the_output_of_a_failure_is_bounded() {
         .script("a", [calculate("assist!"), done("42")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("a", 1);
+    let message = driver.last_message("a", 1);
     assert!(
-        told.ends_with("\"output\":\"{\\\"prompt\\\":\\\"S... [truncated 14 of 26 characters]\"}"),
-        "{told}"
+        message.ends_with("\"output\":\"{\\\"prompt\\\":\\\"S... [truncated 14 of 26 characters]\"}"),
+        "{message}"
     );
 }
 
 #[test]
-fn what_a_display_tool_gives_with_an_error_is_neither_drawn_nor_read() {
+fn output_of_a_failed_display_tool_is_neither_drawn_nor_read() {
     let mut driver = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
         .script("a", [calculate("draw!"), done("not shown")])
@@ -77,8 +77,11 @@ fn what_a_display_tool_gives_with_an_error_is_neither_drawn_nor_read() {
         .script("answer", [says("ok")]);
     driver.drive();
     let system = driver.messages("b", 0)[0].content_text().to_owned();
-    for told in [driver.last_message("a", 1), system] {
-        assert!(told.contains("shorten this"), "{told}");
-        assert!(!told.contains("displayed") && !told.contains("Shorten this."), "{told}");
+    for message in [driver.last_message("a", 1), system] {
+        assert!(message.contains("shorten this"), "{message}");
+        assert!(
+            !message.contains("displayed") && !message.contains("Shorten this."),
+            "{message}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What a run may use, and what a request may hold (M09, M12, C48).
+//! Budgets of a run, and cutting requests to fit (M09, M12, C48).
 
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
@@ -16,7 +16,7 @@ fn said(role: &str, content: &str) -> ConversationMessage {
     serde_json::from_value(message).unwrap()
 }
 
-/// Two steps, one after the other, with one tool call each.
+/// Returns a plan of two consecutive steps with one tool call each.
 fn two_steps(start: RunStart) -> Driver {
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
@@ -24,7 +24,7 @@ fn two_steps(start: RunStart) -> Driver {
 }
 
 #[test]
-fn a_run_that_made_all_its_model_calls_lists_what_was_done() {
+fn a_run_at_its_limit_of_model_calls_lists_its_results() {
     let mut start = start("q");
     start.config.max_model_calls = 4;
     let mut driver = two_steps(start).script("b", [calculate("2")]);
@@ -62,7 +62,7 @@ fn a_run_that_used_all_its_tokens_begins_nothing_more() {
 }
 
 #[test]
-fn a_run_that_cost_all_it_may_asks_nobody_for_an_answer() {
+fn a_run_at_its_cost_limit_makes_no_call_for_the_answer() {
     let mut start = start("q");
     start.config.max_cost_usd = Some(0.5);
     let mut reply = plan(&json!([])).unwrap();
@@ -89,7 +89,7 @@ fn steps_that_work_at_the_same_time_go_on_until_they_have_to_ask() {
 }
 
 #[test]
-fn tokens_that_nobody_counts_are_estimated_where_they_cost_something() {
+fn missing_token_counts_are_estimated_if_the_context_is_limited() {
     let silent = |reply: Reply| {
         reply.map(|mut reply| {
             reply.metadata = Default::default();
@@ -109,7 +109,7 @@ fn tokens_that_nobody_counts_are_estimated_where_they_cost_something() {
     assert!(counted.tokens.prompt_tokens > 500 && counted.llm_metadata.estimated);
 }
 
-// M12
+// M12: budgets of a run.
 #[test]
 fn replies_that_break_off_use_up_the_tokens_of_a_run() {
     let run = |failure: fn() -> Reply, context: Option<u64>| {
@@ -144,7 +144,7 @@ fn replies_that_break_off_use_up_the_tokens_of_a_run() {
     assert_eq!(run(refused, Some(100_000)).tokens.total_tokens, 24);
 }
 
-/// A conversation much longer than the context of its model.
+/// Returns a conversation that is much longer than the context window.
 fn long_conversation() -> RunStart {
     let mut start = start("What is 6 times 7?");
     start.context = ContextWindow::Tokens(6_000);

@@ -13,7 +13,7 @@ fn two_items() -> Driver {
 }
 
 #[test]
-fn a_suspended_call_ends_the_run_and_says_so() {
+fn a_suspended_call_ends_the_run_with_a_message() {
     let mut driver = two_items().script("b", [calculate("ask")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Suspended);
@@ -34,7 +34,7 @@ fn a_suspended_call_ends_the_run_and_says_so() {
 }
 
 #[test]
-fn a_continuation_ends_the_run_and_says_so() {
+fn a_continuation_ends_the_run_with_a_message() {
     let mut driver = two_items().script("b", [calculate("subtask")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
@@ -60,7 +60,7 @@ fn a_cancelled_run_opens_no_actions_and_keeps_what_was_done() {
     assert!(content(&report).contains("- do a: 1"));
 }
 
-// P66
+// P66: results of a run that stops early.
 #[test]
 fn a_cancelled_run_keeps_what_the_calls_of_an_open_action_brought() {
     let mut driver = with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
@@ -75,7 +75,7 @@ fn a_cancelled_run_keeps_what_the_calls_of_an_open_action_brought() {
     }
 }
 
-// P66
+// P66: results of a run that stops early.
 #[test]
 fn a_run_that_is_suspended_keeps_what_the_calls_of_another_step_brought() {
     let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))
@@ -160,7 +160,7 @@ fn an_action_that_never_was_is_refused() {
 }
 
 #[test]
-fn a_step_that_was_cut_off_is_said_to_be_begun() {
+fn a_step_that_was_interrupted_is_reported_as_begun() {
     let mut driver = two_items();
     driver.answer_all();
     driver.cancel();

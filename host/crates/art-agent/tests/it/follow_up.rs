@@ -27,7 +27,7 @@ fn first_item(state: &PesAgentStateData) -> &TodoItem {
 }
 
 #[test]
-fn a_completed_item_keeps_its_result_whatever_the_new_plan_says() {
+fn a_completed_item_keeps_its_result_in_a_new_plan() {
     let again = json!({"id": "a", "description": "changed", "status": "COMPLETED"});
     let before = prior();
     let mut driver = follow_up("And half of it?", before.clone())
@@ -39,7 +39,7 @@ fn a_completed_item_keeps_its_result_whatever_the_new_plan_says() {
     assert_eq!(driver.saved().step_outputs["a"], before.step_outputs["a"]);
 }
 
-// B1
+// B1: merging of plans by identifier.
 #[test]
 fn new_work_under_the_id_of_completed_work_is_asked_for_again_and_done() {
     let other = |id| json!({"id": id, "description": "halve it", "status": "pending"});
@@ -58,7 +58,7 @@ fn new_work_under_the_id_of_completed_work_is_asked_for_again_and_done() {
 }
 
 #[test]
-fn a_plan_that_keeps_the_id_of_completed_work_for_new_work_is_no_success() {
+fn reusing_the_id_of_a_completed_item_is_not_a_success() {
     let mut start = start("And half of it?");
     start.prior = Some(prior());
     start.config.plan_repairs = 0;
@@ -68,7 +68,7 @@ fn a_plan_that_keeps_the_id_of_completed_work_for_new_work_is_no_success() {
     assert!(content(&report).contains("the id `a` belongs to completed work"));
 }
 
-/// Returns the state after a run whose step `a` failed, which cancelled `b`.
+/// Returns the state after a run in which step `a` failed, so that `b` was cancelled.
 fn failed_prior() -> PesAgentStateData {
     let mut first = with_plan(&json!([thought_item("a", &[]), thought_item("b", &["a"])]))
         .script("a", [gives_up("no")])
@@ -77,7 +77,7 @@ fn failed_prior() -> PesAgentStateData {
     first.saved().clone()
 }
 
-// X7
+// X7: when a run is partial.
 #[test]
 fn a_step_that_is_planned_again_and_not_done_makes_the_answer_partial() {
     let pending = json!({"id": "b", "description": "think of b", "dependencies": ["a"], "status": "pending"});
@@ -122,7 +122,7 @@ fn a_plan_update_names_only_what_changed() {
 }
 
 #[test]
-fn an_item_that_a_crash_left_in_progress_is_run_again() {
+fn an_item_in_progress_at_a_crash_is_run_again() {
     let mut state = prior();
     state.todo_list[0].status = InProgress;
     state.current_step_id = Some("a".to_owned());
@@ -133,7 +133,7 @@ fn an_item_that_a_crash_left_in_progress_is_run_again() {
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
-// A45
+// A45: follow-up questions that change the plan.
 #[test]
 fn two_follow_ups_in_a_row_work() {
     let mut second = follow_up("And half of it?", prior())
@@ -193,7 +193,7 @@ fn the_answer_is_asked_for_with_earlier_results_apart() {
 }
 
 #[test]
-fn a_view_tells_the_steps_of_this_question_from_earlier_ones() {
+fn a_view_separates_the_steps_of_this_question_from_earlier_ones() {
     let mut driver = follow_up("And half of it?", prior())
         .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
         .script("b", [done("21")])
@@ -215,7 +215,7 @@ fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
     assert_eq!(status(&second.drive()), RunStatus::Success);
 }
 
-/// Runs a second question that stops early: its budget allows the plan and one call of its step.
+/// Asks a second question whose budget only allows the plan and one call of its step.
 fn stopped_early() -> Driver {
     let mut start = start("And half of it?");
     start.props.trace_id = Some("second".to_owned());
@@ -236,7 +236,7 @@ fn a_budget_stop_lists_nothing_of_an_earlier_question() {
 }
 
 #[test]
-fn an_answer_that_fails_is_not_made_partial_by_the_result_of_an_earlier_question() {
+fn a_failed_answer_is_not_partial_because_of_earlier_results() {
     let mut driver = follow_up("And half of it?", prior())
         .script("plan", [plan(&json!([tool_item("b", &["a"])]))])
         .script("b", [breaks()])

@@ -1,5 +1,5 @@
-//! A driver without a model: it answers each action from a script, journals what happened, and replays the journal after
-//! every event.
+//! A driver without a model: it answers each action from a script, keeps a journal, and replays the journal after every
+//! event.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,15 +21,15 @@ pub struct Driver {
     pub run: Run,
     pub journal: Vec<RunEvent>,
     pub effects: Vec<Effect>,
-    /// Every request in the order in which it was answered, by `plan`, item or `answer`.
+    /// Every request in the order of the answers, by `plan`, item identifier or `answer`.
     pub asked: Vec<(String, ModelRequest)>,
     /// Every call that reached the tools.
     pub called: Vec<ParsedToolCall>,
-    /// Where files of tools belong in these calls.
+    /// Arguments of these calls that take files of tools.
     pub places: Vec<FilePlace>,
-    /// The largest number of actions that were open together.
+    /// Largest number of actions that were open at the same time.
     pub widest: usize,
-    /// Replay the journal after every event; a long run does without.
+    /// Whether to replay the journal after every event. Long runs do not.
     pub replays: bool,
     script: BTreeMap<String, VecDeque<Reply>>,
     tools: fn(&ParsedToolCall) -> ToolResult,
@@ -75,7 +75,7 @@ pub fn plan(items: &Value) -> Reply {
     says(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
-/// An item that needs a tool.
+/// Returns an item that calls a tool.
 pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     json!({
         "id": id, "description": format!("do {id}"), "stepType": "tool", "requiredTools": ["calculator"],
@@ -83,7 +83,7 @@ pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// An item that needs no tool.
+/// Returns an item without tools.
 pub fn thought_item(id: &str, dependencies: &[&str]) -> Value {
     json!({"id": id, "description": format!("think of {id}"), "stepType": "reasoning", "dependencies": dependencies})
 }
@@ -109,7 +109,7 @@ pub fn native(id: &str, tool: &str, arguments: &str) -> Reply {
     Ok(reply)
 }
 
-/// The reply with that reason for its end.
+/// Returns a reply with that stop reason.
 pub fn stopped_by(reply: Reply, reason: StopReason) -> Reply {
     reply.map(|mut reply| {
         reply.metadata.stop_reason = Some(reason);
@@ -129,7 +129,7 @@ pub fn gives_up(reason: &str) -> Reply {
     says(json!({"content": reason, "nextStepDecision": "fail_item"}).to_string())
 }
 
-/// The request does not fit the context of the model.
+/// Returns the error of a request that does not fit the context window.
 pub fn too_long() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::ContextLengthExceeded,
@@ -138,7 +138,7 @@ pub fn too_long() -> Reply {
     })
 }
 
-/// A reply with several calls in the provider's own form.
+/// Returns a reply with several native tool calls.
 pub fn natives(calls: impl IntoIterator<Item = Reply>) -> Reply {
     let mut all = says("").unwrap();
     for reply in calls {
@@ -155,9 +155,10 @@ pub fn breaks() -> Reply {
     })
 }
 
-/// The calculator answers 42; the expression `fail` fails, `deny` is denied, `invalid` is refused before it runs, `ask` suspends, `subtask` hands on, `big` gives 10,000 characters,
-/// `assist` asks the model for help, and `assist!` does so as a failure with an output; `draw` draws for a person, and `draw!`
-/// fails to.
+/// Runs a call of the calculator, which answers 42. Some expressions do something else: `fail` fails, `deny` is denied,
+/// `invalid` is refused before it runs, `ask` suspends, `subtask` asks for a subtask, `big` returns 10, `assist` asks
+/// the model for help, `assist!` does so as a failure with an output, `draw` draws for a person, and `draw!` fails to
+/// draw.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
@@ -231,13 +232,13 @@ impl Driver {
         driver
     }
 
-    /// Adds replies for `plan`, an item, or `answer`.
+    /// Adds replies to the script of `plan`, an item, or `answer`.
     pub fn script(mut self, who: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.script.entry(who.to_owned()).or_default().extend(replies);
         self
     }
 
-    /// Answers actions until there is an answer; the script may not have anything left over.
+    /// Answers actions until the run ends. No reply of the script may be left over.
     pub fn drive(&mut self) -> RunReport {
         while self.run.finished().is_none() {
             self.answer_all();
@@ -257,7 +258,7 @@ impl Driver {
         self.run.open_actions().filter_map(|id| self.run.action(id)).collect()
     }
 
-    /// Answers all the actions that are open now, in order.
+    /// Answers all open actions, in order.
     pub fn answer_all(&mut self) {
         let actions = self.open();
         self.widest = self.widest.max(actions.len());
@@ -308,7 +309,7 @@ impl Driver {
         }
     }
 
-    /// Journals and applies, and checks that the journal tells of the same run.
+    /// Journals and applies an event, and checks that the journal replays to the same run.
     pub fn apply(&mut self, event: &RunEvent) {
         let text = serde_json::to_string(event).unwrap();
         let read: RunEvent = serde_json::from_str(&text).unwrap();
@@ -366,13 +367,13 @@ impl Driver {
             .collect()
     }
 
-    /// The messages of the `n`th request to `who`.
+    /// Returns the messages of the `n`th request to `who`.
     pub fn messages(&self, who: &str, n: usize) -> Vec<Message> {
         let requests: Vec<_> = self.asked.iter().filter(|(asked, _)| asked == who).collect();
         requests[n].1.prompt.0.clone()
     }
 
-    /// The text of the last message of the `n`th request to `who`.
+    /// Returns the text of the last message of the `n`th request to `who`.
     pub fn last_message(&self, who: &str, n: usize) -> String {
         self.messages(who, n).last().unwrap().content_text().to_owned()
     }
@@ -382,7 +383,7 @@ impl Driver {
     }
 }
 
-/// The tools whose schemas the request of a step has: beside its prompt, or else in it.
+/// Returns the tools whose schemas the request of a step contains, in its tools or in its prompt.
 pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
     if !request.tools.is_empty() {
         return request.tools.iter().map(|tool| tool.name.clone()).collect();
@@ -394,7 +395,7 @@ pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// The text of the answer.
+/// Returns the text of the answer.
 pub fn content(report: &RunReport) -> &str {
     &report.response.response.content
 }
@@ -403,7 +404,7 @@ pub fn status(report: &RunReport) -> RunStatus {
     report.response.metadata.status
 }
 
-/// A run with these items, whose answer is `The answer.`.
+/// Runs a plan with these items, whose answer is `The answer.`.
 pub fn with_plan(items: &Value) -> Driver {
     Driver::new(start("What is 6 times 7?")).script("plan", [plan(items)])
 }

@@ -39,7 +39,7 @@ fn native_calls_keep_their_ids() {
 }
 
 #[test]
-fn the_last_output_is_the_result_when_the_model_says_nothing() {
+fn the_last_output_is_the_result_if_the_model_gives_none() {
     let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"result": 42})));
@@ -83,7 +83,7 @@ fn a_reply_at_the_last_iteration_ends_in_the_capture_and_names_the_limit() {
 }
 
 #[test]
-fn the_third_identical_call_is_refused_and_the_model_is_told() {
+fn the_third_identical_call_is_refused_with_a_reason() {
     let replies = [calculate("1"), calculate("1"), calculate("1"), done("42")];
     let mut driver = one_tool_item().script("a", replies);
     driver.drive();
@@ -100,10 +100,10 @@ fn a_call_that_was_denied_is_not_made_again() {
     let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("deny"), done("42")]);
     driver.drive();
     assert_eq!(driver.called.len(), 1);
-    let told = driver.last_message("a", 2);
+    let message = driver.last_message("a", 2);
     assert!(
-        told.contains("PERMISSION_DENIED") && told.contains("was denied with exactly these arguments"),
-        "{told}"
+        message.contains("PERMISSION_DENIED") && message.contains("was denied with exactly these arguments"),
+        "{message}"
     );
 }
 
@@ -155,7 +155,7 @@ fn a_tool_error_is_a_result_that_the_model_reads() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-// A49
+// A49: a run with a failed tool still answers.
 #[test]
 fn a_required_tool_that_only_failed_is_reported() {
     let mut driver = one_tool_item().script("a", [calculate("fail"), done("about 40")]);
@@ -245,7 +245,7 @@ fn a_tool_gets_the_whole_attachment_and_the_prompts_keep_its_name() {
 }
 
 #[test]
-fn a_picture_is_listed_by_name_and_looked_at_in_every_phase() {
+fn a_picture_is_named_and_sent_in_every_phase() {
     let mut start = start("What is on the picture?");
     start.vision = true;
     start.props.attachments = vec![QueryAttachment {
@@ -310,16 +310,16 @@ fn pass(name: &str) -> Reply {
 }
 
 #[test]
-fn a_file_that_a_tool_left_is_passed_to_a_later_step() {
+fn a_file_of_a_tool_is_passed_to_a_later_step() {
     let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("save"), done("saved")])
         .script("b", [pass("out.csv"), done("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    let told = driver.last_message("a", 1);
+    let message = driver.last_message("a", 1);
     assert!(
-        told.starts_with("{\"result\":42}\nFiles, ") && told.contains("\"name\":\"out.csv\""),
-        "{told}"
+        message.starts_with("{\"result\":42}\nFiles, ") && message.contains("\"name\":\"out.csv\""),
+        "{message}"
     );
     for prompt in [
         driver.messages("b", 0)[0].clone(),
@@ -401,7 +401,7 @@ fn an_empty_reply_is_asked_for_again() {
 }
 
 #[test]
-fn what_a_display_tool_shows_is_not_read_by_the_model() {
+fn display_output_is_not_read_by_the_model() {
     let mut driver = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
         .script("a", [calculate("draw"), done("shown")])
@@ -414,7 +414,7 @@ fn what_a_display_tool_shows_is_not_read_by_the_model() {
 }
 
 #[test]
-fn no_prompt_has_what_was_drawn_even_where_the_step_says_nothing_of_its_own() {
+fn display_output_is_in_no_prompt_even_without_a_result_of_the_step() {
     let mut driver = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
         .script("a", [calculate("draw"), done("")])
@@ -431,7 +431,7 @@ fn no_prompt_has_what_was_drawn_even_where_the_step_says_nothing_of_its_own() {
 }
 
 #[test]
-fn what_was_drawn_is_not_read_in_a_later_run_or_without_its_tool() {
+fn display_output_is_not_read_in_a_later_run_or_without_its_tool() {
     let mut first = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calculate("draw"), done("")])
@@ -451,7 +451,7 @@ fn what_was_drawn_is_not_read_in_a_later_run_or_without_its_tool() {
     }
 }
 
-/// Returns the tools whose schemas the step `item`, `a`, is given.
+/// Returns the tools whose schemas the step `item`, named `a`, gets.
 fn offered(item: &Value, native_tools: bool) -> Vec<String> {
     let mut start = start("What is 6 times 7?");
     start.native_tools = native_tools;
@@ -482,7 +482,7 @@ fn a_tool_step_that_names_no_tool_is_offered_all() {
     }
 }
 
-/// Creates the error of a model that takes no function calls.
+/// Returns the error of a model that does not support function calls.
 fn no_function_calls() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::ToolsNotSupported,
@@ -498,7 +498,7 @@ fn native_start() -> RunStart {
 }
 
 #[test]
-fn a_model_that_refuses_function_calls_is_asked_again_with_the_tools_in_the_prompt() {
+fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
         .script("a", [no_function_calls(), calculate("6 * 7"), done("42")])
@@ -525,7 +525,7 @@ fn a_model_that_refuses_function_calls_is_asked_again_with_the_tools_in_the_prom
 }
 
 #[test]
-fn a_step_that_began_with_function_calls_keeps_what_it_brought() {
+fn a_step_that_began_with_function_calls_keeps_its_results() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [native("x", "calculator", "{}"), no_function_calls(), done("42")])
@@ -537,7 +537,7 @@ fn a_step_that_began_with_function_calls_keeps_what_it_brought() {
 }
 
 #[test]
-fn a_model_that_refuses_even_without_function_calls_is_asked_once_more_and_no_more() {
+fn function_calls_that_are_refused_are_retried_once() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [no_function_calls(), no_function_calls()])

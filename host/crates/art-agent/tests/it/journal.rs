@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// A run with work in parallel, a failure, a refused call and an update of the plan.
+/// Returns a run with parallel items, a failure, a refused call and a plan update.
 fn eventful() -> Driver {
     let update = json!({"content": "1", "updatedPlan": {"todoList": [thought_item("c", &["a"])]}}).to_string();
     with_plan(&json!([
@@ -34,7 +34,7 @@ fn the_replay_of_every_prefix_is_the_run_as_it_was_then() {
 }
 
 #[test]
-fn the_last_event_gives_its_effects_again() {
+fn applying_the_last_event_again_returns_its_effects() {
     let mut driver = eventful();
     driver.drive();
     let (last, earlier) = driver.journal.split_last().unwrap();
@@ -97,7 +97,7 @@ fn a_start_that_an_older_host_wrote_is_read() {
     assert_eq!(run.started_with().context.tokens(), None);
 }
 
-/// Texts that look like replies of every phase.
+/// Returns texts that look like replies of every phase.
 const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{\"todoList\":\\[\\]\\}|\
                      \\{\"toolCalls\":\\[\\{\"toolName\":\"calculator\"\\}\\]\\}|\\{\"todoList\":\\[\\{\"id\":1,\"description\":\"d\"\\}\\]\\}|\
                      \\{\"content\":1,\"updatedPlan\":\\{\"todoList\":\\[\\]\\}\\}|\\{|\\}|x|<mainContent>){0,6}";
@@ -105,8 +105,8 @@ const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Items in any order, any of them failing, and a cancellation at any time: the journal always tells of the same run,
-    /// and the run always ends with an answer. The driver compares after every event.
+    /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The journal always
+    /// replays to the same run, and the run always ends with an answer. The driver compares after every event.
     #[test]
     fn any_order_of_answers_replays(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
         let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
@@ -143,15 +143,15 @@ proptest! {
         prop_assert!(!driver.run.finished().unwrap().response.response.content.is_empty());
     }
 
-    /// The default reader of serde_json may give the neighbour of a number.
+    // The default number parser of serde_json may return a neighbouring number.
     #[test]
     fn a_journaled_number_is_the_same_to_the_last_bit(number in prop::num::f64::NORMAL) {
         let text = serde_json::to_string(&number).unwrap();
         prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), number.to_bits());
     }
 
-    /// Whatever the budgets and the context, and however replies end: the journal tells of the same run, which makes no
-    /// call too many and ends once, with an answer.
+    /// With any budgets and context window, and however replies end, the journal replays to the same run, which stays
+    /// within its budgets and ends once, with an answer.
     #[test]
     fn any_budget_ends_in_one_answer(
         replies in prop::collection::vec((0u8..9, REPLY), 60),
@@ -203,7 +203,7 @@ proptest! {
         prop_assert_eq!(open, 0);
     }
 
-    /// Whatever a model writes, the run ends with an answer, and its journal tells of it.
+    /// For any reply of a model, the run ends with an answer, and its journal replays to the same run.
     #[test]
     fn any_replies_end_in_an_answer(replies in prop::collection::vec(REPLY, 60)) {
         let mut driver = Driver::new(start("q"));

@@ -1,4 +1,4 @@
-//! The agent as a driver sees it: a scripted model, scripted tools, and a replay after every event.
+//! Tests of the agent through its public interface: a scripted model, scripted tools, and a replay after every event.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

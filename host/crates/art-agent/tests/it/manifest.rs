@@ -1,4 +1,4 @@
-//! What tools cost in prompts of a model whose context costs something (Q7).
+//! The size of tool descriptions in prompts for a model with a context window (Q7).
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ const DEEDS: [&str; 10] = [
     "summarise",
 ];
 
-/// Two hundred tools as a large registry has them.
+/// Returns two hundred tools, as in a large registry.
 fn registry() -> Vec<ToolSchema> {
     let pairs = SUBJECTS.iter().flat_map(|subject| DEEDS.map(|deed| (subject, deed)));
     pairs.map(|(subject, deed)| described(subject, deed)).collect()
@@ -76,7 +76,7 @@ fn large(query: &str) -> RunStart {
     start
 }
 
-/// The entries of a one-line list of tools in a text.
+/// Returns the entries of a one-line list of tools in a text.
 fn listed(text: &str) -> Vec<Value> {
     let lines = text.lines().filter(|line| line.starts_with("[{\"name\":"));
     lines
@@ -84,7 +84,7 @@ fn listed(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The tools that a text lists by name alone.
+/// Returns the tools that a text lists by name only.
 fn names_only(text: &str) -> Vec<String> {
     let list = text.split("\nThe others, by name:\n").nth(1);
     let line = list.and_then(|list| list.lines().next());
@@ -151,7 +151,7 @@ fn a_tool_step_that_names_no_tool_is_offered_the_nearest_only() {
     assert!(offered.contains(&"invoice_list".to_owned()));
 }
 
-/// A run of fifty steps that uses ten of two hundred tools: what the others take of all that is asked.
+/// Runs fifty steps that use ten of two hundred tools, and measures the share of the other tools in all requests.
 #[test]
 fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
     let used: Vec<String> = DEEDS.iter().map(|deed| format!("weather_{deed}")).collect();
@@ -200,11 +200,11 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
     assert!(unused > 0 && unused * 20 < all, "{unused} of {all} characters");
 }
 
-/// Questions with the tools that answer them, one JSON object a line.
+/// Returns questions with the tools that answer them, one JSON object per line.
 const QUESTIONS: &str = include_str!("questions.jsonl");
 
-/// How often the tools that a question needs are described to the planner, out of all tools of the evaluation and two
-/// hundred others. It reads the name of every other one.
+/// Measures how often the planning prompt describes the tools that a question needs, out of all tools of the evaluation
+/// and two hundred others. All other tools are listed by name.
 #[test]
 fn the_tools_that_a_question_needs_are_shown() {
     let lines: Vec<Value> = QUESTIONS
@@ -234,6 +234,6 @@ fn the_tools_that_a_question_needs_are_shown() {
         }
     }
     println!("{described} of {needed} described among {} tools", tools.len());
-    // The rest share no word with their tool, as "How do you say" and `translate`.
+    // The others share no word with their tool, for example `How do you say` and `translate`.
     assert!(described * 5 >= needed * 4, "{described} of {needed}");
 }

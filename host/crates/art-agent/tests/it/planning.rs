@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-// A51
+// A51: an answer without tool calls.
 #[test]
 fn a_query_without_steps_goes_straight_to_its_answer() {
     let mut driver = with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
@@ -35,7 +35,7 @@ fn a_plan_is_observed_after_it_was_saved() {
     assert_eq!(added[0]["itemId"], json!("a"));
 }
 
-// A23
+// A23: times of plan items.
 #[test]
 fn every_item_gets_both_timestamps() {
     let mut driver = with_plan(&json!([thought_item("a", &[])]));
@@ -61,7 +61,7 @@ fn an_unusable_plan_goes_back_with_the_reasons() {
 }
 
 #[test]
-fn a_plan_is_repaired_as_often_as_the_configuration_says() {
+fn plan_repairs_are_limited_by_the_configuration() {
     let mut driver = Driver::new(start("q"))
         .script("plan", [says("hello"), says(""), plan(&json!([]))])
         .script("answer", [says("ok")]);
@@ -103,7 +103,7 @@ fn a_plan_that_the_provider_held_back_ends_the_run() {
     let report = driver.drive();
     assert_eq!(
         report.response.response.content,
-        "The query could not be answered: planning failed: the provider held the reply back."
+        "The query could not be answered: planning failed: the provider withheld the reply."
     );
 }
 
@@ -139,7 +139,7 @@ fn a_required_tool_that_is_not_offered_is_refused_by_name() {
     );
 }
 
-// A48
+// A48: a model error during planning.
 #[test]
 fn a_model_error_while_planning_is_an_answer_too() {
     let mut driver = Driver::new(start("q")).script("plan", [breaks()]);
@@ -167,7 +167,7 @@ fn the_thoughts_of_a_reply_are_one_observation() {
 }
 
 #[test]
-fn a_plan_that_only_stands_in_the_thoughts_is_found() {
+fn a_plan_in_the_thoughts_is_found() {
     let mut reply = plan(&json!([])).unwrap();
     reply.thinking = std::mem::take(&mut reply.text);
     let mut driver = Driver::new(start("q"))
@@ -176,9 +176,9 @@ fn a_plan_that_only_stands_in_the_thoughts_is_found() {
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// A25
+// A25: markers before fences, and fences before braces.
 #[test]
-fn a_plan_in_its_markers_is_found_behind_thoughts_with_braces_and_between_others() {
+fn a_plan_between_markers_is_found_after_thoughts_with_braces() {
     let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});
     let other = json!({"todoList": [item("x")]});
     let text = format!(

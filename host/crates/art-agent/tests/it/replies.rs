@@ -1,4 +1,4 @@
-//! Replies in a provider's own form, and replies that are not whole (M05, M07, M08, M10, B29, B30).
+//! Replies with native tool calls, and incomplete replies (M05, M07, M08, M10, B29, B30).
 
 use art_core::prompt::{ArtStandardPrompt, Role};
 use art_core::stream::{ProviderState, StopReason};
@@ -11,7 +11,7 @@ fn one_tool_item() -> Driver {
 }
 
 #[test]
-fn every_native_call_stands_in_its_turn_and_is_answered() {
+fn every_native_call_is_in_its_message_and_has_a_result() {
     let calls = natives([
         native("x", "calculator", "{\"expression\":\"1\"}"),
         native("x", "calculator", "{\"expression\":\"2\"}"),
@@ -78,12 +78,12 @@ fn a_step_whose_reply_was_held_back_fails_with_that_reason() {
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
-        Some("the provider held the reply back")
+        Some("the provider withheld the reply")
     );
 }
 
 #[test]
-fn of_five_hundred_calls_the_first_sixty_four_are_looked_at_and_all_are_answered() {
+fn of_500_calls_64_are_parsed_and_all_get_a_result() {
     let calls = (0..500).map(|n| native("", "calculator", &format!("{{\"expression\":\"{n}\"}}")));
     let mut driver = one_tool_item().script("a", [natives(calls), done("42")]);
     driver.drive();
@@ -124,7 +124,7 @@ fn the_third_identical_native_call_is_refused() {
 }
 
 #[test]
-fn a_native_call_with_a_foreign_name_is_told_and_never_sent_back_as_a_call() {
+fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
     let both = natives([
         native("x", "functions.calculator", "{}"),
         native("y", "calculator", "{\"expression\":\"1\"}"),
@@ -139,8 +139,8 @@ fn a_native_call_with_a_foreign_name_is_told_and_never_sent_back_as_a_call() {
         .map(|call| call.function.name.as_str())
         .collect();
     assert_eq!((names, driver.called.len()), (vec!["calculator"], 1));
-    let told =
+    let mentions_it =
         |message: &art_core::prompt::Message| message.content_text().contains("the call of `functions.calculator`");
-    assert_eq!(messages.iter().filter(|message| told(message)).count(), 2);
+    assert_eq!(messages.iter().filter(|message| mentions_it(message)).count(), 2);
     assert_eq!(ArtStandardPrompt(messages).validate(), Ok(()));
 }

@@ -35,7 +35,7 @@ fn no_more_items_run_together_than_allowed() {
 }
 
 #[test]
-fn a_failed_item_fails_only_what_depends_on_it() {
+fn a_failed_item_fails_only_its_dependents() {
     let items = json!([
         thought_item("a", &[]),
         thought_item("b", &["a"]),
@@ -79,7 +79,7 @@ fn the_item_limit_leaves_the_rest_pending_and_is_named() {
 }
 
 #[test]
-fn the_call_limit_holds_over_all_items() {
+fn the_call_limit_applies_to_all_items_together() {
     let mut start = start("q");
     start.config.max_tool_calls = 1;
     let mut driver = Driver::new(start)

@@ -79,7 +79,7 @@ fn a_tool_that_failed_was_called() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// X19
+// X19: calls that failed count as made.
 #[test]
 fn a_call_that_was_refused_before_the_tool_ran_was_no_call() {
     let replies = [calculate("invalid"), done("40"), done("41"), done("about 42")];
@@ -90,7 +90,7 @@ fn a_call_that_was_refused_before_the_tool_ran_was_no_call() {
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// X19
+// X19: calls that failed count as made.
 #[test]
 fn a_call_that_the_step_may_not_make_was_no_call() {
     let mut start = start("q");
@@ -106,9 +106,9 @@ fn a_call_that_the_step_may_not_make_was_no_call() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
 }
 
-// P53
+// P53: reminders to call required tools.
 #[test]
-fn a_reminder_says_why_a_change_of_the_plan_was_not_used() {
+fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [thought_item("c", &["z"])]}}).to_string();
     let mut driver = run(&tool_item("a", &[]), [says(update), calculate("6 * 7"), done("42")]);
     driver.drive();
@@ -120,7 +120,7 @@ fn a_reminder_says_why_a_change_of_the_plan_was_not_used() {
     );
 }
 
-// P53
+// P53: reminders to call required tools.
 #[test]
 fn a_reminder_does_not_deny_a_change_of_the_plan_that_was_made() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [thought_item("c", &["a"])]}}).to_string();
@@ -134,9 +134,9 @@ fn a_reminder_does_not_deny_a_change_of_the_plan_that_was_made() {
     assert_eq!(driver.item("c").status, TodoItemStatus::Completed);
 }
 
-// P53
+// P53: reminders to call required tools.
 #[test]
-fn a_step_that_is_given_up_says_why_its_change_of_the_plan_was_not_used() {
+fn a_failed_step_includes_the_problems_of_its_plan_update() {
     let reply = json!({
         "content": "no", "nextStepDecision": "fail_item", "updatedPlan": {"todoList": [thought_item("c", &["z"])]},
     });
@@ -146,7 +146,7 @@ fn a_step_that_is_given_up_says_why_its_change_of_the_plan_was_not_used() {
 }
 
 #[test]
-fn a_reasoning_step_is_not_judged() {
+fn a_reasoning_step_is_not_validated() {
     let mut driver = run(&thought_item("a", &[]), [done("42")]);
     assert_eq!(
         driver.drive().items[0].validation_status,

@@ -30,7 +30,7 @@ fn a_request_for_a_plan_carries_the_question_and_the_tools() {
 }
 
 #[test]
-fn a_request_for_a_step_carries_its_own_results_and_those_of_the_steps_before_it() {
+fn a_step_task_has_its_results_and_those_of_earlier_steps() {
     let driver = asked();
     let Task::Step(first) = task(&driver, "b", 0) else {
         panic!("no step")
@@ -57,7 +57,7 @@ fn a_request_for_the_answer_carries_how_each_step_ended() {
 }
 
 #[test]
-fn what_a_prompt_was_made_from_is_on_no_wire() {
+fn the_task_of_a_request_is_not_serialised() {
     let driver = asked();
     let (_, request) = &driver.asked[0];
     let text = serde_json::to_value(request).unwrap();

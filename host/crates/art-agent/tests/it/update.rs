@@ -62,7 +62,7 @@ fn work_that_an_update_cancels_leaves_the_run_a_success() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-/// Runs a plan in which `a` fails, then `b` changes the plan, once with each of `updates`.
+/// Runs a plan in which `a` fails and `b` then updates the plan, once with each of `updates`.
 fn failed_then(lists: &[Value]) -> Driver {
     let mut replies: Vec<_> = lists
         .iter()
@@ -79,7 +79,7 @@ fn changed(status: &str) -> Value {
     json!([{"id": "a", "description": "think of a", "status": status}])
 }
 
-// X7
+// X7: when a run is partial.
 #[test]
 fn an_update_cannot_hide_a_failure_by_cancelling_the_step() {
     let mut driver = failed_then(&[changed("cancelled")]);
@@ -89,7 +89,7 @@ fn an_update_cannot_hide_a_failure_by_cancelling_the_step() {
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// X7
+// X7: when a run is partial.
 #[test]
 fn two_updates_cannot_hide_a_failure() {
     let mut left_out = failed_then(&[changed("pending"), json!([])]).script("a", [gives_up("no again")]);
@@ -99,9 +99,9 @@ fn two_updates_cannot_hide_a_failure() {
     assert_eq!(status(&cancelled.drive()), RunStatus::Partial);
 }
 
-// X7
+// X7: when a run is partial.
 #[test]
-fn a_step_that_failed_and_was_done_in_a_second_attempt_leaves_the_run_a_success() {
+fn a_step_that_succeeds_when_retried_does_not_spoil_the_run() {
     let mut driver = failed_then(&[changed("pending")]).script("a", [done("1")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }

@@ -1,4 +1,4 @@
-//! Limits of a run, and how its levels are joined.
+//! Limits of a run, and how the levels of settings are merged.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,31 +7,31 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExecutionConfig {
-    /// Model calls for one item.
+    /// Maximum number of model calls for one item.
     pub max_iterations: u32,
-    /// Reminders to call a required tool, for one item.
+    /// Maximum number of reminders to call a required tool, for one item.
     pub taef_max_retries: u32,
-    /// Characters of tool results in one prompt.
+    /// Maximum length of the tool results in one prompt, in characters.
     pub tool_result_max_length: usize,
-    /// Items worked on in one run.
+    /// Maximum number of items in one run.
     pub max_items: u32,
-    /// Items worked on at the same time.
+    /// Maximum number of items in progress at the same time.
     pub max_parallel_items: u32,
-    /// Tool calls of one run.
+    /// Maximum number of tool calls in one run.
     pub max_tool_calls: u32,
-    /// Model calls of one run.
+    /// Maximum number of model calls in one run.
     pub max_model_calls: u32,
-    /// Tokens of one run, read and written together; absent means no limit.
+    /// Maximum number of tokens in one run, input and output together; absent means no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// US dollars of one run; absent means no limit. Calls without a price count as free.
+    /// Maximum cost of one run in US dollars; absent means no limit. Calls without a known price count as free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<f64>,
-    /// Maximum number of times that an unusable plan goes back to the model.
+    /// Maximum number of times that an invalid plan is sent back to the model.
     pub plan_repairs: u32,
-    /// Tools that one prompt lists when the model's context costs something.
+    /// Maximum number of tools that one prompt lists, if the model has a context window.
     pub max_shown_tools: u32,
-    /// Steps may go to other agents. There are none here: asking for it is an error.
+    /// Whether steps may be delegated to other agents. This host has none, so only `false` is accepted.
     #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
     pub enable_a2a_delegation: bool,
 }
@@ -55,7 +55,7 @@ impl Default for ExecutionConfig {
     }
 }
 
-/// Settings of one level, such as a thread or a call; an absent field takes the value of the level below. See
+/// Settings of one level, such as a thread or a call. An absent field keeps the value of the level below. See
 /// [`ExecutionConfig`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -81,10 +81,10 @@ pub struct ExecutionOverrides {
     /// See [`ExecutionConfig::max_model_calls`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_model_calls: Option<u32>,
-    /// See [`ExecutionConfig::max_tokens`]. A level can set the limit and not take it away.
+    /// See [`ExecutionConfig::max_tokens`]. A level can set the limit but not remove it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// See [`ExecutionConfig::max_cost_usd`]. A level can set the limit and not take it away.
+    /// See [`ExecutionConfig::max_cost_usd`]. A level can set the limit but not remove it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<f64>,
     /// See [`ExecutionConfig::plan_repairs`].
@@ -103,8 +103,8 @@ pub struct ExecutionOverrides {
 }
 
 impl ExecutionOverrides {
-    /// Returns `lower` with every field that is set here; the levels are applied from the lowest to the highest, which
-    /// is default, instance, thread, call (C48).
+    /// Returns `lower` with the fields that are set here. Levels are applied from the lowest to the highest: default,
+    /// instance, thread, call (C48).
     #[must_use]
     pub fn apply(self, lower: ExecutionConfig) -> ExecutionConfig {
         ExecutionConfig {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_says_nothing_changes_nothing() {
+    fn an_empty_level_changes_nothing() {
         let config = ExecutionConfig {
             max_items: 3,
             ..ExecutionConfig::default()

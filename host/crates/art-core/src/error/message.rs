@@ -1,15 +1,15 @@
-//! One plain sentence for each error code, with what to do (C84).
+//! One plain sentence for each error code, which includes what to do (C84).
 
 use super::{ErrorCode, ModelErrorCode, ToolErrorCode};
 
-/// Details of a failed model call beside its code; all optional.
+/// Details of a failed model call in addition to its code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorContext {
-    /// Provider that was asked.
+    /// Name of the provider.
     pub provider: Option<String>,
-    /// Model that was asked.
+    /// Name of the model.
     pub model: Option<String>,
-    /// Seconds after which the provider wants to be asked again.
+    /// Number of seconds after which the provider accepts another call.
     pub retry_after_seconds: Option<u64>,
 }
 
@@ -48,7 +48,7 @@ impl ModelErrorCode {
             Self::AuthenticationError => {
                 format!("{provider} refused the key; check that it is set and still valid")
             }
-            Self::RateLimited => format!("{provider} has too much to do; try again {when}"),
+            Self::RateLimited => format!("{provider} is too busy; try again {when}"),
             Self::ModelNotFound => match &context.model {
                 Some(name) => format!("{provider} has no model `{name}`; check its name"),
                 None => format!("{provider} has no such model; check its name"),
@@ -76,14 +76,14 @@ impl ToolErrorCode {
     pub fn user_message(self) -> String {
         let text = match self {
             Self::ValidationError => {
-                "the tool was called with arguments that it does not take; say more exactly what is wanted"
+                "the tool was called with arguments that it does not accept; say more exactly what you want"
             }
             Self::IoError => "the tool could not read or write what it needs; check that it is there, and try again",
             Self::ConfigError => "the tool is not set up correctly; check its settings",
             Self::PermissionDenied => "the tool may not do this; grant it the right if it should",
-            Self::RateLimited => "the service behind the tool has too much to do; try again in a while",
+            Self::RateLimited => "the service that the tool uses is too busy; try again in a while",
             Self::NotFound => "the tool did not find what was asked for; check the name",
-            Self::LlmAssistRequired => "the tool needs a better question; say more exactly what is wanted",
+            Self::LlmAssistRequired => "the tool needs a better question; say more exactly what you want",
             Self::Timeout => "the tool took too long; ask for less, or allow it more time",
             Self::Unknown => "the tool failed for a reason that it did not name; see the log of the run",
             Self::ToolDisabled => "the tool is not enabled for this conversation; enable it first",
@@ -91,9 +91,9 @@ impl ToolErrorCode {
             Self::Busy => "too many calls are waiting; try again in a while",
             Self::FuelExhausted => "the tool computed for too long; ask for less, or allow it more fuel",
             Self::MemoryExhausted => "the tool needed too much memory; ask for less, or allow it more",
-            Self::StackOverflow => "the tool got lost in its own calls; report this to its author",
+            Self::StackOverflow => "the tool recursed too deeply; report this to its author",
             Self::Trap => "the tool crashed; report this to its author",
-            Self::InvalidOutput => "the tool gave a result that breaks its own promise; report this to its author",
+            Self::InvalidOutput => "the tool returned a result that violates its own schema; report this to its author",
             Self::Cancelled => "the call was cancelled; ask again if it is still wanted",
             Self::HostError => "the host could not run the tool; see the log of the run",
             Self::NotImplemented => "the tool asked for something that this host cannot do yet; use another tool",
@@ -151,7 +151,7 @@ impl ErrorCode {
     }
 }
 
-/// Returns `text` with a capital and a full stop.
+/// Returns `text` with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

@@ -5,32 +5,33 @@ use std::fmt;
 
 use super::{LimitOverrides, Limits};
 
-/// The limits that an operator sets. They take precedence over requests of tools.
+/// The limits that an operator sets. They take precedence over what tools request.
 ///
-/// The default gives every tool [`Limits::EXECUTE`] and allows no requests for more.
+/// By default every tool gets [`Limits::EXECUTE`], and a request for more is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitPolicy {
-    /// Limits of a tool that requests none. Absent means [`Limits::EXECUTE`], or the ceiling if that is lower.
+    /// Limits of a tool that requests none. An absent limit is that of [`Limits::EXECUTE`], or the ceiling if that is
+    /// lower.
     pub defaults: LimitOverrides,
-    /// The most that a tool may request. Absent means the default.
+    /// Maximum that a tool may request. An absent limit is the default.
     pub ceilings: LimitOverrides,
-    /// Limits of single tools, by name. A tool that requests more is still refused.
+    /// Limits of single tools, by name. A tool that requests more than its entry is refused.
     pub tools: BTreeMap<String, LimitOverrides>,
 }
 
 /// A limit that a tool may request and an operator may set.
 #[derive(Clone, Copy, Debug)]
 pub struct SettableLimit {
-    /// Its key in the operator's file.
+    /// Key in the operator's configuration file.
     pub setting: &'static str,
-    /// Upper bound for every tool.
+    /// Hard maximum for every tool.
     pub maximum: u64,
     standard: u64,
     field: fn(&mut LimitOverrides) -> &mut Option<u64>,
 }
 
 impl SettableLimit {
-    /// All of them.
+    /// All settable limits.
     pub const ALL: [Self; 4] = [
         Self {
             setting: "fuel",
@@ -58,20 +59,20 @@ impl SettableLimit {
         },
     ];
 
-    /// Its value in `limits`.
+    /// Returns its value in `limits`.
     #[must_use]
     pub fn of(&self, mut limits: LimitOverrides) -> Option<u64> {
         *(self.field)(&mut limits)
     }
 
-    /// Its place in `limits`.
+    /// Returns the field of `limits` that holds it.
     pub fn place<'a>(&self, limits: &'a mut LimitOverrides) -> &'a mut Option<u64> {
         (self.field)(limits)
     }
 }
 
 impl LimitPolicy {
-    /// Returns the limits of a tool that requests none and has no entry of its own.
+    /// Returns the limit of a tool that requests none and has no entry in `tools`.
     #[must_use]
     pub fn default_of(&self, limit: &SettableLimit) -> u64 {
         let most = limit.of(self.ceilings).unwrap_or(u64::MAX);
@@ -81,7 +82,7 @@ impl LimitPolicy {
             .min(limit.maximum)
     }
 
-    /// Returns the most that a tool without an entry of its own may request.
+    /// Returns the maximum that a tool without an entry in `tools` may request.
     #[must_use]
     pub fn ceiling_of(&self, limit: &SettableLimit) -> u64 {
         let ceiling = limit.of(self.ceilings).unwrap_or_else(|| self.default_of(limit));
@@ -126,12 +127,12 @@ impl LimitPolicy {
     }
 }
 
-/// A tool requests more than its operator allows.
+/// A tool requests more than the operator allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitsNotGranted {
     tool: String,
     exceeded: Vec<Exceeded>,
-    /// The operator's file has a table for the tool.
+    /// Whether the operator's file has a table for the tool.
     has_own: bool,
 }
 
@@ -149,7 +150,7 @@ impl LimitsNotGranted {
         self.exceeded.iter().map(line).collect()
     }
 
-    /// Returns the lines to add to the operator's file, if the name of the tool is possible there.
+    /// Returns a hint with the lines to add to the operator's file, if the name of the tool can be a key there.
     fn hint(&self) -> Option<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(plain) {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn without_settings_a_tool_may_ask_for_less_and_not_for_more_than_the_default() {
+    fn without_settings_a_tool_may_request_at_most_the_default() {
         let policy = LimitPolicy::default();
         assert_eq!(policy.grant("t", LimitOverrides::default()), Ok(Limits::EXECUTE));
         assert_eq!(policy.grant("t", fuel(7)).unwrap().fuel, 7);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_lets_tools_ask_for_more_and_gives_it_to_nobody_who_does_not() {
+    fn a_ceiling_raises_only_the_limits_that_a_tool_requests() {
         let most = Limits::EXECUTE.fuel * 2;
         let policy = policy(LimitOverrides::default(), fuel(most));
         assert_eq!(policy.grant("t", fuel(most)).unwrap().fuel, most);
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_one_tool_are_what_its_calls_get_and_no_other_tool_has_them() {
+    fn the_limits_of_one_tool_apply_to_that_tool_alone() {
         let most = Limits::EXECUTE.fuel * 2;
         let policy = own("t", fuel(most));
         for asked in [LimitOverrides::default(), fuel(1), fuel(most)] {
@@ -270,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_the_line_that_allows_what_was_asked_for() {
+    fn a_refusal_shows_the_line_that_allows_the_request() {
         let asked = LimitOverrides {
             memory_bytes: Some(128 << 20),
             ..fuel(5_000_000_000)
         };
-        let told = LimitPolicy::default().grant("diff_text", asked).unwrap_err();
+        let error = LimitPolicy::default().grant("diff_text", asked).unwrap_err();
         assert_eq!(
-            told.to_string(),
+            error.to_string(),
             "asks for `fuel = 5000000000, memory_bytes = 134217728`, more than the `fuel = 2000000000, memory_bytes = \
              67108864` that it may have (hint: to allow it, add `diff_text = { fuel = 5000000000, memory_bytes = 134217728 \
              }` under `[tools]` of `art.toml`)"
@@ -285,19 +286,19 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_a_tool_that_has_a_table_says_what_to_set_in_it() {
-        let told = own("t", fuel(5)).grant("t", fuel(6)).unwrap_err().to_string();
+    fn a_refusal_of_a_tool_with_a_table_shows_what_to_set_in_it() {
+        let error = own("t", fuel(5)).grant("t", fuel(6)).unwrap_err().to_string();
         assert!(
-            told.ends_with("set `fuel = 6` for `t` under `[tools]` of `art.toml`)"),
-            "{told}"
+            error.ends_with("set `fuel = 6` for `t` under `[tools]` of `art.toml`)"),
+            "{error}"
         );
     }
 
     #[test]
     fn a_name_that_no_tool_can_have_is_put_into_no_line() {
         for name in ["", "a]\nmodel = \"x\"", &"a".repeat(65)] {
-            let told = LimitPolicy::default().grant(name, fuel(u64::MAX)).unwrap_err();
-            assert!(!told.to_string().contains("hint"), "{told}");
+            let error = LimitPolicy::default().grant(name, fuel(u64::MAX)).unwrap_err();
+            assert!(!error.to_string().contains("hint"), "{error}");
         }
     }
 }

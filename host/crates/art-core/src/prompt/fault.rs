@@ -1,4 +1,4 @@
-//! Faults of a prompt, each with the turn it is in.
+//! Faults of a prompt, each with the message that has it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::JsonObject;
 use crate::text::prefix;
 use crate::tool::ToolCallRequest;
 
-/// Keys of a message, and our one addition.
+/// Keys of a message: those of C24, and `provider_state`.
 const KEYS: [&str; 6] = [
     "role",
     "content",
@@ -19,23 +19,23 @@ const KEYS: [&str; 6] = [
     "provider_state",
 ];
 
-/// Characters of a name from outside that a fault repeats.
+/// Maximum length of an untrusted name that a fault repeats, in characters.
 const SHOWN: usize = 64;
 
-/// One thing that is wrong with a prompt.
+/// A fault of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("message {index}: {kind}")]
 pub struct PromptFault {
-    /// The message, from 0.
+    /// Index of the message, from 0.
     pub index: usize,
     /// The fault.
     pub kind: PromptFaultKind,
 }
 
-/// A fault of a message, or of its place among the others.
+/// Kind of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptFaultKind {
-    /// The message cannot be read: a part is missing or has another type.
+    /// The message cannot be read: a field is missing or has another type.
     #[error("cannot be read: {0}")]
     Malformed(String),
     /// The role is unknown.
@@ -44,62 +44,62 @@ pub enum PromptFaultKind {
     /// The key is unknown.
     #[error("the key `{0}` is unknown; use {keys}", keys = KEYS.map(|key| format!("`{key}`")).join(", "))]
     UnknownKey(String),
-    /// Instructions or a question that are not text.
+    /// The content of a system or user message is not text.
     #[error("the content of a `system` or `user` message is not text")]
     NotText,
-    /// Words of the model that are neither text nor absent.
+    /// The content of an assistant message is neither text nor null.
     #[error("the content of an `assistant` message is neither text nor null")]
     NeitherTextNorNull,
-    /// A result that is not text.
+    /// The content of a result is not text.
     #[error("the content of a `tool_result` message is not text; write JSON as text")]
     ResultNotText,
-    /// A request that is neither an object nor absent.
+    /// The content of a request is neither an object nor null.
     #[error("the content of a `tool_request` message is neither an object nor null")]
     NeitherObjectNorNull,
-    /// A result that does not name its call.
+    /// A result does not name its call.
     #[error("a `tool_result` message has no `tool_call_id`")]
     NoCall,
-    /// Calls in a turn that is not the model's.
+    /// A message that is not the model's has tool calls.
     #[error("only an `assistant` message may have `tool_calls`")]
     CallsOfOther,
-    /// A call that no result can name.
+    /// A call has no identifier that a result could name.
     #[error("a call of `{tool}` has an empty `id`")]
     EmptyCallId {
-        /// Tool that is called.
+        /// Name of the called tool.
         tool: String,
     },
-    /// Two calls of a turn have one identifier, so that results cannot be matched.
+    /// Two calls of a message have the same identifier.
     #[error("two calls have the id `{id}`; ids have to be unique in a turn")]
     RepeatedCallId {
-        /// Their identifier.
+        /// The identifier.
         id: String,
     },
-    /// Arguments that are not the text of an object.
+    /// The arguments are not the text of a JSON object.
     #[error("the arguments of the call `{id}` are not the text of a JSON object")]
     ArgumentsNotObject {
-        /// The call.
+        /// Identifier of the call.
         id: String,
     },
-    /// A result without a call before it, or a second result of one call.
-    #[error("the result answers the call `{id}`, which no earlier turn left open")]
+    /// A result belongs to no earlier call, or to one that already has a result.
+    #[error("the result belongs to the call `{id}`, which no earlier message made or which already has a result")]
     NoSuchCall {
-        /// The call that is named.
+        /// Identifier of the call that the result names.
         id: String,
     },
-    /// A call that the next turn of the model passes over.
+    /// A call has no result before the next message of the model.
     #[error("the call `{id}` has no result before the next `assistant` message")]
     NoResult {
-        /// The call.
+        /// Identifier of the call.
         id: String,
     },
 }
 
 impl ArtStandardPrompt {
-    /// Returns whether every turn fits its role, and every result its call. Calls of the last turns of the model may
-    /// still be open.
+    /// Checks that each message fits its role and that each result has its call. The last calls of the model may still
+    /// lack their results.
     ///
     /// # Errors
-    /// Fails with everything that is wrong, in the order of the messages.
+    /// Fails with all faults, in the order of the messages.
     pub fn validate(&self) -> Result<(), Vec<PromptFault>> {
         let mut faults = Vec::new();
         let mut open = OpenCalls::default();
@@ -115,8 +115,8 @@ impl ArtStandardPrompt {
     /// Reads a prompt from JSON and validates it.
     ///
     /// # Errors
-    /// Fails with everything that is wrong. Messages that cannot be read are reported alone: the order of the others
-    /// cannot be judged without them.
+    /// Fails with all faults. If a message cannot be read, only such faults are reported, because the order of the
+    /// others cannot be checked.
     pub fn parse(prompt: &Value) -> Result<Self, Vec<PromptFault>> {
         let malformed = |reason: &str| PromptFaultKind::Malformed(reason.to_owned());
         let Some(messages) = prompt.as_array() else {
@@ -140,10 +140,10 @@ impl ArtStandardPrompt {
 }
 
 impl Message {
-    /// Checks that content and identifiers of the turn fit its role (C25, C27).
+    /// Checks that the content and identifiers of the message fit its role (C25, C27).
     ///
     /// # Errors
-    /// Fails with the first thing that is wrong with it.
+    /// Fails with the first fault.
     pub fn check(&self) -> Result<(), PromptFaultKind> {
         self.faults().into_iter().next().map_or(Ok(()), Err)
     }
@@ -188,7 +188,7 @@ fn call_faults(calls: &[ToolCallRequest]) -> Vec<PromptFaultKind> {
     faults
 }
 
-/// Calls that wait for their results, with the turn that made them.
+/// Calls that wait for their results, with the index of the message that made them.
 #[derive(Debug, Default)]
 struct OpenCalls<'a> {
     turn: usize,

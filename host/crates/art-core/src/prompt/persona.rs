@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 
-/// How a system prompt joins the one below it.
+/// Where a system prompt is joined to the one of the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeStrategy {
@@ -17,7 +17,7 @@ pub enum MergeStrategy {
     Prepend,
 }
 
-/// A system prompt of an instance, a thread or a call (C29). A plain string is appended content.
+/// A system prompt of an instance, a thread or a call (C29). A plain string is content to append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SystemPromptOverride {
@@ -25,16 +25,16 @@ pub enum SystemPromptOverride {
     Text(String),
     /// Content, or the tag of a template.
     Detailed {
-        /// Template of the registry; takes precedence over the content if the registry has it.
+        /// Tag of a template. If the registry has the template, it takes precedence over the content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tag: Option<String>,
-        /// Values of the variables in the template. Texts are inserted as they are, other values as JSON.
+        /// Values of the variables in the template. Strings are inserted as they are, other values as JSON.
         #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
         variables: JsonObject,
-        /// Text.
+        /// Content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// How it joins the text below it; absent means as the template says, else after it.
+        /// Where the text is joined; absent means as the template defines, else appended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         strategy: Option<MergeStrategy>,
     },
@@ -44,7 +44,7 @@ pub enum SystemPromptOverride {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SystemPromptSpec {
-    /// Name for people; the registry knows it by its tag.
+    /// Name for people. The registry finds the template by its tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Text with variables in the form `{{name}}`.
@@ -52,7 +52,7 @@ pub struct SystemPromptSpec {
     /// Default values of variables.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub default_variables: JsonObject,
-    /// How it joins the text below it.
+    /// Where the text is joined to that of the level below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_strategy: Option<MergeStrategy>,
 }
@@ -61,7 +61,7 @@ pub struct SystemPromptSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SystemPromptsRegistry {
-    /// Template in use when no level names another.
+    /// Tag of the template that is used if no level names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_tag: Option<String>,
     /// Templates by tag.
@@ -74,12 +74,12 @@ pub struct AgentPersona {
     /// Name; empty if a thread sets only the guidance.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Guidance by stage.
+    /// Guidance for each stage.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub prompts: StagePrompts,
 }
 
-/// Guidance by stage.
+/// Guidance for each stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -93,8 +93,8 @@ pub struct StagePrompts {
 }
 
 impl AgentPersona {
-    /// Creates this persona with `lower` below it: each field comes from here when it is set here (P5). The levels are
-    /// call, thread, instance, from the highest to the lowest.
+    /// Returns this persona with the unset fields taken from `lower` (P5). The levels are call, thread, instance, from
+    /// the highest to the lowest.
     #[must_use]
     pub fn over(self, lower: Self) -> Self {
         Self {
@@ -117,7 +117,7 @@ mod tests {
         serde_json::from_value(text).unwrap()
     }
 
-    // P5, Q7
+    // P5, Q7: levels of a persona.
     #[test]
     fn each_field_of_a_persona_comes_from_the_highest_level_that_sets_it() {
         let call = persona(json!({"prompts": {"execution": "call"}}));

@@ -1,4 +1,4 @@
-//! A stream event as user interfaces read it: with where it belongs.
+//! A stream event with its context, as user interfaces read it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{Phase, StepContext, StreamEvent};
 use crate::Timestamp;
 
-/// Kind of an event on the wire. The last two are additions: there, calls were tokens and retries were silent.
+/// Kind of an event on the wire. `TOOL_CALL` and `RETRY` are additions to the contract, where calls were tokens and
+/// retries were not reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -35,7 +36,7 @@ pub enum TokenType {
 }
 
 impl TokenType {
-    /// Returns the type of a token in that phase; without a phase it is generic (C40).
+    /// Returns the type of a token of a phase; without a phase it is a generic type (C40).
     #[must_use]
     pub const fn of(phase: Option<Phase>, thinking: bool) -> Self {
         match (phase, thinking) {
@@ -51,57 +52,57 @@ impl TokenType {
     }
 }
 
-/// Where the events of one model call belong.
+/// Context of the events of one model call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamContext {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// Session of the person.
+    /// Identifier of the person's session.
     pub session_id: Option<String>,
-    /// Phase of the run; none for a call outside of a run.
+    /// Phase of the run; absent for a call outside a run.
     pub phase: Option<Phase>,
-    /// Step of the plan, in the execution phase.
+    /// Step of the plan; absent in other phases than execution.
     pub step: Option<StepContext>,
 }
 
-/// A stream event with where it belongs (C38).
+/// A stream event with its context (C38).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamEnvelope {
     /// Kind.
     #[serde(rename = "type")]
     pub kind: StreamEventType,
-    /// Text of a token, a whole tool call, counts, an error, or a retry; null at the end.
+    /// Text of a token, a complete tool call, token counts, an error, or a retry; null at the end.
     pub data: Value,
-    /// Type of a token; absent for every other kind of event.
+    /// Type of a token; absent for other kinds of events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_type: Option<TokenType>,
     /// Phase of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Step of the plan.
+    /// Identifier of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_id: Option<String>,
     /// Description of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_description: Option<String>,
-    /// When it arrived.
+    /// Time of arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// Session of the person.
+    /// Identifier of the person's session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
 }
 
 impl StreamEnvelope {
-    /// Returns the envelope of `event`. Provider state and unanswered parts have none: the first is for the provider
-    /// only, the second are reported at the end of the run.
+    /// Returns the envelope of `event`. Provider state and unanswered parts have none: the former is only for the
+    /// provider, and the latter are reported at the end of the run.
     #[must_use]
     pub fn new(event: &StreamEvent, context: &StreamContext, at: Option<Timestamp>) -> Option<Self> {
         let (kind, data) = match event {
@@ -149,7 +150,7 @@ mod tests {
         json!(StreamEnvelope::new(event, context, Some(5)).unwrap())
     }
 
-    // A52
+    // A52: token types of each phase.
     #[test]
     fn each_phase_has_its_name_and_its_two_token_types() {
         let phases = [
@@ -167,14 +168,14 @@ mod tests {
         }
     }
 
-    // A52
+    // A52: token types of each phase.
     #[test]
     fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
         let word = wire(&StreamEvent::Token("a".to_owned()), &context(None));
         assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }
 
-    // A53
+    // A53: fields of error events.
     #[test]
     fn an_error_carries_its_phase_its_step_and_its_run() {
         let error = ModelError {

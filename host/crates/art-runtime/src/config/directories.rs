@@ -1,4 +1,4 @@
-//! Where the configuration, the state, the cache and the data of a person lie.
+//! The directories of the configuration, the state, the cache and the data.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ConfigError, Origin, Overrides};
 
-/// Where things lie: under `--home`, or in the directories of the XDG convention.
+/// The directories: under `--home`, or those of the XDG convention.
 #[derive(Debug)]
 pub(super) struct Directories {
     pub(super) config: PathBuf,
@@ -16,7 +16,7 @@ pub(super) struct Directories {
     pub(super) origin: Origin,
 }
 
-/// `./plugins` when there is one, else the folder of the user.
+/// Returns `./plugins` if it exists, else the plugins folder of the user.
 pub(super) fn default_plugins(directories: &Directories) -> PathBuf {
     let here = Path::new("plugins");
     if here.is_dir() {
@@ -27,7 +27,7 @@ pub(super) fn default_plugins(directories: &Directories) -> PathBuf {
 }
 
 impl Directories {
-    /// The plugins folder of the user.
+    /// Returns the plugins folder of the user.
     pub(super) fn own_plugins(&self) -> PathBuf {
         self.data.join("plugins")
     }
@@ -54,7 +54,7 @@ pub(super) fn directories(
         });
     }
     let xdg = |variable: &str, fallback: &str| {
-        // A path that counts from the working directory would make a stranger's folder the configuration.
+        // Ignore relative paths: the configuration must not depend on the working directory.
         let folder = |name: &str| {
             environment
                 .get(name)

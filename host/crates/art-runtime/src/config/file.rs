@@ -1,4 +1,4 @@
-//! The file `art.toml`.
+//! Reads the file `art.toml`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{ConfigError, ToolSettings};
 
-/// `art.toml`. An unknown key is an error.
+/// The content of `art.toml`. Unknown keys are errors.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ConfigFile {
@@ -31,7 +31,7 @@ pub(super) struct ConfigFile {
     pub(super) execution: Option<ExecutionOverrides>,
 }
 
-/// `[sandbox]`
+/// The table `[sandbox]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SandboxTable {
@@ -39,7 +39,7 @@ pub(super) struct SandboxTable {
     pub(super) pooling: Option<bool>,
 }
 
-/// `system_prompt`: a text, or a table that says where it goes.
+/// `system_prompt`: a text, or a table with its settings.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum SystemPrompt {
@@ -47,7 +47,7 @@ pub(super) enum SystemPrompt {
     Table(SystemPromptTable),
 }
 
-/// `[system_prompt]`
+/// The table `[system_prompt]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SystemPromptTable {
@@ -58,11 +58,11 @@ pub(super) struct SystemPromptTable {
     strategy: Option<MergeStrategy>,
 }
 
-/// `[system_prompts.TAG]`
+/// A table `[system_prompts.TAG]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Template {
-    /// In use where no system prompt names another template.
+    /// Whether it is used if no system prompt names a template.
     #[serde(default)]
     pub(super) default: bool,
     template: String,
@@ -71,7 +71,7 @@ pub(super) struct Template {
     strategy: Option<MergeStrategy>,
 }
 
-/// `[persona]`
+/// The table `[persona]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Persona {
@@ -81,7 +81,7 @@ pub(super) struct Persona {
     prompts: Stages,
 }
 
-/// `[persona.prompts]`
+/// The table `[persona.prompts]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Stages {
@@ -133,10 +133,10 @@ impl From<Persona> for AgentPersona {
     }
 }
 
-/// Bytes of the file.
+/// Maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The file; none when there is none.
+/// Reads the file; returns `None` if it does not exist.
 pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     let text = match open_regular(path).and_then(|file| read_text(file, MAX_BYTES)) {
         Ok(text) => text,
@@ -155,12 +155,12 @@ pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> 
     toml::from_str(&text).map(Some).map_err(parse)
 }
 
-/// What is wrong with the file, and where. It has no value of the file: a person may have typed a key into it, and the
-/// text of [`toml::de::Error`] quotes the whole line.
+/// What is wrong with the file, and where. It never contains a value of the file, because that may be a key; the message of
+/// [`toml::de::Error`] quotes the whole line.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}{what}")]
 pub struct Mistake {
-    /// `line 3, column 1: `, or nothing where that is not known.
+    /// `line 3, column 1: `, or empty if the position is unknown.
     place: String,
     what: String,
 }
@@ -180,13 +180,13 @@ impl Mistake {
     }
 }
 
-/// The message, up to the value that it is about and from what was expected in place of that on.
+/// Returns the message without the value that it is about: the text before the value, and the text about what was expected.
 fn without_value(message: &str) -> String {
     let values = ["invalid type: string ", "invalid value: string ", "unknown variant "];
     let Some(about) = values.into_iter().find(|about| message.starts_with(about)) else {
         return message.to_owned();
     };
-    // The value may have these words itself.
+    // The value may contain these words itself.
     let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
     let expected = expected.map_or_else(String::new, |expected| format!(", expected {expected}"));
     format!("{}{expected}", about.trim_end())

@@ -1,4 +1,4 @@
-//! The settings of the providers, with what the command line says of the one that is asked.
+//! The settings of providers, merged with the flags for the provider of the model in use.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use art_model::{ModelSettings, ReasoningEngine};
 
 use super::{ConfigError, Origin, Overrides, Setting};
 
-/// `given` with `--base-url` and `--api-key-env` in the settings of the provider of `model`.
+/// Returns `given` with `--base-url` and `--api-key-env` in the settings of the provider of `model`.
 ///
-/// A flag that has nothing to change is an error. What the environment says of another provider is not in `overrides` any
-/// more: see [`forget_foreign`].
+/// A flag that does not apply is an error. Values of the environment that belong to another provider have already been
+/// removed from `overrides`: see [`forget_foreign`].
 pub(super) fn settings(
     overrides: &Overrides,
     model: &str,
@@ -19,7 +19,7 @@ pub(super) fn settings(
 ) -> Result<ModelSettings, ConfigError> {
     for provider in given.providers.values_mut() {
         check_variable(provider.api_key_env.as_deref(), "api_key_env")?;
-        // A relative path in the file counts from the file.
+        // A relative path in the file is relative to the file.
         provider.api_key_file = provider.api_key_file.take().map(|file| folder.join(file));
     }
     check_variable(overrides.api_key_env.as_deref(), "--api-key-env")?;
@@ -43,9 +43,10 @@ pub(super) fn settings(
     Ok(given)
 }
 
-/// Takes out of `overrides` what the environment says of a provider that it may not mean, and says so: a key must not go
-/// where somebody else's file or flag points. It means the provider that it names itself, or one that has no address yet.
-/// Of the embedded model there is nothing to say: the environment may be meant for other calls.
+/// Removes from `overrides` the values of the environment that may be meant for another provider, and returns a note
+/// about them: a key must not be sent to an address that somebody else's file or flag sets. The values are kept for a
+/// provider that the environment names itself, and for one that has no address yet. For the embedded model there is no
+/// note, because the values may be meant for other commands.
 pub(super) fn forget_foreign(
     overrides: &mut Overrides,
     model: &Setting<String>,
@@ -77,13 +78,13 @@ pub(super) fn forget_foreign(
     ))
 }
 
-/// Whether the provider is somewhere by itself or by the file.
+/// Returns whether the provider has an address of its own or one in the file.
 fn has_address(provider: &str, given: &ModelSettings) -> bool {
     let in_file = given
         .providers
         .get(provider)
         .is_some_and(|given| given.base_url.is_some());
-    // What is known without any settings is the catalog.
+    // Without any settings, only the providers of the catalog are known.
     let known = ReasoningEngine::new(ModelSettings::default(), |_| None).map(|engine| engine.providers());
     let known = known.unwrap_or_default();
     in_file
@@ -100,7 +101,7 @@ fn refuse(flag: &'static str, given: Option<&String>) -> Result<(), ConfigError>
     given.map_or(Ok(()), |_| Err(ConfigError::NoProvider { flag }))
 }
 
-/// Refuses what is rather a key than the name of a variable, without showing it.
+/// Fails if a name looks like a key, which the error does not show.
 fn check_variable(name: Option<&str>, setting: &'static str) -> Result<(), ConfigError> {
     let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match name {
@@ -111,7 +112,7 @@ fn check_variable(name: Option<&str>, setting: &'static str) -> Result<(), Confi
     }
 }
 
-/// Whether a name is rather a key: it begins as keys of providers do, or is long and mixes small letters with digits.
+/// Returns whether a name looks like a key: it begins as keys of providers do, or is long and mixes lower case with digits.
 fn is_key(name: &str) -> bool {
     const MARKS: &[&str] = &["sk_", "gsk_", "hf_", "AIza", "eyJ"];
     let has = |kind: fn(&u8) -> bool| name.bytes().any(|byte| kind(&byte));

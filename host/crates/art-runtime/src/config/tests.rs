@@ -62,7 +62,7 @@ fn an_unknown_key_is_refused() {
 
 #[test]
 fn a_key_that_was_typed_into_the_file_is_not_shown() {
-    for (text, told) in [
+    for (text, expected) in [
         (
             "model = \"x\"\n[providers.openai]\napi_key = \"sk-secret\"",
             "line 3, column 1: unknown field `api_key`",
@@ -83,7 +83,7 @@ fn a_key_that_was_typed_into_the_file_is_not_shown() {
     ] {
         let error = with_file(text, Overrides::default()).unwrap_err();
         let shown = crate::error::in_one_line(&error);
-        assert!(shown.contains(told), "{shown}");
+        assert!(shown.contains(expected), "{shown}");
         assert!(!format!("{shown}{error:?}").contains("secret"), "{error:?}");
     }
 }
@@ -99,13 +99,13 @@ fn a_relative_plugins_folder_counts_from_the_file() {
 }
 
 #[test]
-fn without_any_home_the_user_is_told_what_to_pass() {
+fn without_a_home_the_error_names_the_flag_to_pass() {
     let error = Config::load(&Overrides::default(), &BTreeMap::new()).unwrap_err();
     assert!(error.to_string().contains("--home DIR"));
 }
 
 #[test]
-fn a_home_that_is_no_absolute_path_is_none() {
+fn a_home_that_is_not_an_absolute_path_is_ignored() {
     for home in ["", "relative", "."] {
         let environment = BTreeMap::from([("HOME", OsString::from(home))]);
         let loaded = Config::load(&Overrides::default(), &environment);
@@ -243,16 +243,22 @@ fn the_bounds_of_tool_calls_are_those_of_the_file() {
 
 #[test]
 fn bounds_of_tool_calls_that_cannot_be_meant_are_refused() {
-    for (setting, told) in [
-        ("max_parallel = 0", "`tools.max_parallel` is `0`; it takes 1 to 1024"),
+    for (setting, expected) in [
+        (
+            "max_parallel = 0",
+            "`tools.max_parallel` is `0`; it must be from 1 to 1024",
+        ),
         (
             "max_parallel = 1025",
-            "`tools.max_parallel` is `1025`; it takes 1 to 1024",
+            "`tools.max_parallel` is `1025`; it must be from 1 to 1024",
         ),
-        ("max_queue = 65537", "`tools.max_queue` is `65537`; it takes 0 to 65536"),
+        (
+            "max_queue = 65537",
+            "`tools.max_queue` is `65537`; it must be from 0 to 65536",
+        ),
     ] {
         let error = with_file(&format!("[tools]\n{setting}"), Overrides::default()).unwrap_err();
-        assert_eq!(error.to_string(), told);
+        assert_eq!(error.to_string(), expected);
     }
     for setting in ["max_parallel = -1", "max_queue = \"many\"", "max_queue = 1.5"] {
         let error = with_file(&format!("[tools]\n{setting}"), Overrides::default());
@@ -282,15 +288,15 @@ fn limits_are_those_of_the_file() {
 
 #[test]
 fn limits_that_cannot_be_meant_are_refused() {
-    for (text, told) in [
-        ("fuel = 0", "`tools.fuel` is `0`; it takes 1 to 50000000000"),
+    for (text, expected) in [
+        ("fuel = 0", "`tools.fuel` is `0`; it must be from 1 to 50000000000"),
         (
             "max_timeout_ms = 300001",
-            "`tools.max_timeout_ms` is `300001`; it takes 1 to 300000",
+            "`tools.max_timeout_ms` is `300001`; it must be from 1 to 300000",
         ),
         (
             "a.output_bytes = 4194305",
-            "`tools.a.output_bytes` is `4194305`; it takes 1 to 4194304",
+            "`tools.a.output_bytes` is `4194305`; it must be from 1 to 4194304",
         ),
         (
             "fuel = 3\nmax_fuel = 2",
@@ -298,17 +304,17 @@ fn limits_that_cannot_be_meant_are_refused() {
         ),
         (
             "No.fuel = 2",
-            "`[tools.No]` is for no tool: a name has lower-case letters, digits, `_` and `-`, and starts with a letter",
+            "`[tools.No]` does not name a tool: a name consists of lower-case letters, digits, `_` and `-`, and starts with a letter",
         ),
     ] {
         let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
-        assert_eq!(error.to_string(), told);
+        assert_eq!(error.to_string(), expected);
     }
 }
 
 #[test]
 fn a_misspelt_setting_of_tools_is_named_with_its_line() {
-    for (text, told) in [
+    for (text, expected) in [
         (
             "max_paralel = 3",
             "line 2, column 15: invalid type: integer `3`, expected a table with the limits of a tool, since no setting has \
@@ -324,8 +330,8 @@ fn a_misspelt_setting_of_tools_is_named_with_its_line() {
         ),
     ] {
         let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
-        let told_of = std::error::Error::source(&error).unwrap().to_string();
-        assert_eq!(told_of, told);
+        let error = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(error, expected);
     }
 }
 
@@ -432,7 +438,7 @@ fn a_key_of_the_environment_does_not_go_where_a_flag_points() {
 }
 
 #[test]
-fn a_variable_of_the_environment_that_is_blank_says_nothing() {
+fn a_blank_environment_variable_is_ignored() {
     let blank = |text: &str, from_environment: &[&'static str]| Overrides {
         model: Some(text.to_owned()),
         base_url: Some(text.to_owned()),
@@ -461,7 +467,7 @@ fn provider(model: &str) -> &str {
 }
 
 #[test]
-fn what_looks_like_a_key_is_no_name_of_a_variable() {
+fn a_value_that_looks_like_a_key_is_not_a_variable_name() {
     let load = |name: &str| {
         let text = format!("[providers.openai]\napi_key_env = \"{name}\"");
         with_file(&text, Overrides::default())

@@ -1,4 +1,4 @@
-//! `[tools]`: how many calls of tools there may be at a time, and what each of them may use.
+//! `[tools]`: limits on tool calls.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{ConfigError, within};
 
-/// `[tools]`. A key that is none of its own is the name of a tool, whose table has the limits of its calls.
+/// The table `[tools]`. A key that is not a setting is the name of a tool, whose table has the limits of its calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSettings {
-    /// How many calls there may be at a time.
+    /// Limits on the number of calls.
     pub bounds: ToolBounds,
-    /// What each may use.
+    /// Limits of each call.
     pub limits: LimitPolicy,
 }
 
-/// How many calls of tools there may be at a time, over all runs of the host.
+/// Limits on the number of tool calls over all runs of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolBounds {
-    /// Calls that run, at least 1 and at most [`MAX_PARALLEL`](Self::MAX_PARALLEL).
+    /// Maximum number of running calls, from 1 to [`MAX_PARALLEL`](Self::MAX_PARALLEL).
     pub max_parallel: usize,
-    /// Calls that wait for one of them to end, at most [`MAX_QUEUE`](Self::MAX_QUEUE); the next one is refused.
+    /// Maximum number of waiting calls, up to [`MAX_QUEUE`](Self::MAX_QUEUE). Further calls are refused.
     pub max_queue: usize,
 }
 
 impl ToolBounds {
-    /// More calls than this gain nothing on any machine: each takes memory of its own.
+    /// Maximum of `max_parallel`. More calls do not help on any machine, and each takes memory.
     pub const MAX_PARALLEL: usize = 1_024;
-    /// More calls than this wait for longer than anybody does.
+    /// Maximum of `max_queue`. More calls would wait too long to be useful.
     pub const MAX_QUEUE: usize = 65_536;
 }
 
 impl Default for ToolBounds {
-    /// Those of [`SystemConfig`].
+    /// Returns the defaults of [`SystemConfig`].
     fn default() -> Self {
         let SystemConfig {
             max_parallel, queue, ..
@@ -49,7 +49,7 @@ impl Default for ToolBounds {
 }
 
 impl ToolSettings {
-    /// The settings, if every number is within its bounds and every table is for a tool.
+    /// Returns the settings if every number is in range and every table names a tool.
     pub(super) fn checked(self) -> Result<Self, ConfigError> {
         let ToolBounds {
             max_parallel,
@@ -88,7 +88,7 @@ impl ToolSettings {
         Ok(())
     }
 
-    /// Reads the value of `key`. Gives false for one that is none of the table's own.
+    /// Reads the value of `key`. Returns false if `key` is not a setting of the table.
     fn read_own<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "max_parallel" => self.bounds.max_parallel = map.next_value()?,
@@ -108,13 +108,13 @@ impl ToolSettings {
     }
 }
 
-/// The place of the limit that is set by `key`.
+/// Returns the field of the limit that `key` sets.
 fn place<'a>(limits: &'a mut LimitOverrides, key: &str) -> Option<&'a mut Option<u64>> {
     let limit = SettableLimit::ALL.iter().find(|limit| limit.setting == key)?;
     Some(limit.place(limits))
 }
 
-/// A limit of nothing would end every call.
+/// Checks that no limit is 0, which would end every call.
 fn check_limits(prefix: &str, limits: LimitOverrides) -> Result<(), ConfigError> {
     SettableLimit::ALL.iter().try_for_each(|limit| match limit.of(limits) {
         Some(value) => within(&format!("{prefix}{}", limit.setting), value, 1, limit.maximum),
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for ToolsTable {
     }
 }
 
-/// `[tools.NAME]`
+/// A table `[tools.NAME]`.
 struct OneTool(LimitOverrides);
 
 impl<'de> Deserialize<'de> for OneTool {
@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for OneToolTable {
 }
 
 impl Serialize for ToolSettings {
-    /// What is in effect, with the keys of the file.
+    /// Writes the settings in effect, with the keys of the file.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("max_parallel", &self.bounds.max_parallel)?;

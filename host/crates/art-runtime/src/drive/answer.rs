@@ -1,4 +1,4 @@
-//! What comes of a question.
+//! The answer to a question.
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use art_core::pes::TodoItem;
 use art_core::usage::Usage;
 use art_tools::CallEnding;
 
-/// What one tool call cost, for the table at the end.
+/// Usage of one tool call, for tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallCost {
-    /// The step of the plan.
+    /// Identifier of the step of the plan.
     pub item_id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// How the call ended.
     pub ending: CallEnding,
-    /// What it used.
+    /// Usage of the call.
     pub usage: Usage,
 }
 
-/// The answer to a question, and the run that led to it. As a text it is what a person reads.
+/// The answer to a question, and the report of its run. It displays as its text.
 #[derive(Debug)]
 pub struct Answer {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// The answer and how the run ended.
+    /// Report of the run.
     pub report: RunReport,
     /// The tool calls in the order in which they ended.
     pub calls: Vec<CallCost>,
-    /// How often the watcher panicked. It hears nothing after the first time, so this is 0 or 1.
+    /// Number of panics of the watcher. It is not called again after the first, so this is 0 or 1.
     pub watcher_panics: u32,
 }
 
 impl Answer {
-    /// Returns what a person reads: the answer, or why there is none.
+    /// Returns the text for a person: the answer, or why there is none.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.report.response.response.content
@@ -54,7 +54,7 @@ impl Answer {
         self.report.own_items()
     }
 
-    /// Returns the files that the tools left; their bytes are in the store.
+    /// Returns the files that the tools produced. Their content is in the store.
     #[must_use]
     pub fn files(&self) -> &[RunFile] {
         &self.report.files

@@ -1,10 +1,10 @@
-//! What time it is.
+//! The clock.
 
 use art_core::Timestamp;
 use art_store::Clock;
 use art_store::clock::SystemClock;
 
-/// Returns the time of the machine, in milliseconds since the Unix epoch.
+/// Returns the current time, in milliseconds since the Unix epoch.
 pub(crate) fn now() -> Timestamp {
     SystemClock.now()
 }

@@ -1,4 +1,4 @@
-//! What the store keeps of a run.
+//! Writes and reads the journal of a run, and publishes effects.
 
 use art_agent::{Effect, RunEvent, RunReport};
 use art_core::conversation::ConversationMessage;
@@ -21,7 +21,7 @@ pub(super) async fn append(
     Ok(())
 }
 
-/// The events of a run, oldest first.
+/// Returns the events of a run, oldest first.
 pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunEvent>, RuntimeError> {
     let entries = store.read_journal(trace_id).await?;
     let events = entries.into_iter().map(|entry| serde_json::from_value(entry.payload));
@@ -29,7 +29,7 @@ pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunE
     events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
 }
 
-/// Stores what an event in the journal leads to. Done twice it does no harm: at most an observation is there twice.
+/// Publishes the effects of an event in the journal. Doing it twice at most stores an observation twice.
 pub(crate) async fn publish(
     store: &dyn Store,
     thread_id: &str,
@@ -43,21 +43,21 @@ pub(crate) async fn publish(
                 *version = Some(store.save_state(thread_id, data, *version).await?);
             }
             Effect::Observe(observation) => drop(store.record(observation).await?),
-            Effect::Say(message) => say(store, thread_id, message).await?,
+            Effect::AddMessage(message) => add_message(store, thread_id, message).await?,
         }
     }
     Ok(())
 }
 
-/// The identifiers of a run's messages are fixed, so one that is there was said before a crash.
-async fn say(store: &dyn Store, thread_id: &str, message: ConversationMessage) -> Result<(), RuntimeError> {
+/// Adds a message to a conversation. Its identifier is fixed, so a message that exists already was added before a crash.
+async fn add_message(store: &dyn Store, thread_id: &str, message: ConversationMessage) -> Result<(), RuntimeError> {
     match store.append_messages(thread_id, vec![message]).await {
         Ok(()) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Ends a run as its report says.
+/// Ends a run in the store with the status of its report.
 pub(crate) async fn end(store: &dyn Store, trace_id: &str, report: &RunReport) -> Result<(), RuntimeError> {
     let metadata = &report.response.metadata;
     let summary = json!({"metadata": metadata, "answer": report.response.response.content});

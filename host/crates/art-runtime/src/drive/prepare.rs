@@ -1,4 +1,4 @@
-//! What a run begins with.
+//! Collects everything that a run starts with.
 
 use art_agent::RunStart;
 use art_core::agent::{AgentProps, ThreadConfig};
@@ -14,13 +14,13 @@ use crate::config::Config;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
-/// Messages of a conversation that a model is shown when its settings say nothing.
+/// Maximum number of earlier messages that a model is shown, unless the thread sets another.
 const HISTORY: usize = 20;
-/// Bytes of JSON that these messages may have together: they are in the first entry of the journal, beside the attachments
-/// of the question and what earlier runs left.
+/// Maximum size of these messages as JSON, in bytes. They share the first entry of the journal with the attachments of
+/// the question and the state of the thread.
 const HISTORY_BYTES: usize = 512 << 10;
 
-/// Finds or makes the thread and gathers what the run begins with, and the version of the state that it goes on from.
+/// Finds or creates the thread. Returns everything that the run starts with, and the version of the thread's state.
 pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
     let thread = open_thread(runtime, question.thread_id).await?;
     let history = history(runtime, &thread).await?;
@@ -36,16 +36,16 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
         tools: runtime.tools.registry().available(|name| thread.config.enables(name)),
         history,
         prior,
-        ..of_model(&runtime.model_info()?, props)
+        ..start_for_model(&runtime.model_info()?, props)
     };
     Ok((
-        joined(&runtime.config, thread.config, question.settings, start),
+        merge_settings(&runtime.config, thread.config, question.settings, start),
         version,
     ))
 }
 
-/// A start with what is known of the model.
-pub(crate) fn of_model(model: &ModelInfo, props: AgentProps) -> RunStart {
+/// Returns a start with the properties of the model.
+pub(crate) fn start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart {
     RunStart {
         context: model.context,
         vision: model.capabilities.contains(&ModelCapability::Vision),
@@ -54,9 +54,9 @@ pub(crate) fn of_model(model: &ModelInfo, props: AgentProps) -> RunStart {
     }
 }
 
-/// `start` with what is set for the instance, the thread and the call: the higher level wins field by field, and the
-/// system prompts of all levels are joined, that of the instance first.
-pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
+/// Returns `start` with the settings of the instance, the thread and the call. Higher levels take precedence field by
+/// field; the system prompts of all levels are joined, beginning with that of the instance.
+pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
     let execution = thread.execution_config.unwrap_or_default();
     let persona = call.persona.over(thread.persona.unwrap_or_default());
     let system_prompts = [
@@ -75,8 +75,8 @@ pub(crate) fn joined(instance: &Config, thread: ThreadConfig, call: CallSettings
     }
 }
 
-/// The thread of that identifier, which must exist, or a new one that may use every tool. Its model is that of the host now;
-/// the rest of its settings stays.
+/// Returns the thread `thread_id`, which must exist, or a new one in which all tools are enabled. Its model becomes the
+/// model in use; its other settings stay.
 async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thread, RuntimeError> {
     let Some(id) = thread_id else {
         let id = id::ordered();
@@ -117,7 +117,7 @@ async fn history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationM
     Ok(recent(runtime.store.list_messages(&thread.id, options).await?))
 }
 
-/// The last messages, as many as fit.
+/// Returns the last messages, as many as fit.
 fn recent(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
     let mut left = Some(HISTORY_BYTES);
     let fit = messages.iter().rev().take_while(|message| {

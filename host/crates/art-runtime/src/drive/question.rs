@@ -1,20 +1,20 @@
-//! What is asked.
+//! A question and its settings.
 
 use art_core::agent::{ExecutionOverrides, QueryAttachment};
 use art_core::prompt::{AgentPersona, SystemPromptOverride};
 
 use crate::error::RuntimeError;
 
-/// A question and where it belongs.
+/// A question, with its thread, attachments and settings.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// The question.
+    /// Text of the question.
     pub query: String,
-    /// Conversation to continue; none begins one.
+    /// Conversation to continue; none starts a new one.
     pub thread_id: Option<String>,
-    /// Files that come with it.
+    /// Files of the question.
     pub attachments: Vec<QueryAttachment>,
-    /// What is set for this question alone.
+    /// Settings of this question alone.
     pub settings: CallSettings,
 }
 
@@ -34,20 +34,20 @@ impl From<String> for Question {
 }
 
 impl Question {
-    /// Characters that a question may have. What is longer belongs into an attachment, which only tools read whole.
+    /// Maximum length of a question in characters. Longer text belongs in an attachment, which tools can read whole.
     pub const MAX_CHARS: usize = 8_000;
 
-    /// Asks in the conversation `thread_id`, which the [`Answer`](super::Answer) to an earlier question names.
+    /// Continues the conversation `thread_id`, which the [`Answer`](super::Answer) to an earlier question names.
     #[must_use]
     pub fn in_thread(mut self, thread_id: impl Into<String>) -> Self {
         self.thread_id = Some(thread_id.into());
         self
     }
 
-    /// Refuses a question that is too long for any model to plan in time.
+    /// Checks the length of a question.
     ///
     /// # Errors
-    /// When it has more than [`Question::MAX_CHARS`] characters.
+    /// Fails if it has more than [`Question::MAX_CHARS`] characters.
     pub(crate) fn check(query: &str) -> Result<(), RuntimeError> {
         let chars = query.chars().count();
         if chars <= Self::MAX_CHARS {
@@ -60,15 +60,15 @@ impl Question {
     }
 }
 
-/// What a question sets for itself, over what its thread and the configuration say.
+/// Settings of one question, which take precedence over those of its thread and the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct CallSettings {
-    /// How hard the run may try.
+    /// Limits of the run.
     pub execution: ExecutionOverrides,
-    /// Who the agent is.
+    /// Name and guidance of the agent.
     pub persona: AgentPersona,
-    /// Joined after those of the thread and the configuration.
+    /// System prompt, which follows those of the configuration and the thread.
     pub system_prompt: Option<SystemPromptOverride>,
-    /// The panic of a watcher is the panic of the run, for tests of watchers.
+    /// Whether a panic of the watcher becomes a panic of the run, for tests of watchers.
     pub strict_watcher: bool,
 }

@@ -23,9 +23,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::config::{Config, Overrides, ToolBounds};
-use crate::recover::end_leftovers;
+use crate::recover::end_unfinished_runs;
 
-/// A host with one tool, the function `run`, which counts the people of a city.
+/// Returns a runtime with one tool, the function `run`, which counts the people of a city.
 fn host_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
 where
     F: Future<Output = Ending> + Send + 'static,
@@ -113,14 +113,14 @@ async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     assert_eq!(observed.len(), 1);
 }
 
-/// What the journal has of a run, oldest first.
+/// Returns the entries of the journal of a run, oldest first.
 async fn journal(runtime: &Runtime, trace_id: &str) -> Vec<Value> {
     let entries = runtime.store.read_journal(trace_id).await.unwrap();
     entries.into_iter().map(|entry| entry.payload).collect()
 }
 
 #[tokio::test]
-async fn what_tools_gave_before_their_run_was_cancelled_is_taken_in_before_its_end() {
+async fn results_from_before_a_cancellation_are_applied_first() {
     let plan = [scripted::one_step(), scripted::calls(&["one", "gives_up"])];
     let (_home, runtime) = scripted::scripted(plan);
     let cancel = CancellationToken::new();
@@ -185,7 +185,7 @@ async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
     assert_eq!(endings, ["success", "busy"]);
 }
 
-/// A question with a file that no journal takes.
+/// Returns a question with a file that is too large for a journal.
 fn too_large() -> Question {
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
@@ -200,7 +200,7 @@ fn too_large() -> Question {
 }
 
 #[tokio::test]
-async fn a_question_that_the_store_refuses_is_no_part_of_the_conversation() {
+async fn a_question_that_the_store_refuses_is_not_in_the_conversation() {
     let (_home, runtime) = counted();
     assert!(ask(&runtime, too_large(), CancellationToken::new()).await.is_err());
     let runs = runtime.store.list_runs(RunFilter::default()).await.unwrap();
@@ -218,7 +218,7 @@ async fn of_a_long_conversation_a_run_begins_with_the_end() {
         ..NewThread::default()
     };
     runtime.store.create_thread(new).await.unwrap();
-    // Twice as long in JSON, so that two of them are too much.
+    // Twice as long in JSON, so that two of them exceed the limit.
     for begins in ["a", "b", "c"] {
         let text = format!("{begins}{}", "\"".repeat(150_000));
         let message = ConversationMessage {
@@ -241,7 +241,7 @@ async fn of_a_long_conversation_a_run_begins_with_the_end() {
 }
 
 #[tokio::test]
-async fn a_question_has_a_highest_length_and_one_that_is_longer_leaves_nothing_behind() {
+async fn a_question_that_is_too_long_is_refused_before_anything_is_stored() {
     let (_home, runtime) = counted();
     let asked = |chars: usize| {
         let question = Question {
@@ -306,7 +306,7 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
     assert_eq!(kept, expected);
 }
 
-/// Asks in a new thread that may use the tools of these names.
+/// Asks in a new thread that enables these tools.
 async fn ask_with(runtime: &Runtime, tools: &[&str]) -> Answer {
     let config = ThreadConfig {
         enabled_tools: tools.iter().map(|name| (*name).to_owned()).collect(),
@@ -326,7 +326,7 @@ async fn ask_with(runtime: &Runtime, tools: &[&str]) -> Answer {
 }
 
 #[tokio::test]
-async fn a_new_thread_says_in_so_many_words_that_it_may_use_every_tool() {
+async fn a_new_thread_enables_all_tools_explicitly() {
     let (_home, runtime) = counted();
     let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let thread = runtime.store.get_thread(&answered.thread_id).await.unwrap().unwrap();
@@ -337,12 +337,12 @@ fn status(report: &RunReport) -> RunStatus {
     report.response.metadata.status
 }
 
-/// Whether the plan had something to do for this question.
+/// Returns whether the plan has a step for this question.
 fn has_items(report: &RunReport) -> bool {
     report.own_items().next().is_some()
 }
 
-// X4, T4
+// X4, T4: lists of tools that cannot be read.
 #[tokio::test]
 async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
     for (tools, has_tool) in [
@@ -367,7 +367,7 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
     }
 }
 
-/// How the calls of a run ended whose first one sets the tools of its thread to `left`.
+/// Returns how the calls of a run ended whose first call sets the enabled tools of its thread to `left`.
 async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
     let (_home, runtime) = scripted::scripted([
         scripted::one_step(),
@@ -391,7 +391,7 @@ async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
     answered.calls.iter().map(|call| call.ending.as_str()).collect()
 }
 
-// S004
+// S004: enabled tools are read at each call.
 #[tokio::test]
 async fn a_tool_that_is_taken_away_while_a_run_goes_is_refused_at_its_next_call() {
     assert_eq!(endings_with(&["one"]).await, ["success", "success"]);
@@ -416,13 +416,13 @@ async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
     let run = runtime.store.get_run(&answered.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Partial);
     let store = stopped(&runtime, &answered).await;
-    end_leftovers(&store).await.unwrap();
+    end_unfinished_runs(&store).await.unwrap();
     let recovered = store.get_run(&answered.trace_id).await.unwrap().unwrap();
     assert_eq!((recovered.status, recovered.summary), (run.status, run.summary));
 }
 
 #[tokio::test]
-async fn a_later_question_without_a_tool_is_told_from_one_with() {
+async fn a_later_question_without_a_tool_has_no_results() {
     let (_home, runtime) = counted();
     let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let question = Question {
@@ -491,7 +491,7 @@ async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
 }
 
 #[test]
-fn a_run_knows_what_its_model_can_do() {
+fn a_run_records_the_capabilities_of_its_model() {
     let engine = crate::compose::open_engine(&Config::default()).unwrap();
     for (name, vision, native_tools) in [
         ("embedded", false, false),
@@ -499,12 +499,12 @@ fn a_run_knows_what_its_model_can_do() {
         ("openai", true, true),
     ] {
         let model = engine.describe(&engine.resolve(name).unwrap()).unwrap();
-        let start = prepare::of_model(&model, AgentProps::default());
+        let start = prepare::start_for_model(&model, AgentProps::default());
         assert_eq!((start.vision, start.native_tools), (vision, native_tools), "{name}");
     }
 }
 
-/// The thread and the journal of a run as they are when the host stops before it publishes anything.
+/// Returns the thread and the journal of a run whose process stopped before it published anything.
 async fn stopped(runtime: &Runtime, answered: &Answer) -> MemoryStore {
     let (thread_id, trace_id) = (answered.thread_id.clone(), answered.trace_id.clone());
     let store = MemoryStore::new();
@@ -533,7 +533,7 @@ async fn an_answer_that_a_stopped_host_did_not_publish_is_published_by_the_next(
     let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let store = stopped(&runtime, &answered).await;
     let answer = answered.report.response.response;
-    end_leftovers(&store).await.unwrap();
+    end_unfinished_runs(&store).await.unwrap();
     let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Success);
     let messages = store
@@ -550,7 +550,7 @@ async fn an_answer_that_was_published_is_not_published_twice() {
     let store = stopped(&runtime, &answered).await;
     let answer = answered.report.response.response;
     store.append_messages(&answered.thread_id, vec![answer]).await.unwrap();
-    end_leftovers(&store).await.unwrap();
+    end_unfinished_runs(&store).await.unwrap();
     let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Success);
 }

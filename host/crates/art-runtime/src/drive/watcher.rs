@@ -1,4 +1,4 @@
-//! What a program may hear of a run while it goes on.
+//! The interface through which a program follows a run.
 
 use art_agent::{ActionId, RunView};
 use art_core::error::{ArtError, ModelError};
@@ -13,76 +13,76 @@ use super::answer::CallCost;
 /// A piece of a model's reply, as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Streamed<'a> {
-    /// The call of the model, as a span.
+    /// Span of the model call.
     pub span: &'a SpanContext,
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: &'a str,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: &'a str,
-    /// Provider of the model that is asked.
+    /// Provider of the model.
     pub provider: &'a str,
-    /// The call of the model that the piece belongs to; a run may have several at a time.
+    /// Number of the model call. A run may have several open calls.
     pub call: ActionId,
-    /// Phase of the run that asked.
+    /// Phase of the run.
     pub phase: Phase,
-    /// Step of the plan that asked, in the execution phase.
+    /// Step of the plan; absent in other phases than execution.
     pub step: Option<&'a StepContext>,
     /// The piece.
     pub event: &'a StreamEvent,
 }
 
-/// Watches nothing.
+/// A watcher that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
 impl Watcher for Unwatched {}
 
-/// Follows a run while it goes on (C76). Every method may be left out; each is called on the task of the run, which waits
-/// for it, so what it does should be short. A watcher that panics hears nothing more, and the run goes on (X10): see
-/// [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
+/// Follows a run in progress (C76). Every method is optional. Methods are called on the task of the run, which waits
+/// for them, so they should return quickly. After a panic the watcher is not called again, and the run continues (X10):
+/// see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
 /// [`CallSettings`](super::CallSettings) for tests of watchers.
 ///
-/// A run is the root span of a trace with the digits of the run's identifier; each call of a model or a tool is a child of
-/// the root, with the same span at its beginning and its end. The order is: `run_started`, then for each call of a model
-/// `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each call of a tool `tool_called`,
-/// `tool_progressed` as often as there is news, and `tool_returned`; `run_failed` if there is no answer because of an error;
-/// and `run_ended`. Calls that go on at the same time are told of as they begin and end. All calls of a reply have ended
-/// before its step asks the model again. Each is told once, whatever the number of retries, which are pieces of the stream.
+/// A run is the root span of a trace with the digits of the run's identifier. Each model call or tool call is a child
+/// of the root, with the same span at its start and its end. The order is: `run_started`; for each model call
+/// `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`,
+/// `tool_progressed` for each progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and
+/// `run_ended`. The events of concurrent calls are interleaved. All calls of a reply end before the next model call of
+/// the same step. Retries do not start a call; they are pieces of the stream.
 ///
-/// A call of a model that is dropped because its run ended has no end, nor has a tool that did not stop when its run was
-/// cancelled; a watcher that keeps open spans closes them in `run_ended`.
+/// A model call that is dropped when its run ends has no end event, and neither has a tool that did not stop when its
+/// run was cancelled. A watcher that keeps open spans closes them in `run_ended`.
 pub trait Watcher: Send {
-    /// Something changed.
+    /// The state of the run changed.
     fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
 
-    /// The run begins with this question.
+    /// The run started with this question.
     fn run_started(&mut self, _span: &SpanContext, _query: &str) {}
 
-    /// A model is asked.
+    /// A model call started.
     fn model_called(&mut self, _span: &SpanContext, _model: &RuntimeProviderConfig, _request: &ModelRequest) {}
 
-    /// A model gave a piece of its reply. It is not in the journal yet: the journal gets the whole reply, once.
+    /// A model sent a piece of its reply. It is not in the journal yet, which stores the reply once it is complete.
     fn stream(&mut self, _piece: &Streamed<'_>) {}
 
-    /// A model replied; its usage is in the metadata of the reply.
+    /// A model call ended with a reply, whose metadata contains the usage.
     fn model_replied(&mut self, _span: &SpanContext, _reply: &ModelReply) {}
 
-    /// A model did not reply, after all retries. The run may have an answer all the same.
+    /// A model call failed after all retries. The run may still have an answer.
     fn model_failed(&mut self, _span: &SpanContext, _error: &ModelError) {}
 
-    /// A tool runs. A call that does not get so far, such as one of a tool that does not exist or with arguments that are
-    /// not valid, is neither told of here nor in `tool_returned`; the model is told why, and an observation is stored.
+    /// A tool call started. A call that never starts, for example because the tool does not exist or the arguments are
+    /// invalid, is reported neither here nor in `tool_returned`. The model gets an error, and an observation is stored.
     fn tool_called(&mut self, _span: &SpanContext, _call: &ParsedToolCall) {}
 
-    /// A tool that runs said how far it is, in its own words; at most ten times a second for each call. It is in no journal.
+    /// A running tool reported its progress, at most ten times a second for each call. No journal contains it.
     fn tool_progressed(&mut self, _span: &SpanContext, _progress: &ToolProgress) {}
 
-    /// A tool that ran has ended, in whatever way: its result, what it used, and how it ended.
+    /// A tool call ended. The report has its result, its usage, and how it ended.
     fn tool_returned(&mut self, _span: &SpanContext, _report: &ToolReport) {}
 
-    /// The run failed as a whole; `run_ended` follows.
+    /// The run failed. `run_ended` follows.
     fn run_failed(&mut self, _span: &SpanContext, _error: &ArtError) {}
 
-    /// The run ended, with an answer or with the text that stands in its place. Nothing follows.
+    /// The run ended, with the answer or the text that replaces it. No other call follows.
     fn run_ended(&mut self, _span: &SpanContext, _answer: &str) {}
 }

@@ -1,10 +1,10 @@
-//! What is under way: the open steps of a run, and how they are done.
+//! Carries out the open actions of a run.
 
 mod ask;
 mod batch;
 mod enabled;
-mod kept;
-pub(super) mod progress;
+pub(super) mod event;
+mod files;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use futures_util::stream::{BoxStream, SelectAll};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::CallCost;
-use super::watched::Watched;
+use super::notifier::Notifier;
 use crate::runtime::Runtime;
 use enabled::ToolsOfThread;
-use progress::WorkEvent;
+use event::WorkEvent;
 
-/// How long calls that were cancelled may take until they have ended.
+/// Time that cancelled calls have to end.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// The steps that were begun and have not ended. Calls of tools are apart, because they must not be dropped: what they did
+/// The actions in progress. Tool calls are separate from model calls, because they must not be dropped: what they did
 /// has to be recorded.
 pub(super) struct Work<'a> {
     runtime: &'a Runtime,
     scope: CallScope,
     begun: BTreeSet<ActionId>,
-    /// Polled when the driver is ready for the next piece, so nothing is buffered here.
+    /// Polled only when the driver is ready for the next piece, so nothing is buffered here.
     models: SelectAll<BoxStream<'static, WorkEvent>>,
     tools: SelectAll<BoxStream<'a, WorkEvent>>,
 }
@@ -54,15 +54,15 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Begins every open step that has not begun. A model's call has begun with this; a tool's is told of when it runs.
-    pub(super) fn begin(&mut self, run: &Run, watched: &mut Watched<'_>) {
+    /// Starts every open action that was not started yet.
+    pub(super) fn begin(&mut self, run: &Run, notifier: &mut Notifier<'_>) {
         for id in run.open_actions() {
             if !self.begun.insert(id) {
                 continue;
             }
             match run.action(id) {
                 Some(Action::CallModel { id, request, .. }) => {
-                    watched.model_called(id, &request);
+                    notifier.model_called(id, &request);
                     self.models.push(ask::ask(self.runtime, id, *request));
                 }
                 Some(Action::CallTools {
@@ -80,7 +80,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The next piece, or the next step that ends; none when nothing is under way.
+    /// Waits for the next event. Returns `None` if no action is in progress.
     pub(super) async fn next(&mut self) -> Option<WorkEvent> {
         tokio::select! {
             Some(progress) = self.models.next(), if !self.models.is_empty() => Some(progress),
@@ -89,9 +89,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Cancels what is under way and waits until the tools have ended; gives what came of their steps, and what their calls
-    /// cost.
-    pub(super) async fn drain(&mut self, watched: &mut Watched<'_>) -> Vec<(RunEvent, Vec<CallCost>)> {
+    /// Cancels all actions and waits until the tool calls have ended. Returns their events and their costs.
+    pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<(RunEvent, Vec<CallCost>)> {
         self.scope.cancel.cancel();
         self.models.clear();
         let mut steps = Vec::new();
@@ -99,14 +98,14 @@ impl<'a> Work<'a> {
             while let Some(progress) = self.tools.next().await {
                 match progress {
                     WorkEvent::Ended(event, costs) => steps.push((*event, costs)),
-                    WorkEvent::Call(progress) => watched.tool(&progress),
+                    WorkEvent::ToolProgress(progress) => notifier.tool(&progress),
                     WorkEvent::Piece { .. } => {}
                 }
             }
         };
         if tokio::time::timeout(DRAIN, ended).await.is_err() {
             tracing::warn!("tool calls did not end when they were cancelled, so they are not recorded");
-            // Nobody waits for them once more.
+            // Do not wait for them a second time.
             self.tools.clear();
         }
         steps

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 
 use super::*;
 use crate::direct::{self, DirectTool};
+use crate::report::CallEnding;
 use crate::scope::{AskEnabled, EnabledTools};
 use crate::testing::{Bench, Memory, Scripted, answer, call, schema};
 

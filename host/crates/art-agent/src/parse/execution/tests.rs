@@ -24,7 +24,7 @@ fn native(arguments: &str) -> ModelReply {
     }
 }
 
-// A20, A21
+// A20, A21: names of call fields, and missing identifiers; JSON without a fence, content without calls, and prose.
 #[test]
 fn calls_with_arguments_are_read_raw_and_fenced() {
     let json = r#"{"toolCalls":[{"callId":"c1","toolName":"t","arguments":{"a":1}}]}"#;
@@ -33,7 +33,7 @@ fn calls_with_arguments_are_read_raw_and_fenced() {
     assert_eq!(read(&format!("Sure:\n```json\n{json}\n```")).calls, expected);
 }
 
-// A20
+// A20: names of call fields, and missing identifiers.
 #[test]
 fn parameters_are_arguments() {
     let reply = read(r#"{"toolCalls":[{"toolName":"t","parameters":{"a":1}}]}"#);
@@ -54,7 +54,7 @@ fn an_array_is_calls() {
     assert_eq!(read(r#"[{"toolName":"t"}]"#).calls.len(), 1);
 }
 
-// A21
+// A21: JSON without a fence, content without calls, and prose.
 #[test]
 fn content_without_calls_is_an_answer() {
     let reply = read(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
@@ -63,7 +63,7 @@ fn content_without_calls_is_an_answer() {
     assert_eq!(reply.calls, []);
 }
 
-// A21
+// A21: JSON without a fence, content without calls, and prose.
 #[test]
 fn prose_is_content() {
     let reply = read("The answer is [1] 42 {roughly}.");
@@ -72,11 +72,11 @@ fn prose_is_content() {
 }
 
 #[test]
-fn json_that_is_no_reply_is_content_as_it_stands() {
+fn json_that_is_not_a_reply_is_content() {
     assert_eq!(read(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
 }
 
-// A26
+// A26: malformed JSON and other shapes.
 #[test]
 fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     let reply = read(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
@@ -87,9 +87,9 @@ fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     );
 }
 
-// A26
+// A26: malformed JSON and other shapes.
 #[test]
-fn calls_that_are_no_array_are_reported() {
+fn calls_that_are_not_an_array_are_reported() {
     let reply = read(r#"{"toolCalls":{"toolName":"t"}}"#);
     assert_eq!(
         (reply.calls.len(), reply.problems[0].as_str()),
@@ -98,7 +98,7 @@ fn calls_that_are_no_array_are_reported() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_a_problem_of_the_call() {
+fn arguments_that_are_not_an_object_are_a_problem_of_the_call() {
     let reply = read(r#"{"toolCalls":[{"toolName":"t","arguments":[1]}]}"#);
     assert_eq!(
         reply.calls[0].problem.as_deref(),
@@ -106,9 +106,9 @@ fn arguments_that_are_no_object_are_a_problem_of_the_call() {
     );
 }
 
-// A26
+// A26: malformed JSON and other shapes.
 #[test]
-fn wrong_shapes_are_no_calls_whether_they_are_fenced_or_not() {
+fn values_of_other_shapes_are_not_calls() {
     for (json, problem) in [
         (r#"{"toolCalls":"t"}"#, "`toolCalls` has to be an array"),
         (r#"{"toolCalls":{"toolName":"t"}}"#, "`toolCalls` has to be an array"),
@@ -130,7 +130,7 @@ fn wrong_shapes_are_no_calls_whether_they_are_fenced_or_not() {
     }
 }
 
-// A27
+// A27: section headings of the older text form.
 #[test]
 fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     let expected = [RawCall::new(None, "t".to_owned(), json!({"a": 1}))];
@@ -142,7 +142,7 @@ fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     }
 }
 
-// A27, A26
+// A27, A26: section headings of the older text form; malformed JSON and other shapes.
 #[test]
 fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
     for text in [
@@ -158,7 +158,7 @@ fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
     assert!(broken.problems[0].starts_with("the JSON of the reply is not valid: "));
 }
 
-// A26
+// A26: malformed JSON and other shapes.
 #[test]
 fn broken_calls_are_reported_and_not_taken_for_an_answer() {
     for text in [r#"{"toolCalls":[{"toolName":}]}"#, "```json\n{\"toolCalls\":[{\n```"] {
@@ -180,7 +180,7 @@ fn calls_beyond_the_limit_are_reported() {
     assert_eq!(refused[0].arguments, json!({}));
     assert_eq!(
         refused[0].problem.as_deref(),
-        Some("not called: only the first 64 of the 66 calls of the reply were looked at")
+        Some("not called: only the first 64 of the 66 calls of the reply were read")
     );
     assert_eq!(reply.problems, Vec::<String>::new());
 }
@@ -209,7 +209,7 @@ fn no_call_of_a_cut_reply_is_sound() {
 }
 
 #[test]
-fn a_cut_reply_decides_nothing_and_what_is_left_of_its_json_is_no_content() {
+fn a_cut_reply_has_neither_a_decision_nor_content() {
     let text = |text: &str| ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -224,7 +224,7 @@ fn a_cut_reply_decides_nothing_and_what_is_left_of_its_json_is_no_content() {
 }
 
 #[test]
-fn the_state_of_a_provider_goes_with_its_own_calls_only_and_has_a_bound() {
+fn provider_state_is_bounded_and_kept_only_with_its_calls() {
     let state = |size: usize| ProviderState {
         wire: "w".to_owned(),
         content: json!("x".repeat(size)),
@@ -294,7 +294,7 @@ fn the_state_of_a_turn_goes_when_one_of_its_calls_does() {
 }
 
 #[test]
-fn native_arguments_that_are_no_json_are_a_problem_of_the_call() {
+fn native_arguments_that_are_not_json_are_a_problem_of_the_call() {
     let call = &execution(&native("{\"a\":")).calls[0];
     assert_eq!(
         call.problem.as_deref(),
@@ -307,7 +307,7 @@ fn empty_native_arguments_are_an_empty_object() {
     assert_eq!(execution(&native("")).calls[0].arguments, json!({}));
 }
 
-// A25
+// A25: markers before fences, and fences before braces.
 #[test]
 fn thoughts_with_braces_do_not_confuse() {
     let reply = read("<think>maybe {\"content\": 1}</think>{\"content\":\"42\"}");
@@ -317,7 +317,7 @@ fn thoughts_with_braces_do_not_confuse() {
     );
 }
 
-// A25
+// A25: markers before fences, and fences before braces.
 #[test]
 fn thoughts_with_markers_do_not_confuse() {
     let json = r#"{"content":"42"}"#;

@@ -13,7 +13,7 @@ fn problems(list: &Value) -> Vec<String> {
     plan(list).unwrap_err()
 }
 
-// A22
+// A22: fields of a plan that are kept.
 #[test]
 fn every_field_of_an_item_is_kept() {
     let items = items_of(&json!([{
@@ -33,7 +33,7 @@ fn every_field_of_an_item_is_kept() {
     assert_eq!(items, [expected]);
 }
 
-// A22
+// A22: fields of a plan that are kept.
 #[test]
 fn absent_fields_stay_absent() {
     let items = items_of(&json!([{"id": "a", "description": "do"}]));
@@ -45,7 +45,7 @@ fn absent_fields_stay_absent() {
     assert_eq!(items, [expected]);
 }
 
-// A24
+// A24: plans with both kinds of steps.
 #[test]
 fn mixed_steps_keep_their_dependencies() {
     let items = items_of(&json!([
@@ -137,7 +137,7 @@ fn braces_in_front_of_the_plan_are_skipped() {
     assert_eq!(draft.plan.as_deref(), Some("p"));
 }
 
-// A27
+// A27: section headings of the older text form.
 #[test]
 fn headings_in_any_case_and_spacing_are_a_plan() {
     let draft = planning("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
@@ -147,22 +147,22 @@ fn headings_in_any_case_and_spacing_are_a_plan() {
     assert_eq!(draft.items, None);
 }
 
-// A27
+// A27: section headings of the older text form.
 #[test]
 fn a_missing_heading_is_tolerated() {
     assert_eq!(planning("Plan: x").unwrap().title, None);
 }
 
-// A26
+// A26: malformed JSON and other shapes.
 #[test]
-fn text_without_structure_is_no_plan() {
+fn text_without_structure_is_not_a_plan() {
     assert_eq!(
         planning("hello there").unwrap_err(),
         ["there is no JSON with a plan in the reply"]
     );
 }
 
-// A26
+// A26: malformed JSON and other shapes.
 #[test]
 fn broken_json_is_named_with_its_fault() {
     let problems = planning("Plan: {\"todoList\": [}").unwrap_err();

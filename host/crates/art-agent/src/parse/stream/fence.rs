@@ -1,11 +1,11 @@
-//! Decides, character by character, whether a JSON fence may still be the end of a reply.
+//! Decides, character by character, whether a JSON fence can still be the end of a reply.
 
 use serde::de::IgnoredAny;
 
-/// The text after an opening fence, as far as it was read.
+/// The state of reading the text after an opening fence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fence {
-    /// Number of bytes that were read.
+    /// Number of bytes read.
     read: usize,
     state: State,
 }
@@ -15,18 +15,18 @@ enum State {
     /// Before the object.
     #[default]
     Before,
-    /// In the object, at this depth of brackets.
+    /// Inside the object, at this depth of brackets.
     Value { depth: usize },
-    /// In a string of the object.
+    /// Inside a string of the object.
     Text { depth: usize, escaped: bool },
-    /// After the object and this many backticks.
-    Behind { ticks: usize },
-    /// It is not an object that is followed only by the end of the fence.
+    /// After the object and this number of backticks.
+    After { ticks: usize },
+    /// The text is not an object followed by the end of the fence.
     Other,
 }
 
 impl Fence {
-    /// Number of bytes that were read.
+    /// Returns the number of bytes read.
     pub(super) const fn read(&self) -> usize {
         self.read
     }
@@ -40,15 +40,11 @@ impl Fence {
             }
             self.read += c.len_utf8();
             self.state = self.state.after(c);
-            // The object is parsed once, when its brackets are closed.
+            // Parse the object only once, when all its brackets are closed.
             if self.state == (State::Value { depth: 0 }) {
                 let value = inside.get(..self.read).unwrap_or_default().trim_start();
                 let sound = serde_json::from_str::<IgnoredAny>(value).is_ok();
-                self.state = if sound {
-                    State::Behind { ticks: 0 }
-                } else {
-                    State::Other
-                };
+                self.state = if sound { State::After { ticks: 0 } } else { State::Other };
             }
         }
         self.state != State::Other
@@ -66,14 +62,14 @@ impl State {
             (Self::Value { .. }, ':' | ',' | '+' | '-' | '.' | '0'..='9' | 'a'..='z' | 'E') => self,
             (Self::Value { .. }, ' ' | '\n' | '\r' | '\t') => self,
             (Self::Text { depth, escaped: false }, '"') => Self::Value { depth },
-            // JSON strings contain no control characters.
+            // JSON strings do not contain control characters.
             (Self::Text { .. }, '\0'..='\x1f') => Self::Other,
             (Self::Text { depth, escaped }, _) => Self::Text {
                 depth,
                 escaped: !escaped && c == '\\',
             },
-            (Self::Behind { ticks }, '`') if ticks < 3 => Self::Behind { ticks: ticks + 1 },
-            (Self::Behind { ticks: 0 | 3 }, _) if c.is_whitespace() => self,
+            (Self::After { ticks }, '`') if ticks < 3 => Self::After { ticks: ticks + 1 },
+            (Self::After { ticks: 0 | 3 }, _) if c.is_whitespace() => self,
             _ => Self::Other,
         }
     }

@@ -1,7 +1,7 @@
 //! Finds the answer in a streamed reply without thoughts, by the rules of [`crate::parse::answer`].
 
 use super::fence::Fence;
-use super::held::{Held, first_tag};
+use super::pending::{PendingText, first_tag};
 use crate::parse::answer::{visible, without_trailing_fence};
 
 const MAIN: &str = "<mainContent>";
@@ -9,42 +9,42 @@ const MAIN_END: &str = "</mainContent>";
 const METADATA: &str = "<uiMetadata>";
 const FENCE: &str = "```json";
 
-/// Characters, not counting white space, after which a reply without a tag counts as the answer itself.
+/// Number of characters, not counting white space, after which a reply without a tag counts as the answer itself.
 const DECIDED_AFTER: usize = 16;
 
-/// The section of a reply that its current end belongs to.
+/// The section of the reply that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// Before the first tag, in the first characters.
+    /// The first characters, before any tag.
     #[default]
     Start,
-    /// In text without a tag.
+    /// Text without a tag.
     Plain,
-    /// Behind `<mainContent>`.
+    /// After `<mainContent>`.
     Main,
-    /// Behind `<uiMetadata>`, with no `<mainContent>` before it.
+    /// After `<uiMetadata>`, without a `<mainContent>` before it.
     Metadata,
-    /// Behind the answer.
+    /// After the answer.
     End,
 }
 
-/// A reply so far.
+/// Finds the answer in the pieces of a reply.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tags {
+pub(super) struct AnswerFinder {
     place: Place,
-    held: Held,
-    /// Characters, not counting white space, while the place was still [`Place::Start`].
-    words: usize,
-    /// The fence at the beginning of the held text.
+    pending: PendingText,
+    /// Number of characters read in [`Place::Start`], not counting white space.
+    characters: usize,
+    /// The fence at the beginning of the pending text.
     fence: Fence,
-    /// Something other than white space was shown.
+    /// Whether anything except white space was shown.
     shown: bool,
 }
 
-impl Tags {
+impl AnswerFinder {
     /// Adds a piece and returns the text to show now.
     pub(super) fn push(&mut self, text: &str) -> String {
-        self.held.push(text);
+        self.pending.push(text);
         let mut shown = String::new();
         loop {
             let (place, before) = (self.place, shown.len());
@@ -57,9 +57,9 @@ impl Tags {
         }
     }
 
-    /// Ends the reply and returns the held text that is part of the answer.
+    /// Ends the reply and returns the pending text that is part of the answer.
     pub(super) fn finish(self) -> String {
-        let held = self.held.rest();
+        let held = self.pending.rest();
         match self.place {
             Place::Start => visible(held).to_owned(),
             Place::Plain if self.shown && without_trailing_fence(&format!("x{held}")).is_some() => String::new(),
@@ -74,80 +74,80 @@ impl Tags {
             Place::Start => self.start(),
             Place::Plain => self.plain(shown),
             Place::Main => self.main(shown),
-            Place::Metadata => match self.held.find(&[MAIN]) {
+            Place::Metadata => match self.pending.find(&[MAIN]) {
                 Ok((at, _)) => self.enter_main(at),
                 Err(end) => {
-                    self.held.take(end);
+                    self.pending.take(end);
                 }
             },
             Place::End => {
-                self.held.take(usize::MAX);
+                self.pending.take(usize::MAX);
             }
         }
     }
 
     fn start(&mut self) {
-        let looked = self.held.looked();
-        let found = self.held.find(&[MAIN]);
+        let searched = self.pending.searched();
+        let found = self.pending.find(&[MAIN]);
         let end = found.map_or_else(|end| end, |(at, _)| at);
-        let before = self.held.rest().get(looked..end).unwrap_or_default();
-        self.words += before.chars().filter(|c| !c.is_whitespace()).count();
+        let before = self.pending.rest().get(searched..end).unwrap_or_default();
+        self.characters += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
-            _ if self.words >= DECIDED_AFTER => self.enter(Place::Plain),
+            _ if self.characters >= DECIDED_AFTER => self.enter(Place::Plain),
             Ok((at, _)) => self.enter_main(at),
             Err(_) => {}
         }
     }
 
     fn plain(&mut self, shown: &mut String) {
-        match self.held.find(&[MAIN, METADATA, FENCE]) {
-            Err(end) => shown.push_str(self.held.take(end)),
+        match self.pending.find(&[MAIN, METADATA, FENCE]) {
+            Err(end) => shown.push_str(self.pending.take(end)),
             Ok((0, MAIN)) => self.enter_main(0),
             Ok((0, METADATA)) => self.enter(Place::Metadata),
             Ok((0, _)) if self.may_be_metadata() => {}
             Ok((0, tag)) => {
                 self.fence = Fence::default();
-                shown.push_str(self.held.take(tag.len()));
+                shown.push_str(self.pending.take(tag.len()));
             }
-            Ok((at, _)) => shown.push_str(self.held.take(at)),
+            Ok((at, _)) => shown.push_str(self.pending.take(at)),
         }
     }
 
-    /// Whether the fence at the beginning of the held text may still turn out to be the JSON at the end of the reply.
+    /// Returns whether the fence at the beginning of the pending text may still be the JSON at the end of the reply.
     fn may_be_metadata(&mut self) -> bool {
-        let inside = self.held.rest().get(FENCE.len()..).unwrap_or_default();
+        let inside = self.pending.rest().get(FENCE.len()..).unwrap_or_default();
         let new = inside.floor_char_boundary(self.fence.read().saturating_sub(MAIN.len()));
         let tag = first_tag(inside.get(new..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
-        // An answer that is nothing but a fence is the answer, and of several fences only the last is metadata.
+        // A reply that begins with a fence is itself the answer, and of several fences only the last can be metadata.
         self.shown && tag.is_none() && self.fence.may_be_last(inside)
     }
 
     fn main(&mut self, shown: &mut String) {
         loop {
-            let found = self.held.find(&[MAIN_END, METADATA]);
-            // Metadata ends the answer unless the closing tag follows.
-            let waits = self.held.rest().starts_with(METADATA);
+            let found = self.pending.find(&[MAIN_END, METADATA]);
+            // Hold the text back while it begins with metadata, which ends the answer unless the closing tag follows.
+            let waits = self.pending.rest().starts_with(METADATA);
             match found {
                 Ok((at, MAIN_END)) => {
-                    shown.push_str(self.held.take(at));
+                    shown.push_str(self.pending.take(at));
                     return self.enter(Place::End);
                 }
                 Ok((at, tag)) => {
-                    shown.push_str(if waits { "" } else { self.held.take(at) });
-                    self.held.pass(tag);
+                    shown.push_str(if waits { "" } else { self.pending.take(at) });
+                    self.pending.skip(tag);
                 }
-                Err(end) => return shown.push_str(if waits { "" } else { self.held.take(end) }),
+                Err(end) => return shown.push_str(if waits { "" } else { self.pending.take(end) }),
             }
         }
     }
 
     fn enter(&mut self, place: Place) {
         self.place = place;
-        self.held.look_again();
+        self.pending.restart_search();
     }
 
     fn enter_main(&mut self, at: usize) {
-        self.held.take(at + MAIN.len());
+        self.pending.take(at + MAIN.len());
         self.enter(Place::Main);
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::parse::answer;
 
-/// Returns what is shown of `text` when it comes in pieces that end at `cuts`.
+/// Returns the text that is shown if `text` arrives in pieces that end at `cuts`.
 fn shown(text: &str, cuts: &[usize]) -> String {
     let mut stream = AnswerStream::new();
     let mut all = String::new();
@@ -123,7 +123,7 @@ fn much(piece: &str) -> String {
     piece.repeat((1 << 20) / piece.len())
 }
 
-// With work that grows with the square of a reply, each of these takes minutes.
+// If the work grew with the square of the length of a reply, each of these would take minutes.
 #[test]
 fn a_reply_full_of_tags_in_one_piece_is_read_to_its_end() {
     for tag in [
@@ -149,7 +149,7 @@ fn a_reply_full_of_tags_in_one_piece_is_read_to_its_end() {
 }
 
 #[test]
-fn what_is_held_back_for_long_is_not_read_again_with_each_piece() {
+fn pending_text_is_not_searched_again_with_each_piece() {
     let beginnings = [
         "",
         "a",
@@ -179,19 +179,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_pieces_do_not_change_what_is_shown(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
+    fn cutting_the_reply_does_not_change_the_shown_text(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
         prop_assert_eq!(shown(&text, &cuts), shown(&text, &[]));
     }
 
     #[test]
-    fn what_is_shown_ends_with_the_answer(text in PIECES) {
+    fn the_shown_text_ends_with_the_answer(text in PIECES) {
         let (shown, answer) = (shown(&text, &[]), answered(&text));
         prop_assert!(shown.ends_with(&answer), "{:?} does not end with {:?}", shown, answer);
     }
 
-    /// A reply in the form that we ask for, or in none.
+    /// Returns a reply with or without the expected tags.
     #[test]
-    fn what_is_shown_is_the_answer(
+    fn the_shown_text_is_the_answer(
         thoughts in "(<think>(a|<|é| |\\{\\}){0,5}</think>){0,2}",
         main in "(<mainContent>)?",
         text in "(word|a long text of words| |\n|```|```json|\\{\"a\":1\\}|<|é|<think>a</think>){0,12}",

@@ -83,7 +83,7 @@ fn a_model_may_cancel_open_work() {
 }
 
 #[test]
-fn a_failed_item_is_tried_again_only_when_the_model_says_pending() {
+fn a_failed_item_is_retried_only_if_the_model_sets_it_to_pending() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     let mut again = draft("a", &[]);
     assert_eq!(

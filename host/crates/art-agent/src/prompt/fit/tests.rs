@@ -22,7 +22,7 @@ fn call(id: &str) -> ToolCallRequest {
     }
 }
 
-/// Instructions, a conversation of `turns` texts, the task, and exchanges with so many calls each.
+/// Returns instructions, a conversation of `turns` messages, the task, and exchanges with that many calls each.
 fn messages(turns: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usize) {
     let mut all = vec![Message::system("instructions")];
     for (n, length) in turns.iter().enumerate() {
@@ -60,7 +60,7 @@ fn texts(messages: &[Message]) -> Vec<&str> {
 }
 
 #[test]
-fn a_quarter_of_a_small_context_and_8192_tokens_of_a_large_one_are_kept_for_the_reply() {
+fn a_quarter_of_the_context_up_to_8192_tokens_is_kept_for_the_reply() {
     assert_eq!((budget(4_000), budget(128_000)), (3_000, 119_808));
 }
 
@@ -71,7 +71,7 @@ fn three_bytes_are_a_token_and_a_turn_is_eight_more() {
 }
 
 #[test]
-fn what_fits_stays_as_it_is() {
+fn messages_that_fit_are_unchanged() {
     let (all, task) = messages(&[10, 10], &[(1, 10)]);
     let tokens = request_tokens(&request(all.clone()));
     assert_eq!(fitted(all.clone(), task, tokens), all);
@@ -98,7 +98,7 @@ fn then_the_oldest_exchange_goes_with_all_its_results() {
 }
 
 #[test]
-fn then_long_results_are_cut_and_say_so() {
+fn then_long_results_are_cut_with_a_marker() {
     let (all, task) = messages(&[], &[(1, 9_000)]);
     let left = fitted(all, task, 2_000);
     let text = left[3].content_text();
@@ -147,7 +147,7 @@ fn tools_and_pictures_take_their_part_of_the_budget() {
 
 proptest! {
     #[test]
-    fn a_request_fits_or_holds_only_what_has_to_stay(
+    fn a_request_fits_or_contains_only_required_parts(
         turns in prop::collection::vec(0usize..200, 0..6),
         exchanges in prop::collection::vec((0usize..4, 0usize..2_000), 0..5),
         budget in 0u64..2_000,
@@ -155,7 +155,7 @@ proptest! {
         let (all, task) = messages(&turns, &exchanges);
         prop_assert_eq!(request(all.clone()).prompt.validate(), Ok(()));
         let left = fitted(all.clone(), task, budget);
-        // No call without its result, no result without its call.
+        // Every call has its result, and every result its call.
         prop_assert_eq!(request(left.clone()).prompt.validate(), Ok(()));
         let open = left.iter().map(|message| message.tool_calls.len()).sum::<usize>();
         prop_assert_eq!(open, left.iter().filter(|message| message.role == Role::ToolResult).count());

@@ -8,7 +8,7 @@ use art_core::stream::ModelReply;
 use crate::event::{RunEvent, RunStart};
 use crate::run::{Run, Stage};
 
-/// A result that answers no call: no prompt of the agent has one.
+/// Returns a result that belongs to no call, which a valid prompt never contains.
 fn stray() -> Message {
     Message::tool_result("nobody", "clock", "noon")
 }
@@ -22,7 +22,7 @@ fn started() -> Run {
     Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
 }
 
-/// The model replies `text` to the action that is open.
+/// Applies the reply `text` of the model to the open action.
 fn replied(run: &mut Run, text: &str) {
     let action = run.open_actions().next().unwrap();
     let reply = ModelReply {
@@ -32,11 +32,10 @@ fn replied(run: &mut Run, text: &str) {
     run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
 }
 
-const FAULT: &str =
-    "the prompt is not valid: message 2: the result answers the call `nobody`, which no earlier turn left open";
+const FAULT: &str = "the prompt is not valid: message 2: the result belongs to the call `nobody`, which no earlier message made or which already has a result";
 
 #[test]
-fn a_plan_whose_prompt_is_not_valid_is_not_asked_for_and_ends_the_run_with_that_error() {
+fn an_invalid_planning_prompt_ends_the_run_with_its_error() {
     let mut run = started();
     let Stage::Planning { messages, .. } = &mut run.stage else {
         panic!("{:?}", run.stage)
@@ -52,7 +51,7 @@ fn a_plan_whose_prompt_is_not_valid_is_not_asked_for_and_ends_the_run_with_that_
 }
 
 #[test]
-fn a_step_whose_prompt_is_not_valid_is_not_asked_again_and_fails_with_that_error() {
+fn an_invalid_prompt_of_a_step_fails_it_with_its_error() {
     let mut run = started();
     replied(
         &mut run,

@@ -35,13 +35,13 @@ fn sentences(context: &ErrorContext) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-// A88
+// A88: one sentence for every error code.
 #[test]
 fn every_code_has_a_sentence_without_metadata() {
     insta::assert_snapshot!(sentences(&ErrorContext::default()));
 }
 
-// A88
+// A88: one sentence for every error code.
 #[test]
 fn every_code_has_a_sentence_with_metadata() {
     insta::assert_snapshot!(sentences(&ErrorContext {

@@ -68,7 +68,7 @@ fn content_of_the_wrong_kind_is_named_for_each_role() {
 }
 
 #[test]
-fn what_is_no_message_is_named() {
+fn a_value_that_is_not_a_message_is_named() {
     let prompt = json!([
         "hello", {"content": "x"}, {"role": "developer", "content": "x", "toolCalls": []},
         {"role": "assistant", "content": null, "tool_calls": [{"id": "a"}]},
@@ -110,8 +110,8 @@ fn calls_and_results_that_do_not_fit_each_other_are_named() {
     message 1: the call `a` has no result before the next `assistant` message
     message 1: the call `a` has no result before the next `assistant` message
     message 1: the call `` has no result before the next `assistant` message
-    message 3: the result answers the call `a`, which no earlier turn left open
-    message 5: the result answers the call `b`, which no earlier turn left open
+    message 3: the result belongs to the call `a`, which no earlier message made or which already has a result
+    message 5: the result belongs to the call `b`, which no earlier message made or which already has a result
     ");
 }
 

@@ -1,4 +1,4 @@
-//! What a watcher hears, with a model that reads its replies from a script (A82, A84).
+//! The calls of a watcher, with a model that reads its replies from a script (A82, A84).
 //!
 //! Elsewhere: the limit of model calls of a step, results too large for the model and the failure of a required tool are
 //! in `art-agent/tests/it/items.rs`; calls that do not run are in `art-tools/src/system/tests/progress.rs`; the pieces of
@@ -13,22 +13,22 @@ use art_tools::{ToolProgress, ToolReport};
 use super::scripted::{Reply, breaks, calls, done, one_step, plan, says, scripted, tool};
 use super::*;
 
-/// Notes all that it hears, with its span; of the pieces of replies only those that are text.
+/// Records all calls with their spans, but only those pieces of replies that are text.
 #[derive(Default)]
-struct Heard {
+struct Recorder {
     lines: Vec<(SpanContext, String)>,
     largest: usize,
-    /// What to panic at, by its number.
+    /// Number of the call at which to panic.
     panics_at: Option<usize>,
 }
 
-impl Heard {
+impl Recorder {
     fn note(&mut self, span: &SpanContext, line: impl Into<String>) {
         self.lines.push((span.clone(), line.into()));
-        assert_ne!(Some(self.lines.len()), self.panics_at, "told to");
+        assert_ne!(Some(self.lines.len()), self.panics_at, "as requested");
     }
 
-    /// The lines, each with the number of its span in the order of their beginnings; 0 is the run.
+    /// Returns the recorded lines. Each has the number of its span in the order of the starts; 0 is the run.
     fn story(&self) -> String {
         let mut spans: Vec<&str> = Vec::new();
         let line = |(span, line): &'_ (SpanContext, String)| format!("{} {line}", span.span_id);
@@ -48,7 +48,7 @@ impl Heard {
     }
 }
 
-impl Watcher for Heard {
+impl Watcher for Recorder {
     fn run_started(&mut self, span: &SpanContext, query: &str) {
         self.note(span, format!("run started: {query}"));
     }
@@ -105,19 +105,19 @@ impl Watcher for Heard {
     }
 }
 
-async fn hear(replies: impl IntoIterator<Item = Reply>) -> (Answer, Heard) {
+async fn recorded(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder) {
     let (_home, runtime) = scripted(replies);
-    let mut heard = Heard::default();
+    let mut recorder = Recorder::default();
     let answered = runtime
-        .ask_watched(question(), CancellationToken::new(), &mut heard)
+        .ask_watched(question(), CancellationToken::new(), &mut recorder)
         .await;
-    (answered.unwrap(), heard)
+    (answered.unwrap(), recorder)
 }
 
 #[tokio::test]
-async fn a_run_without_tools_is_told_from_its_question_to_its_answer() {
-    let (_, heard) = hear([plan(&json!([])), says("2 million")]).await;
-    insta::assert_snapshot!(heard.story(), @r"
+async fn a_run_without_tools_is_reported_from_start_to_end() {
+    let (_, recorder) = recorded([plan(&json!([])), says("2 million")]).await;
+    insta::assert_snapshot!(recorder.story(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 token
@@ -130,9 +130,9 @@ async fn a_run_without_tools_is_told_from_its_question_to_its_answer() {
 }
 
 #[tokio::test]
-async fn tools_that_are_called_one_after_the_other_are_told_between_the_model_calls() {
-    let (_, heard) = hear([one_step(), calls(&["one"]), calls(&["two"]), done(), says("3")]).await;
-    insta::assert_snapshot!(heard.story(), @r"
+async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
+    let (_, recorder) = recorded([one_step(), calls(&["one"]), calls(&["two"]), done(), says("3")]).await;
+    insta::assert_snapshot!(recorder.story(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 token
@@ -158,9 +158,9 @@ async fn tools_that_are_called_one_after_the_other_are_told_between_the_model_ca
 }
 
 #[tokio::test]
-async fn tools_of_one_reply_are_told_in_its_order_and_before_the_next_model_call() {
-    let (_, heard) = hear([one_step(), calls(&["two", "one"]), done(), says("3")]).await;
-    insta::assert_snapshot!(heard.story(), @r"
+async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
+    let (_, recorder) = recorded([one_step(), calls(&["two", "one"]), done(), says("3")]).await;
+    insta::assert_snapshot!(recorder.story(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 token
@@ -184,9 +184,9 @@ async fn tools_of_one_reply_are_told_in_its_order_and_before_the_next_model_call
 
 #[tokio::test]
 async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
-    let (answered, heard) = hear([one_step(), calls(&["fails", "panics"]), done(), says("3")]).await;
+    let (answered, recorder) = recorded([one_step(), calls(&["fails", "panics"]), done(), says("3")]).await;
     assert_eq!(
-        heard.of("tool"),
+        recorder.of("tool"),
         [
             "tool called: fails{}",
             "tool returned: failure",
@@ -194,11 +194,11 @@ async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
             "tool returned: host_error"
         ]
     );
-    assert_eq!(heard.of("run ended"), ["run ended: 3"]);
+    assert_eq!(recorder.of("run ended"), ["run ended: 3"]);
     assert_eq!(answered.calls.len(), 2);
 }
 
-/// A run with a tool that says how far it is, to somebody or to nobody.
+/// Runs with a tool that reports its progress.
 async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
     let (_home, runtime) = scripted([one_step(), calls(&["works"]), done(), says("3")]);
     let schema = serde_json::from_value(json!({
@@ -219,19 +219,19 @@ async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_tool_says_of_its_work_is_told_between_its_start_and_its_end() {
-    let mut heard = Heard::default();
-    with_progress(&mut heard).await;
+async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
+    let mut recorder = Recorder::default();
+    with_progress(&mut recorder).await;
     let expected = [
         "tool called: works{}",
         "tool progressed: Some(\"a\") halfway Some(50)",
         "tool returned: success",
     ];
-    assert_eq!(heard.of("tool"), expected);
+    assert_eq!(recorder.of("tool"), expected);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_tool_says_of_its_work_is_no_part_of_the_run() {
+async fn progress_of_a_tool_is_not_part_of_the_run() {
     let (answered, journal) = with_progress(&mut Unwatched).await;
     assert_eq!(answered.report.response.response.content, "3");
     assert!(!journal.contains("halfway"), "{journal}");
@@ -239,22 +239,22 @@ async fn what_a_tool_says_of_its_work_is_no_part_of_the_run() {
 
 #[tokio::test]
 async fn a_tool_that_does_not_exist_is_neither_called_nor_returned() {
-    let (answered, heard) = hear([one_step(), calls(&["nobody", "one"]), done(), says("3")]).await;
-    assert_eq!(heard.of("tool"), ["tool called: one{}", "tool returned: success"]);
+    let (answered, recorder) = recorded([one_step(), calls(&["nobody", "one"]), done(), says("3")]).await;
+    assert_eq!(recorder.of("tool"), ["tool called: one{}", "tool returned: success"]);
     assert_eq!(answered.report.response.response.content, "3");
 }
 
 #[tokio::test]
 async fn a_large_result_is_given_whole() {
-    let (_, heard) = hear([one_step(), calls(&["large"]), done(), says("3")]).await;
-    assert_eq!(heard.largest, 100_002);
+    let (_, recorder) = recorded([one_step(), calls(&["large"]), done(), says("3")]).await;
+    assert_eq!(recorder.largest, 100_002);
 }
 
 #[tokio::test]
 async fn a_model_that_fails_fails_the_run_before_its_end() {
-    let (answered, heard) = hear([breaks()]).await;
+    let (answered, recorder) = recorded([breaks()]).await;
     assert_eq!(answered.report.response.metadata.status, RunStatus::Error);
-    insta::assert_snapshot!(heard.story(), @r"
+    insta::assert_snapshot!(recorder.story(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 model failed: the key is wrong
@@ -265,14 +265,14 @@ async fn a_model_that_fails_fails_the_run_before_its_end() {
 
 #[tokio::test]
 async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
-    let (answered, heard) = hear([one_step(), calls(&["one"]), done(), breaks()]).await;
+    let (answered, recorder) = recorded([one_step(), calls(&["one"]), done(), breaks()]).await;
     assert_eq!(answered.report.response.metadata.status, RunStatus::Partial);
-    assert_eq!(heard.of("model failed"), ["model failed: the key is wrong"]);
-    assert_eq!(heard.of("run").len(), 2);
+    assert_eq!(recorder.of("model failed"), ["model failed: the key is wrong"]);
+    assert_eq!(recorder.of("run").len(), 2);
 }
 
 #[tokio::test]
-async fn a_run_that_the_store_refuses_is_told_to_fail_and_to_end() {
+async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
     let (_home, runtime) = scripted([]);
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
@@ -283,13 +283,13 @@ async fn a_run_that_the_store_refuses_is_told_to_fail_and_to_end() {
         attachments: vec![attachment],
         ..question()
     };
-    let mut heard = Heard::default();
+    let mut recorder = Recorder::default();
     let answered = runtime
-        .ask_watched(question, CancellationToken::new(), &mut heard)
+        .ask_watched(question, CancellationToken::new(), &mut recorder)
         .await;
     assert!(answered.is_err());
-    let [_, failed, ended] = heard.of("run")[..] else {
-        panic!("{}", heard.story())
+    let [_, failed, ended] = recorder.of("run")[..] else {
+        panic!("{}", recorder.story())
     };
     assert!(failed.starts_with("run failed: StorageError, "), "{failed}");
     assert!(ended.starts_with("run ended: Error: "), "{ended}");
@@ -305,9 +305,9 @@ async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
         std::future::pending()
     });
     runtime.tools.registry().register(waits).unwrap();
-    let mut heard = Heard::default();
-    runtime.ask_watched(question(), cancel, &mut heard).await.unwrap();
-    let last: Vec<_> = heard
+    let mut recorder = Recorder::default();
+    runtime.ask_watched(question(), cancel, &mut recorder).await.unwrap();
+    let last: Vec<_> = recorder
         .lines
         .iter()
         .rev()
@@ -320,47 +320,47 @@ async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
         "tool called: waits{}",
     ];
     assert_eq!(last, expected);
-    assert!(heard.of("run failed").is_empty());
+    assert!(recorder.of("run failed").is_empty());
 }
 
 #[tokio::test]
-async fn a_watcher_that_panics_hears_nothing_more_and_the_run_goes_on() {
+async fn a_watcher_that_panics_is_not_called_again_and_the_run_continues() {
     let replies = || [one_step(), calls(&["one", "fails"]), done(), says("3")];
-    let (_, undisturbed) = hear(replies()).await;
+    let (_, undisturbed) = recorded(replies()).await;
     for n in 1..=undisturbed.lines.len() {
         let (_home, runtime) = scripted(replies());
-        let mut heard = Heard {
+        let mut recorder = Recorder {
             panics_at: Some(n),
-            ..Heard::default()
+            ..Recorder::default()
         };
         let answered = runtime
-            .ask_watched(question(), CancellationToken::new(), &mut heard)
+            .ask_watched(question(), CancellationToken::new(), &mut recorder)
             .await;
         let answered = answered.unwrap();
         assert_eq!(answered.report.response.response.content, "3", "{n}");
-        assert_eq!((heard.lines.len(), answered.watcher_panics), (n, 1));
+        assert_eq!((recorder.lines.len(), answered.watcher_panics), (n, 1));
     }
 }
 
 #[tokio::test]
 async fn a_watcher_that_does_not_panic_is_not_counted() {
-    let (answered, _) = hear([plan(&json!([])), says("3")]).await;
+    let (answered, _) = recorded([plan(&json!([])), says("3")]).await;
     assert_eq!(answered.watcher_panics, 0);
 }
 
 #[tokio::test]
-#[should_panic = "told to"]
+#[should_panic = "as requested"]
 async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
     let (_home, runtime) = scripted([plan(&json!([])), says("3")]);
     let mut question = question();
     question.settings.strict_watcher = true;
-    let mut heard = Heard {
+    let mut recorder = Recorder {
         panics_at: Some(3),
-        ..Heard::default()
+        ..Recorder::default()
     };
     drop(
         runtime
-            .ask_watched(question, CancellationToken::new(), &mut heard)
+            .ask_watched(question, CancellationToken::new(), &mut recorder)
             .await,
     );
 }
@@ -372,33 +372,33 @@ async fn a_watcher_that_does_nothing_changes_nothing() {
     assert_eq!(answered.report.response.response.content, "3");
 }
 
-// A83
+// A83: identifiers of traces and spans.
 #[tokio::test]
 async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
-    let (answered, heard) = hear([one_step(), calls(&["one"]), done(), says("3")]).await;
+    let (answered, recorder) = recorded([one_step(), calls(&["one"]), done(), says("3")]).await;
     let trace = answered.trace_id.replace('-', "");
-    let root = &heard.lines[0].0;
-    assert!(heard.lines.iter().all(|(span, _)| span.trace_id == trace));
+    let root = &recorder.lines[0].0;
+    assert!(recorder.lines.iter().all(|(span, _)| span.trace_id == trace));
     assert_eq!(root.parent_span_id, None);
-    for (span, line) in &heard.lines {
+    for (span, line) in &recorder.lines {
         let of_run = line.starts_with("run");
         assert_eq!(span == root, of_run, "{line}");
         assert_eq!(span.parent_span_id.as_ref() == Some(&root.span_id), !of_run, "{line}");
     }
 }
 
-// A83
+// A83: identifiers of traces and spans.
 #[tokio::test]
 async fn two_runs_are_two_traces() {
     let (_home, runtime) = scripted([plan(&json!([])), says("1"), plan(&json!([])), says("2")]);
-    let mut heard = Heard::default();
+    let mut recorder = Recorder::default();
     for _ in 0..2 {
         let answered = runtime
-            .ask_watched(question(), CancellationToken::new(), &mut heard)
+            .ask_watched(question(), CancellationToken::new(), &mut recorder)
             .await;
         answered.unwrap();
     }
-    let mut traces: Vec<_> = heard.lines.iter().map(|(span, _)| &span.trace_id).collect();
+    let mut traces: Vec<_> = recorder.lines.iter().map(|(span, _)| &span.trace_id).collect();
     traces.dedup();
     assert_eq!(traces.len(), 2);
     assert_ne!(traces[0], traces[1]);

@@ -1,4 +1,4 @@
-//! What tools leave beside their outputs.
+//! Files that tools produce.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

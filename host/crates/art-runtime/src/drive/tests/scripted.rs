@@ -1,4 +1,4 @@
-//! A host whose model reads its replies from a script, and what such a script is made of.
+//! A runtime whose model reads its replies from a script, and helpers to write such scripts.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use super::*;
 
 pub(super) type Reply = Result<String, ModelError>;
 
-/// Gives one reply after the other, and fails when there is none left.
+/// A model that replies from a list, and fails when the list is empty.
 #[derive(Debug)]
 struct Scripted {
     embedded: Arc<dyn Model>,
@@ -83,7 +83,7 @@ pub(super) fn breaks() -> Reply {
     })
 }
 
-/// A tool that takes nothing.
+/// Creates a tool without parameters.
 pub(super) fn tool<F>(name: &str, run: impl Fn() -> F + Send + Sync + 'static) -> Arc<DirectTool>
 where
     F: Future<Output = Ending> + Send + 'static,
@@ -94,7 +94,7 @@ where
     Arc::new(DirectTool::new(schema.unwrap(), move |_call| run()))
 }
 
-/// A host with the tools `one`, `two`, `fails`, `panics` and `large`, whose model replies that.
+/// Creates a runtime with the tools `one`, `two`, `fails`, `panics` and `large`, whose model gives `replies`.
 pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
     let (home, mut runtime) = counted();
     let tools = runtime.tools.registry();
@@ -106,7 +106,7 @@ pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::T
         tool("fails", || async {
             failure(ToolErrorCode::IoError, "the disk is full")
         }),
-        tool("panics", || async { panic!("told to") }),
+        tool("panics", || async { panic!("as requested") }),
     ] {
         tools.register(tool).unwrap();
     }

@@ -8,7 +8,7 @@ use futures_util::stream::BoxStream;
 
 use super::*;
 
-/// The embedded model, which notes how many pieces it was asked for.
+/// The embedded model, which counts the pieces that were requested of it.
 #[derive(Debug)]
 struct Counted {
     model: Arc<dyn Model>,
@@ -33,7 +33,7 @@ impl Model for Counted {
     }
 }
 
-/// Notes every piece, and how many the model had given by then.
+/// Records every piece, and how many the model had sent by then.
 #[derive(Default)]
 struct Reader {
     given: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! A model that is asked: its pieces as they arrive, and in the end what the journal keeps of it.
+//! Carries out a model call.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use art_core::stream::{ModelReply, StreamEvent};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use super::progress::{ModelCall, WorkEvent};
+use super::event::{ModelCall, WorkEvent};
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
-/// A call of a model that goes on.
+/// A model call in progress.
 struct StreamedCall {
     call: Arc<ModelCall>,
-    /// None once the reply has ended.
+    /// The events of the reply; `None` once it has ended.
     events: Option<BoxStream<'static, StreamEvent>>,
     reply: ModelReply,
     failure: Option<ModelError>,
 }
 
-/// Gives every piece of the reply, its end among them, and then what the journal keeps of it, exactly once. Never fails:
-/// what went wrong is an event as well. The model is asked for its next piece only when this stream is.
+/// Calls the model. Returns a stream of all pieces of the reply, including its end, and then exactly one event for the
+/// journal. Errors are events as well. The model is polled for the next piece only when this stream is polled.
 pub(super) fn ask(runtime: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, WorkEvent> {
     let call = ModelCall {
         id: action,
@@ -39,7 +39,7 @@ pub(super) fn ask(runtime: &Runtime, action: ActionId, request: ModelRequest) ->
     stream::unfold(Some(streamed), async |streamed| Some(advance(streamed?).await)).boxed()
 }
 
-/// What comes next, and the call that goes on after it.
+/// Returns the next event, and the call unless it has ended.
 async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>) {
     let Some(events) = &mut streamed.events else {
         let reply = streamed.failure.map_or(Ok(streamed.reply), Err);

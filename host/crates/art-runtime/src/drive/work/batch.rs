@@ -1,4 +1,4 @@
-//! The calls of one reply: how far each is, and in the end what the journal keeps of them.
+//! Carries out the tool calls of one reply.
 
 use art_agent::{ActionId, FilePlace, RunEvent};
 use art_core::error::ToolErrorCode;
@@ -10,27 +10,27 @@ use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::kept;
-use super::progress::WorkEvent;
+use super::event::WorkEvent;
+use super::files;
 use crate::drive::answer::CallCost;
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
-/// Bytes of JSON that the results of one reply may have together: they are one entry of the journal, and a store takes at
-/// most 16 MiB of each. The rest is for the reasons of those that are left out.
+/// Maximum size of the results of one reply as JSON, in bytes. They are one entry of the journal, of which a store
+/// accepts 16 MiB. The rest is for the reasons that replace omitted outputs.
 const MAX_RESULTS: usize = 12 << 20;
 
-/// Calls that go on.
+/// Tool calls in progress.
 struct Batch<'a> {
-    /// Has the only sender of `progress`, and drops it when it ends.
+    /// The calls. Owns the only sender of `progress`, which closes when the calls end.
     running: BoxFuture<'a, WorkEvent>,
-    /// Filled only while `running` is polled, so a driver that is slow lets nothing pile up.
+    /// Receives progress only while `running` is polled, so a slow driver does not let it grow.
     progress: UnboundedReceiver<CallProgress>,
-    /// The end, until all that came before it was given.
+    /// The result of `running`, kept until all progress was returned.
     ended: Option<WorkEvent>,
 }
 
-/// Gives the progress of each call that runs, and then the results of all of them, exactly once.
+/// Calls the tools. Returns a stream of their progress, and then exactly one event for the journal.
 pub(super) fn call(
     runtime: &Runtime,
     action: ActionId,
@@ -46,10 +46,10 @@ pub(super) fn call(
             ..scope
         };
         let store = runtime.store.as_ref();
-        let (calls, refused) = kept::put_in(store, &scope.thread_id, calls, &files).await;
+        let (calls, refused) = files::fill_in(store, &scope.thread_id, calls, &files).await;
         let mut reports = refused;
         reports.extend(runtime.tools.execute_batch(calls, &scope).await);
-        kept::keep(store, &scope.trace_id, &mut reports).await;
+        files::store_files(store, &scope.trace_id, &mut reports).await;
         returned(action, &item_id, reports)
     };
     let batch = Batch {
@@ -66,7 +66,7 @@ impl Batch<'_> {
             tokio::select! {
                 biased;
                 progress = self.progress.recv() => match progress {
-                    Some(progress) => return Some(WorkEvent::Call(progress)),
+                    Some(progress) => return Some(WorkEvent::ToolProgress(progress)),
                     None => return self.ended.take(),
                 },
                 ended = &mut self.running, if self.ended.is_none() => self.ended = Some(ended),
@@ -101,8 +101,8 @@ fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> WorkEv
     WorkEvent::Ended(Box::new(event), costs)
 }
 
-/// The report without its output when that is more than the `left` bytes; else they become fewer. What waits for a
-/// decision is small and is needed as it is.
+/// Returns the report, without its output if that exceeds the `left` bytes; otherwise reduces them by its size. A
+/// suspended call is small, and its result is always needed.
 fn within(left: &mut usize, mut report: ToolReport) -> ToolReport {
     let result = &mut report.result;
     let bytes = serde_json::to_vec(result).map_or(usize::MAX, |json| json.len());

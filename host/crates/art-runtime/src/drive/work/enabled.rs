@@ -1,4 +1,4 @@
-//! Which tools a thread may use while its run goes on.
+//! The tools that a thread may call during its run.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 
 use crate::runtime::Runtime;
 
-/// Looks the settings of the thread up at each call, so that a tool which is taken away is refused from then on.
+/// Reads the settings of the thread at each call, so that a tool which is disabled during a run is refused from then on.
 #[derive(Debug)]
 pub(super) struct ToolsOfThread {
     store: Arc<dyn Store>,

@@ -1,27 +1,27 @@
-//! Buffers text of a reply that was received and not shown yet. Every byte is searched once, and taken text is removed
-//! once per piece, so the cost is linear even for a piece full of tags.
+//! Buffer for text that was received but not shown yet. Each byte is searched once, and text that was taken is removed
+//! only when the next piece arrives, so the total cost is linear.
 
-/// The buffered end of a reply.
+/// The text that was received but not taken yet.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct PendingText {
     text: String,
-    /// Where the part begins that was not taken yet.
+    /// Start of the text that was not taken yet.
     at: usize,
-    /// Where the search for tags continues; never before `at`.
-    looked: usize,
+    /// Position at which the search for tags continues; never before `at`.
+    searched: usize,
 }
 
-impl Held {
+impl PendingText {
     pub(super) fn push(&mut self, piece: &str) {
         self.text.drain(..self.at);
-        self.looked -= self.at;
+        self.searched -= self.at;
         self.at = 0;
         self.text.push_str(piece);
     }
 
     /// Returns how many bytes of [`Self::rest`] were searched.
-    pub(super) const fn looked(&self) -> usize {
-        self.looked - self.at
+    pub(super) const fn searched(&self) -> usize {
+        self.searched - self.at
     }
 
     /// Returns the text that was not taken yet.
@@ -33,32 +33,32 @@ impl Held {
     pub(super) fn take(&mut self, length: usize) -> &str {
         let end = self.text.floor_char_boundary(self.at.saturating_add(length));
         let from = std::mem::replace(&mut self.at, end);
-        self.looked = self.looked.max(end);
+        self.searched = self.searched.max(end);
         self.text.get(from..end).unwrap_or_default()
     }
 
-    /// Searches for the first of `tags`. Returns its position and the tag, or else the position at which an incomplete
-    /// tag may begin. Continues where the last search ended; call [`Self::look_again`] before searching for other tags.
+    /// Searches for the first of `tags`, from the end of the last search. Returns its position and the tag, or else the
+    /// position at which an incomplete tag may begin. Call [`Self::restart_search`] before searching for other tags.
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
-        let text = self.text.get(self.looked..).unwrap_or_default();
+        let text = self.text.get(self.searched..).unwrap_or_default();
         let found = first_tag(text, tags);
-        self.looked += found.map_or_else(|| possible_tag(text, tags), |(at, _)| at);
-        let at = self.looked - self.at;
+        self.searched += found.map_or_else(|| possible_tag(text, tags), |(at, _)| at);
+        let at = self.searched - self.at;
         found.map(|(_, tag)| (at, tag)).ok_or(at)
     }
 
-    /// Skips the tag that was found, which is text here.
-    pub(super) fn pass(&mut self, tag: &str) {
-        self.looked = (self.looked + tag.len()).min(self.text.len());
+    /// Continues the search after the tag that was found, which is ordinary text.
+    pub(super) fn skip(&mut self, tag: &str) {
+        self.searched = (self.searched + tag.len()).min(self.text.len());
     }
 
     /// Restarts the search at the first byte that was not taken.
-    pub(super) const fn look_again(&mut self) {
-        self.looked = self.at;
+    pub(super) const fn restart_search(&mut self) {
+        self.searched = self.at;
     }
 }
 
-/// Returns the first of `tags` in `text`. Each tag begins with `<` or a backtick.
+/// Returns the first of `tags` in `text` and its position. Each tag begins with `<` or a backtick.
 pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'static str)> {
     text.match_indices(['<', '`']).find_map(|(at, _)| {
         let tail = text.get(at..)?;
@@ -67,7 +67,7 @@ pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'s
     })
 }
 
-/// Returns the position at which an incomplete tag may begin at the end of `text`, or its length.
+/// Returns the position at which an incomplete tag may begin at the end of `text`, or the length of `text`.
 fn possible_tag(text: &str, tags: &[&str]) -> usize {
     let longest = tags.iter().map(|tag| tag.len()).max().unwrap_or_default();
     let from = text.floor_char_boundary(text.len().saturating_sub(longest));

@@ -1,4 +1,4 @@
-//! What comes of the steps under way.
+//! The events of actions in progress.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use art_tools::CallProgress;
 
 use crate::drive::answer::CallCost;
 
-/// What comes of the steps under way.
+/// An event of an action in progress.
 pub(in crate::drive) enum WorkEvent {
-    /// A piece of a reply.
+    /// A piece of a model's reply.
     Piece {
-        /// Whose.
+        /// The model call.
         call: Arc<ModelCall>,
         /// The piece.
         event: Box<StreamEvent>,
     },
-    /// How far a call of a tool is.
-    Call(CallProgress),
-    /// A step ended: what happened, and what its tool calls cost.
+    /// Progress of a tool call.
+    ToolProgress(CallProgress),
+    /// The action ended: its event for the journal, and the costs of its tool calls.
     Ended(Box<RunEvent>, Vec<CallCost>),
 }
 
-/// Which call of a model a piece belongs to.
+/// Identifies a model call.
 pub(in crate::drive) struct ModelCall {
     pub(in crate::drive) id: ActionId,
     pub(in crate::drive) phase: Phase,

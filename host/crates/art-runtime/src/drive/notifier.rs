@@ -1,4 +1,4 @@
-//! The watcher of a run, and the spans of what it was told of.
+//! Notifies the watcher of a run, and keeps the spans of open calls.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,25 +12,25 @@ use art_tools::CallProgress;
 
 use super::answer::CallCost;
 use super::watcher::{Streamed, Watcher};
-use super::work::progress::ModelCall;
+use super::work::event::ModelCall;
 
-/// Tells a watcher of a run. Only what has begun ends, and it ends once: the end takes its span.
-pub(super) struct Watched<'a> {
-    watcher: Guarded<'a>,
+/// Notifies the watcher of a run. Start and end events are balanced: an end takes the span that its start stored.
+pub(super) struct Notifier<'a> {
+    watcher: GuardedWatcher<'a>,
     query: String,
     thread_id: String,
     trace_id: String,
     model: RuntimeProviderConfig,
     root: SpanContext,
     models: BTreeMap<ActionId, SpanContext>,
-    /// By the identifier of the call, which a run uses once.
+    /// Spans of open tool calls, by call identifier.
     tools: BTreeMap<String, SpanContext>,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> Notifier<'a> {
     pub(super) fn new(watcher: &'a mut dyn Watcher, start: &RunStart, trace_id: &str) -> Self {
         Self {
-            watcher: Guarded {
+            watcher: GuardedWatcher {
                 watcher: Some(watcher),
                 strict: false,
                 panics: 0,
@@ -45,30 +45,30 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// From now on the panic of the watcher is the panic of the run, or not.
+    /// Sets whether a panic of the watcher becomes a panic of the run.
     pub(super) fn be_strict(&mut self, strict: bool) {
         self.watcher.strict = strict;
     }
 
-    /// How often the watcher panicked.
+    /// Returns the number of panics of the watcher.
     pub(super) fn panics(&self) -> u32 {
         self.watcher.panics
     }
 
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        self.watcher.tell(|watcher| watcher.update(view, calls));
+        self.watcher.notify(|watcher| watcher.update(view, calls));
     }
 
     pub(super) fn run_started(&mut self) {
         self.watcher
-            .tell(|watcher| watcher.run_started(&self.root, &self.query));
+            .notify(|watcher| watcher.run_started(&self.root, &self.query));
     }
 
     pub(super) fn model_called(&mut self, action: ActionId, request: &ModelRequest) {
         let span = self.root.child();
         tracing::debug!(run = self.trace_id, span = span.span_id, "a model is asked");
         self.watcher
-            .tell(|watcher| watcher.model_called(&span, &self.model, request));
+            .notify(|watcher| watcher.model_called(&span, &self.model, request));
         self.models.insert(action, span);
     }
 
@@ -84,10 +84,10 @@ impl<'a> Watched<'a> {
             step: call.step.as_ref(),
             event,
         };
-        self.watcher.tell(|watcher| watcher.stream(&piece));
+        self.watcher.notify(|watcher| watcher.stream(&piece));
     }
 
-    /// The end of a model's call, if `event` is one.
+    /// Reports the end of a model call, if `event` is one.
     pub(super) fn model_ended(&mut self, event: &RunEvent) {
         let (action, reply) = match event {
             RunEvent::ModelReplied { action, reply, .. } => (action, Ok(reply)),
@@ -97,7 +97,7 @@ impl<'a> Watched<'a> {
         if let Some(span) = self.models.remove(action) {
             let replied = reply.is_ok();
             tracing::debug!(run = self.trace_id, span = span.span_id, replied, "a model ended");
-            self.watcher.tell(|watcher| match reply {
+            self.watcher.notify(|watcher| match reply {
                 Ok(reply) => watcher.model_replied(&span, reply),
                 Err(error) => watcher.model_failed(&span, error),
             });
@@ -114,47 +114,47 @@ impl<'a> Watched<'a> {
                     tool = call.tool_name,
                     "a tool runs"
                 );
-                self.watcher.tell(|watcher| watcher.tool_called(&span, call));
+                self.watcher.notify(|watcher| watcher.tool_called(&span, call));
                 self.tools.insert(call.call_id.clone(), span);
             }
             CallProgress::Reported(progress) => {
                 if let Some(span) = self.tools.get(&progress.call_id) {
-                    self.watcher.tell(|watcher| watcher.tool_progressed(span, progress));
+                    self.watcher.notify(|watcher| watcher.tool_progressed(span, progress));
                 }
             }
             CallProgress::Ended(report) => {
                 if let Some(span) = self.tools.remove(&report.result.call_id) {
                     let ending = report.ending.as_str();
                     tracing::debug!(run = self.trace_id, span = span.span_id, ending, "a tool ended");
-                    self.watcher.tell(|watcher| watcher.tool_returned(&span, report));
+                    self.watcher.notify(|watcher| watcher.tool_returned(&span, report));
                 }
             }
         }
     }
 
-    /// The only end of a run: with an answer, or with an error and the text in place of the answer.
+    /// Reports the end of the run: with an answer, or with an error and the text that replaces the answer.
     pub(super) fn run_ended(&mut self, error: Option<&ArtError>, answer: &str) {
         if let Some(error) = error {
-            self.watcher.tell(|watcher| watcher.run_failed(&self.root, error));
+            self.watcher.notify(|watcher| watcher.run_failed(&self.root, error));
         }
-        self.watcher.tell(|watcher| watcher.run_ended(&self.root, answer));
+        self.watcher.notify(|watcher| watcher.run_ended(&self.root, answer));
     }
 }
 
-/// A watcher until it panics. What it holds may be half changed then, so it is not called again.
-struct Guarded<'a> {
+/// A watcher that is not called again after a panic, because its state may be inconsistent then.
+struct GuardedWatcher<'a> {
     watcher: Option<&'a mut dyn Watcher>,
     strict: bool,
     panics: u32,
 }
 
-impl Guarded<'_> {
-    /// The only place that calls a watcher (X10).
-    fn tell(&mut self, what: impl FnOnce(&mut dyn Watcher)) {
+impl GuardedWatcher<'_> {
+    /// Calls the watcher. No other code does (X10).
+    fn notify(&mut self, call: impl FnOnce(&mut dyn Watcher)) {
         let Some(watcher) = self.watcher.as_deref_mut() else {
             return;
         };
-        let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(watcher))) else {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| call(watcher))) else {
             return;
         };
         if self.strict {

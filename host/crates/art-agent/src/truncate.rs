@@ -1,4 +1,4 @@
-//! Cuts large outputs for the store, which keeps the beginning of each. The run itself has them whole.
+//! Truncates large outputs for the store. The run itself keeps the whole outputs.
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
@@ -7,13 +7,13 @@ use art_core::tool::ToolResult;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Bytes kept of one output, tried one after the other until the whole fits [`TOTAL_BYTES`].
+/// Sizes in bytes to which single outputs are cut, tried one after the other until the total fits [`TOTAL_BYTES`].
 const OUTPUT_BYTES: [usize; 5] = [256 << 10, 64 << 10, 16 << 10, 4 << 10, 512];
 
-/// Bytes of JSON that a state or an observation should have at most. A store takes at most 16 MiB of each.
+/// Target size of a state or an observation as JSON, in bytes. A store accepts at most 16 MiB.
 const TOTAL_BYTES: usize = 4 << 20;
 
-/// Returns the state of a thread for the store.
+/// Returns the state of a thread, truncated.
 pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
     fit(state, |state, limit| {
         state.todo_list.iter_mut().for_each(|item| cut_item(item, limit));
@@ -24,14 +24,14 @@ pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
     })
 }
 
-/// Returns a plan for an observation.
+/// Returns the items of a plan, truncated.
 pub(crate) fn items(items: &Vec<TodoItem>) -> Vec<TodoItem> {
     fit(items, |items, limit| {
         items.iter_mut().for_each(|item| cut_item(item, limit));
     })
 }
 
-/// Returns the changes of a plan for an observation. It holds every changed item several times.
+/// Returns the changes of a plan, truncated. They contain each changed item several times.
 pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
     fit(changes, |kept, limit| {
         let lists = [
@@ -44,7 +44,7 @@ pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
     })
 }
 
-/// Returns the output of a step for an observation.
+/// Returns the output of a step, truncated.
 pub(crate) fn step_output(entry: &StepOutputEntry) -> StepOutputEntry {
     fit(entry, cut_entry)
 }
@@ -65,7 +65,7 @@ fn cut_item(item: &mut TodoItem, limit: usize) {
     item.result.iter_mut().for_each(|result| cut_value(result, limit));
     cut_results(&mut item.tool_results, limit);
     for call in &mut item.actual_tool_calls {
-        // Arguments stay an object; only long texts in them, such as attachments, are cut.
+        // Arguments must stay an object, so only long texts in them, such as attachments, are cut.
         match &mut call.arguments {
             Value::Object(arguments) => arguments.values_mut().for_each(|value| cut_value(value, limit)),
             other => cut_value(other, limit),
@@ -89,8 +89,8 @@ fn cut_results(results: &mut [ToolResult], limit: usize) {
     }
 }
 
-/// Replaces a value whose text has more than `limit` bytes by the beginning of its text with a marker, and one that is
-/// nested too deeply for a store by its text.
+/// Replaces a value with more than `limit` bytes of text by the beginning of the text and a marker, and a value that is
+/// nested too deeply for the store by its text.
 fn cut_value(value: &mut Value, limit: usize) {
     let text = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_output_is_kept_as_its_beginning_and_says_so() {
+    fn a_large_output_is_cut_with_a_marker() {
         let kept = items(&vec![item_with(1, 300 << 10)]);
         let text = kept[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn many_large_changes_together_stay_within_what_a_store_takes() {
+    fn many_large_changes_stay_within_the_limit_of_a_store() {
         let before: Vec<_> = (0..8).map(|_| item_with(4, 256 << 10)).collect();
         let named = |items: Vec<TodoItem>, status| {
             let mut items: Vec<_> = items.into_iter().enumerate().collect();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn many_large_outputs_together_stay_within_what_a_store_takes() {
+    fn many_large_outputs_stay_within_the_limit_of_a_store() {
         let whole = PesAgentStateData {
             todo_list: vec![item_with(24, 256 << 10)],
             ..PesAgentStateData::default()

@@ -1,4 +1,4 @@
-//! What calls said beside their outputs: the store keeps the bytes, and the journal their digests.
+//! Moves logs and files of tool calls to the store, and files from the store into arguments.
 
 use art_agent::FilePlace;
 use art_core::error::ToolErrorCode;
@@ -9,9 +9,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Stores logs and files, and writes into each result where they are. What cannot be stored is not part of the run, so
-/// nothing names it.
-pub(super) async fn keep(store: &dyn Store, trace_id: &str, reports: &mut [ToolReport]) {
+/// Stores the logs and files of calls, and adds their digests to the results. What cannot be stored gets no digest.
+pub(super) async fn store_files(store: &dyn Store, trace_id: &str, reports: &mut [ToolReport]) {
     for report in reports {
         let metadata = &mut report.result.metadata;
         if !report.log.is_empty() {
@@ -38,8 +37,9 @@ async fn put(store: &dyn Store, trace_id: &str, bytes: Vec<u8>) -> Option<String
     }
 }
 
-/// Returns the calls with the files of earlier calls in their arguments, and the reports of those whose files cannot be read.
-pub(super) async fn put_in(
+/// Returns the calls with the files of earlier calls in their arguments, and the reports of those whose files cannot be
+/// read.
+pub(super) async fn fill_in(
     store: &dyn Store,
     thread_id: &str,
     calls: Vec<ParsedToolCall>,
@@ -48,7 +48,7 @@ pub(super) async fn put_in(
     let (mut whole, mut refused) = (Vec::with_capacity(calls.len()), Vec::new());
     for mut call in calls {
         let places = files.iter().filter(|place| place.call_id == call.call_id);
-        match fill_in(store, thread_id, &mut call.arguments, places).await {
+        match fill_in_call(store, thread_id, &mut call.arguments, places).await {
             Ok(()) => whole.push(call),
             Err(reason) => refused.push(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)),
         }
@@ -56,7 +56,7 @@ pub(super) async fn put_in(
     (whole, refused)
 }
 
-async fn fill_in(
+async fn fill_in_call(
     store: &dyn Store,
     thread_id: &str,
     arguments: &mut Value,
@@ -73,7 +73,7 @@ async fn fill_in(
     Ok(())
 }
 
-/// A file as a call takes it.
+/// Returns the content of a file as text, or in base64 if it is not text.
 fn content(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| STANDARD.encode(error.as_bytes()))
 }
@@ -122,7 +122,7 @@ mod tests {
         let text = store.put_blob("r", b"attachment:y".to_vec()).await.unwrap();
         let bytes = store.put_blob("r", vec![0xff, 0]).await.unwrap();
         let places = [place("c", "/a/0", text), place("c", "/a/1", bytes)];
-        let (calls, refused) = put_in(&store, "t", vec![call("c")], &places).await;
+        let (calls, refused) = fill_in(&store, "t", vec![call("c")], &places).await;
         assert_eq!(calls[0].arguments, json!({"a": ["attachment:y", "/wA="]}));
         assert_eq!(refused, []);
     }
@@ -130,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_whose_file_is_gone_is_answered_and_not_made() {
         let places = [place("gone", "/a/0", digest(b"never kept"))];
-        let (calls, refused) = put_in(&store().await, "t", vec![call("gone"), call("other")], &places).await;
+        let (calls, refused) = fill_in(&store().await, "t", vec![call("gone"), call("other")], &places).await;
         assert_eq!(calls, [call("other")]);
         let result = &refused[0].result;
         assert_eq!((result.call_id.as_str(), result.metadata.not_run), ("gone", true));
