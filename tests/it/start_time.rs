@@ -19,7 +19,7 @@ const HASTY: &str = "ulimit -S -t 1; exec \"$ART\" __compile";
 const HELD_UP: &str = "sleep 2; exec \"$ART\" __compile";
 /// A compiler that is never there.
 const NONE: &str = "exit 7";
-const PUT_OFF: &str = "the tools of the folder take longer together than a start may compile";
+const PUT_OFF: &str = "all tools of the folder together take longer to compile than a start of the host may take";
 
 /// What a start finds that may compile for so long.
 fn start(home: &Home, compile_time: Option<Duration>, lines: &str) -> Loaded {
