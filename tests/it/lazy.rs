@@ -143,7 +143,10 @@ async fn a_component_that_answers_something_else_than_it_promises_is_refused_and
     let plugin = sandbox(&cache, ART).load("liar", &liar).expect("it is offered");
     assert_eq!(plugin.schema().description, "By fool.");
     let told = host_error(&plugin).await;
-    assert!(told.contains("returned another schema than the `art:schema` section"), "{told}");
+    assert!(
+        told.contains("returned another schema than the `art:schema` section"),
+        "{told}"
+    );
     assert!(host_error(&plugin).await.contains("returned another schema"));
     let again = sandbox(&cache, NONE).load("liar", &liar).expect_err("it is remembered");
     assert!(matches!(again, LoadError::SchemaMismatch), "{again}");

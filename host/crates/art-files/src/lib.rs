@@ -1,7 +1,7 @@
-//! Opening files that may be anything.
+//! Opens files at paths that other programs can write to, without blocking.
 //!
-//! A path may name a pipe, a device or a folder. Opening a pipe blocks until another process writes to it, and a device
-//! may have no end. So every file that another program could have put there is opened with these functions.
+//! Such a path may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process writes to it, and
+//! reading a device may never end.
 
 use std::fmt;
 use std::fs::File;
@@ -25,43 +25,42 @@ impl fmt::Display for NotRegular {
 impl std::error::Error for NotRegular {}
 
 impl NotRegular {
-    /// Returns whether this is the cause of `error`.
+    /// Returns whether `error` is this error.
     #[must_use]
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|cause| cause.is::<Self>())
     }
 }
 
-/// Opens a regular file for reading, and follows links. Never blocks.
+/// Opens a regular file for reading. Follows links and never blocks.
 ///
 /// # Errors
-/// Fails if it cannot be opened, and with [`NotRegular`] when it is a pipe, a device, a socket or a folder.
+/// Fails if the file cannot be opened, and with [`NotRegular`] if it is a pipe, a device, a socket or a folder.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     regular(openat(CWD, path, flags(), Mode::empty())?)
 }
 
-/// Opens a regular file of an open folder, without following links; see [`open_regular`].
+/// Opens a regular file in an open folder for reading. Does not follow links and never blocks.
 ///
 /// # Errors
-/// Fails as [`open_regular`] does.
+/// Same as [`open_regular`], and [`NotRegular`] for a link.
 pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
     match openat(folder, name, flags() | OFlags::NOFOLLOW, Mode::empty()) {
-        // The error for a link that is not followed.
+        // `NOFOLLOW` fails with this error for a link.
         Err(Errno::LOOP) => Err(io::Error::other(NotRegular)),
         opened => regular(opened?),
     }
 }
 
-/// Reads the text of a file or a pipe, which may never end, up to a limit.
+/// Reads a text of at most `limit` bytes from a file or a pipe, which may never end.
 ///
 /// # Errors
-/// [`ErrorKind::FileTooLarge`] when it has more than `most` bytes, [`ErrorKind::InvalidData`] when it is not UTF-8, and
-/// whatever reading fails with.
-pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
+/// [`ErrorKind::FileTooLarge`] when the text is longer, [`ErrorKind::InvalidData`] when it is not UTF-8, and any error of reading.
+pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let reason = format!("it has more than the {most} bytes allowed");
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let reason = format!("it has more than the {limit} bytes allowed");
         return Err(io::Error::new(ErrorKind::FileTooLarge, reason));
     }
     String::from_utf8(bytes).map_err(|error| {
@@ -70,8 +69,8 @@ pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
     })
 }
 
-/// Returns the flags for opening. Without `NONBLOCK` a pipe would block the host; without `NOCTTY` a terminal could
-/// become its controlling one.
+/// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the controlling
+/// terminal of the process.
 fn flags() -> OFlags {
     OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY
 }
@@ -93,7 +92,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
-    fn irregular(opened: io::Result<File>) -> bool {
+    fn is_not_regular(opened: io::Result<File>) -> bool {
         opened.is_err_and(|error| NotRegular::is_cause_of(&error))
     }
 
@@ -109,31 +108,31 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_nobody_writes_to_is_refused_at_once() {
+    fn a_pipe_without_a_writer_is_refused_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(irregular(open_regular(&pipe)));
-        assert!(irregular(open_entry(File::open(folder.path()).unwrap(), "pipe")));
+        assert!(is_not_regular(open_regular(&pipe)));
+        assert!(is_not_regular(open_entry(File::open(folder.path()).unwrap(), "pipe")));
     }
 
     #[test]
     fn a_device_and_a_folder_are_refused() {
-        assert!(irregular(open_regular(Path::new("/dev/zero"))));
-        assert!(irregular(open_regular(Path::new("/"))));
+        assert!(is_not_regular(open_regular(Path::new("/dev/zero"))));
+        assert!(is_not_regular(open_regular(Path::new("/"))));
     }
 
     #[test]
-    fn a_link_is_followed_to_a_path_and_not_within_a_folder() {
+    fn open_regular_follows_links_and_open_entry_does_not() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "text").unwrap();
         symlink("a", folder.path().join("link")).unwrap();
         assert!(open_regular(&folder.path().join("link")).is_ok());
-        assert!(irregular(open_entry(File::open(folder.path()).unwrap(), "link")));
+        assert!(is_not_regular(open_entry(File::open(folder.path()).unwrap(), "link")));
     }
 
     #[test]
-    fn what_is_not_there_is_told_as_that() {
+    fn a_missing_file_is_reported_as_not_found() {
         let error = open_regular(Path::new("/nowhere/a")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!NotRegular::is_cause_of(&error));

@@ -1,24 +1,24 @@
-//! Bytes stored once and named by their digest.
+//! Blobs: bytes of a run that are stored once and identified by their digest.
 
 use crate::error::StoreError;
 use crate::limits::{MAX_NAME_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 
-/// Counted for each blob beside its bytes, so that the number of empty blobs is bounded too.
-const OVERHEAD: u64 = 1 << 10;
+/// Size that is counted for each blob in addition to its bytes, so that the number of empty blobs is bounded as well.
+const OVERHEAD_BYTES: u64 = 1 << 10;
 
-/// Returns the name of `bytes`: `blake3:` and 64 hexadecimal digits.
+/// Returns the digest of `bytes`: `blake3:` and 64 hexadecimal digits.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns what blobs of that many bytes count together.
-pub(crate) fn weight(bytes: u64, blobs: u64) -> u64 {
-    bytes.saturating_add(blobs.saturating_mul(OVERHEAD))
+/// Returns the size that counts against the limit, for `blobs` blobs with `bytes` bytes together.
+pub(crate) fn counted_size(bytes: u64, blobs: u64) -> u64 {
+    bytes.saturating_add(blobs.saturating_mul(OVERHEAD_BYTES))
 }
 
-/// Refuses bytes that are too many for one blob, or for a run that already has `kept` bytes of blobs.
-pub(crate) fn fits(trace_id: &str, kept: u64, bytes: &[u8]) -> Result<(), StoreError> {
+/// Refuses a blob that is too large, also together with the blobs of the run, whose counted size is `stored`.
+pub(crate) fn check_size(trace_id: &str, stored: u64, bytes: &[u8]) -> Result<(), StoreError> {
     let id = || art_core::text::byte_prefix(trace_id, MAX_NAME_BYTES).to_owned();
     if bytes.len() > MAX_VALUE_BYTES {
         return Err(StoreError::TooLarge {
@@ -27,7 +27,7 @@ pub(crate) fn fits(trace_id: &str, kept: u64, bytes: &[u8]) -> Result<(), StoreE
             maximum: MAX_VALUE_BYTES,
         });
     }
-    if kept.saturating_add(weight(bytes.len() as u64, 1)) > MAX_RUN_BLOB_BYTES {
+    if stored.saturating_add(counted_size(bytes.len() as u64, 1)) > MAX_RUN_BLOB_BYTES {
         return Err(StoreError::BlobsFull { trace_id: id() });
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Checks that both stores make before any change, so that they refuse the same requests.
+//! The checks that both stores make before a change, so that they refuse the same requests.
 
 use std::io::{self, Write};
 
@@ -15,41 +15,41 @@ use crate::limits::{
 };
 use crate::record::{NewRun, NewThread, RunRecord, RunState};
 
-/// Returns `value` as JSON text that fits the limits and can be read back.
+/// Returns `value` as JSON text. Fails if it exceeds the limits, so that it can always be parsed again.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
-    let mut text = Bounded::default();
+    let mut text = BoundedBuffer::default();
     let written = serde_json::to_writer(&mut text, value);
     if text.overflowed {
         return Err(too_large(what, id));
     }
     let encoding = |source| StoreError::Encode {
         what,
-        id: shown(id),
+        id: truncated(id),
         source,
     };
     written.map_err(encoding)?;
     if depth(&text.bytes) > MAX_JSON_DEPTH {
         return Err(StoreError::TooDeep {
             what,
-            id: shown(id),
+            id: truncated(id),
             maximum: MAX_JSON_DEPTH,
         });
     }
     String::from_utf8(text.bytes).map_err(|error| encoding(serde::ser::Error::custom(error)))
 }
 
-/// Returns the value of JSON text that [`encode`] made.
+/// Parses JSON text that [`encode`] returned.
 pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|source| StoreError::Decode {
         what,
-        id: shown(id),
+        id: truncated(id),
         source,
     })
 }
 
-/// Returns how many items a listing returns.
-pub(crate) fn list_limit(asked: Option<usize>) -> usize {
-    match asked {
+/// Returns the maximum number of entries in a list, given the number that the caller requested.
+pub(crate) fn list_limit(requested: Option<usize>) -> usize {
+    match requested {
         None | Some(0) => MAX_LIST,
         Some(limit) => limit.min(MAX_LIST),
     }
@@ -64,13 +64,13 @@ pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
     let problem = if value.is_empty() {
         "is empty: give it at least one character"
     } else if value.len() > MAX_NAME_BYTES {
-        "is too long: 256 bytes are the most"
+        "is too long: the maximum is 256 bytes"
     } else {
         return Ok(());
     };
     Err(StoreError::Invalid {
         what,
-        value: shown(value),
+        value: truncated(value),
         problem,
     })
 }
@@ -89,16 +89,16 @@ pub(crate) fn messages(thread_id: &str, messages: &[ConversationMessage]) -> Res
         name("message identifier", &message.message_id)?;
         if message.thread_id != thread_id {
             return Err(StoreError::ForeignMessage {
-                message_id: shown(&message.message_id),
-                actual: shown(&message.thread_id),
-                thread_id: shown(thread_id),
+                message_id: truncated(&message.message_id),
+                actual: truncated(&message.thread_id),
+                thread_id: truncated(thread_id),
             });
         }
         if message.timestamp > MAX_TIMESTAMP {
             return Err(StoreError::Invalid {
                 what: "message timestamp",
                 value: message.timestamp.to_string(),
-                problem: "is too late: 2^53 - 1 milliseconds are the most",
+                problem: "is too late: the maximum is 2^53 - 1 milliseconds",
             });
         }
         if message.content.len() > MAX_VALUE_BYTES {
@@ -118,7 +118,7 @@ pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
     optional_name("model name", new.model.as_deref())
 }
 
-/// Returns the state in which a run begins.
+/// Returns the run for `new`, as it is when it begins.
 pub(crate) fn begun(new: &NewRun, now: u64) -> RunRecord {
     RunRecord {
         trace_id: new.trace_id.clone(),
@@ -155,7 +155,8 @@ pub(crate) fn suspended(run: &RunRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses an entry that is not the next one of the journal, or that does not fit into it.
+/// Refuses a journal entry of `added` bytes that is not the next one, or for which the journal is full. `bytes` is the size of all
+/// entries so far.
 pub(crate) fn next_entry(run: &RunRecord, bytes: u64, expected_sequence: u64, added: u64) -> Result<(), StoreError> {
     not_ended(run)?;
     if expected_sequence != run.last_sequence + 1 {
@@ -174,7 +175,7 @@ pub(crate) fn next_entry(run: &RunRecord, bytes: u64, expected_sequence: u64, ad
     Ok(())
 }
 
-/// Returns the version after `actual`, if that is what the caller expects.
+/// Returns the version after `actual`, if `actual` is the version that the caller expects.
 pub(crate) fn next_version(thread_id: &str, actual: Option<u64>, expected: Option<u64>) -> Result<u64, StoreError> {
     if actual == expected {
         return Ok(actual.unwrap_or(0) + 1);
@@ -189,56 +190,56 @@ pub(crate) fn next_version(thread_id: &str, actual: Option<u64>, expected: Optio
 
 pub(crate) fn unknown_thread(thread_id: &str) -> StoreError {
     StoreError::UnknownThread {
-        thread_id: shown(thread_id),
+        thread_id: truncated(thread_id),
     }
 }
 
 pub(crate) fn unknown_run(trace_id: &str) -> StoreError {
     StoreError::UnknownRun {
-        trace_id: shown(trace_id),
+        trace_id: truncated(trace_id),
     }
 }
 
 fn too_large(what: &'static str, id: &str) -> StoreError {
     StoreError::TooLarge {
         what,
-        id: shown(id),
+        id: truncated(id),
         maximum: MAX_VALUE_BYTES,
     }
 }
 
-/// Returns an identifier in an error. The caller chose it, so it may be of any length.
-fn shown(id: &str) -> String {
+/// Truncates an identifier for an error. The caller chose it, so it may have any length.
+fn truncated(id: &str) -> String {
     prefix(id, MAX_NAME_BYTES).to_owned()
 }
 
 /// Returns how deep the arrays and objects of JSON text are nested.
 fn depth(json: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in json {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            b'[' | b'{' if !in_text => {
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
     deepest
 }
 
-/// A buffer that fails at the limit, before it allocates more.
+/// A buffer that refuses to grow beyond [`MAX_VALUE_BYTES`].
 #[derive(Default)]
-struct Bounded {
+struct BoundedBuffer {
     bytes: Vec<u8>,
     overflowed: bool,
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, added: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + added.len() > MAX_VALUE_BYTES {
             self.overflowed = true;
@@ -258,12 +259,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brackets_in_text_do_not_count_as_nesting() {
+    fn brackets_in_strings_do_not_count_as_nesting() {
         assert_eq!(depth(br#"{"a":["[[[",{"\"]":1}],"b\\":[]}"#), 3);
     }
 
     #[test]
-    fn what_is_accepted_can_be_read_back_and_what_is_too_deep_is_refused() {
+    fn json_of_the_maximum_depth_can_be_parsed_and_deeper_json_is_refused() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         let value: serde_json::Value = decode("x", "y", &nested(MAX_JSON_DEPTH)).unwrap();
         let text = encode("x", "y", &value).unwrap();

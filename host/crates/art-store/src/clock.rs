@@ -23,23 +23,23 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock for tests, which is set and advanced by hand.
+/// A clock for tests, which stands still until the test sets or advances it.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
-    /// Creates a clock that shows `now`.
+    /// Creates a clock with the time `now`.
     #[must_use]
     pub const fn new(now: Timestamp) -> Self {
         Self(AtomicU64::new(now))
     }
 
-    /// Shows `now` from here on.
+    /// Sets the time to `now`.
     pub fn set(&self, now: Timestamp) {
         self.0.store(now, Ordering::SeqCst);
     }
 
-    /// Moves on by `milliseconds`.
+    /// Advances the time by `milliseconds`.
     pub fn advance(&self, milliseconds: u64) {
         self.0.fetch_add(milliseconds, Ordering::SeqCst);
     }

@@ -9,53 +9,53 @@ use crate::record::RunState;
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A write names a thread that does not exist.
+    /// A write is for a thread that does not exist.
     #[error("there is no thread `{thread_id}`: create it first")]
     UnknownThread {
         /// The thread.
         thread_id: String,
     },
-    /// A write names a run that does not exist.
+    /// A write is for a run that does not exist.
     #[error("there is no run `{trace_id}`: begin it first")]
     UnknownRun {
         /// The run.
         trace_id: String,
     },
-    /// The identifier is taken.
+    /// The identifier is already in use.
     #[error("there is already a {what} `{id}`: use another identifier")]
     AlreadyExists {
         /// `thread`, `message` or `run`.
         what: &'static str,
-        /// Its identifier.
+        /// The identifier.
         id: String,
     },
-    /// A message was to be added to a thread that it does not belong to.
+    /// A message with the identifier of another thread was added to a thread.
     #[error("message `{message_id}` belongs to thread `{actual}` and cannot be added to thread `{thread_id}`")]
     ForeignMessage {
         /// The message.
         message_id: String,
-        /// The thread it names.
+        /// The thread in the message.
         actual: String,
-        /// The thread it was to be added to.
+        /// The thread to which it was added.
         thread_id: String,
     },
-    /// Another writer was faster.
+    /// Another writer changed the value after the caller had read it.
     #[error(
-        "{what} `{id}` is at {}, not at {}: read it again before writing",
-        position(*actual),
-        position(*expected)
+        "{what} `{id}` has changed (expected {}, found {}): read it again before writing",
+        shown(*expected),
+        shown(*actual)
     )]
     Conflict {
         /// `the state of thread` or `the journal of run`.
         what: &'static str,
-        /// Thread or run.
+        /// Identifier of the thread or run.
         id: String,
-        /// Version of the state, or last sequence of the journal, that the caller expects; `None` for none yet.
+        /// Version of the state, or last sequence of the journal, that the caller expects. `None` if it expects that there is none.
         expected: Option<u64>,
         /// Actual version or sequence.
         actual: Option<u64>,
     },
-    /// The run has ended for good.
+    /// The run has ended and cannot be resumed.
     #[error("run `{trace_id}` has ended with `{}`: begin another one", status.name())]
     RunEnded {
         /// The run.
@@ -63,12 +63,12 @@ pub enum StoreError {
         /// How it ended.
         status: RunState,
     },
-    /// The run does not wait for a person, or no longer.
+    /// The run is not suspended.
     #[error("run `{trace_id}` is `{}`, not `suspended`: there is nothing to resume", status.name())]
     NotSuspended {
         /// The run.
         trace_id: String,
-        /// The stage of the run.
+        /// The state of the run.
         status: RunState,
     },
     /// A name or a number is out of bounds.
@@ -76,9 +76,9 @@ pub enum StoreError {
     Invalid {
         /// Kind of the value.
         what: &'static str,
-        /// The value, cut short.
+        /// The value, truncated.
         value: String,
-        /// The problem, and a value that would be right.
+        /// What is wrong with it, and what is allowed.
         problem: &'static str,
     },
     /// A value is over [`MAX_VALUE_BYTES`](crate::limits::MAX_VALUE_BYTES).
@@ -88,7 +88,7 @@ pub enum StoreError {
         what: &'static str,
         /// Identifier of its owner.
         id: String,
-        /// The most that is taken.
+        /// The maximum size in bytes.
         maximum: usize,
     },
     /// JSON is nested deeper than [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH).
@@ -98,18 +98,18 @@ pub enum StoreError {
         what: &'static str,
         /// Identifier of its owner.
         id: String,
-        /// The deepest that is taken.
+        /// The maximum depth.
         maximum: usize,
     },
-    /// The journal of a run is at [`MAX_JOURNAL_ENTRIES`](crate::limits::MAX_JOURNAL_ENTRIES) or
+    /// The journal of a run has reached [`MAX_JOURNAL_ENTRIES`](crate::limits::MAX_JOURNAL_ENTRIES) or
     /// [`MAX_JOURNAL_BYTES`](crate::limits::MAX_JOURNAL_BYTES).
     #[error("the journal of run `{trace_id}` is full: end the run and begin another one")]
     JournalFull {
         /// The run.
         trace_id: String,
     },
-    /// The blobs of a run are at [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
-    #[error("run `{trace_id}` keeps as many bytes of files and logs as it may: begin another one")]
+    /// The blobs of a run have reached [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
+    #[error("run `{trace_id}` has reached the maximum size of its files and logs: begin another run")]
     BlobsFull {
         /// The run.
         trace_id: String,
@@ -124,8 +124,8 @@ pub enum StoreError {
         /// The cause.
         source: serde_json::Error,
     },
-    /// A stored value cannot be read by this host.
-    #[error("failed to read {what} of `{id}`: the stored value is not one that this host writes")]
+    /// A stored value cannot be parsed.
+    #[error("failed to read {what} of `{id}`: this host did not write the stored value")]
     Decode {
         /// Kind of the value.
         what: &'static str,
@@ -140,7 +140,7 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// Another program held the database too long.
+    /// Another program locked the database for too long.
     #[error("the database `{}` is locked by another process: close it and try again", path.display())]
     Busy {
         /// The database.
@@ -148,8 +148,8 @@ pub enum StoreError {
         /// The cause.
         source: Arc<rusqlite::Error>,
     },
-    /// The disk or a quota is full. The write was not made; the store works again when there is space.
-    #[error("there is no space left for the database `{}`: free some and try again", path.display())]
+    /// The disk or a quota is full. The write failed; later writes succeed when there is space again.
+    #[error("there is no space left for the database `{}`: free some space and try again", path.display())]
     NoSpace {
         /// The database.
         path: PathBuf,
@@ -161,35 +161,35 @@ pub enum StoreError {
     NotOurs {
         /// The file.
         path: PathBuf,
-        /// What SQLite says, where it was asked.
+        /// The error of SQLite, if SQLite found the problem.
         source: Option<Arc<rusqlite::Error>>,
     },
-    /// The database was written by a newer host. It is left as it is.
+    /// The database was written by a newer host. It is left unchanged.
     #[error(
-        "the database `{}` has format {found}, this host knows up to {known}: use a newer art or another --home",
+        "the database `{}` has format {found}, this host supports up to {supported}: use a newer art or another --home",
         path.display()
     )]
     NewerFormat {
         /// The database.
         path: PathBuf,
-        /// Its format.
+        /// The format of the database.
         found: i64,
-        /// The newest this host knows.
-        known: i64,
+        /// The newest format that this host supports.
+        supported: i64,
     },
-    /// The database is damaged. It is left as it is.
+    /// The database is damaged. It is left unchanged.
     #[error("the database `{}` is damaged ({detail}): restore a backup or use another --home", path.display())]
     Damaged {
         /// The database.
         path: PathBuf,
         /// The reason.
         detail: String,
-        /// What SQLite says, where it was asked.
+        /// The error of SQLite, if SQLite found the problem.
         source: Option<Arc<rusqlite::Error>>,
     },
-    /// The database may have lost a write that the system had accepted, so no more writes are made. Opening it again
-    /// shows what was kept.
-    #[error("writing to the database `{}` failed and it takes no more writes: check the disk and restart", path.display())]
+    /// An earlier failure may have lost a write that the system had accepted, so all later writes are refused. Opening the database again
+    /// shows what is stored.
+    #[error("an earlier write to the database `{}` failed, so no more writes are made: check the disk and restart", path.display())]
     Poisoned {
         /// The database.
         path: PathBuf,
@@ -207,20 +207,20 @@ pub enum StoreError {
     /// A file operation failed.
     #[error("failed to {action} `{}`", path.display())]
     Io {
-        /// The action.
+        /// The action that failed.
         action: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
         /// The cause.
         source: io::Error,
     },
-    /// The store was opened for reading.
+    /// The store was opened for reading only.
     #[error("the database `{}` is open for reading only", path.display())]
     ReadOnly {
         /// The database.
         path: PathBuf,
     },
-    /// A thread of the store has stopped; only a defect of the host can do that.
+    /// A worker thread of the store has stopped, which only a bug in the host can cause.
     #[error("the database `{}` was closed: restart the host", path.display())]
     Closed {
         /// The database.
@@ -228,6 +228,6 @@ pub enum StoreError {
     },
 }
 
-fn position(position: Option<u64>) -> String {
-    position.map_or_else(|| "none".to_owned(), |position| format!("`{position}`"))
+fn shown(version: Option<u64>) -> String {
+    version.map_or_else(|| "none".to_owned(), |version| format!("`{version}`"))
 }

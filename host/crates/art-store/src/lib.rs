@@ -1,10 +1,10 @@
-//! Where the host keeps threads, conversations, observations, agent state and run journals.
+//! Stores threads, conversations, observations, agent state and run journals.
 //!
-//! [`Store`] is the contract; [`MemoryStore`] and [`SqliteStore`] pass the same conformance suite. A write is
-//! acknowledged only once it is kept: for SQLite that means committed and synced. Every value that goes in or comes out is
-//! a copy (M2), and every sequence and version is checked and counted by the store, not by its callers (B19).
+//! [`Store`] is the interface, and [`MemoryStore`] and [`SqliteStore`] implement it and pass the same conformance suite. A write is
+//! acknowledged only when it is durable: for SQLite that means committed and synced. Every value that is passed in or returned is a
+//! copy (M2). The store itself assigns and checks all sequences and versions (B19).
 //!
-//! The store does not check access. [`Thread::user_id`] is stored for the host to check (B23).
+//! The store does not check access. The host has to compare [`Thread::user_id`] (B23).
 
 mod blob;
 mod check;

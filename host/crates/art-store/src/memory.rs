@@ -19,7 +19,7 @@ use crate::store::{Store, StoreFuture};
 mod runs;
 mod threads;
 
-/// A store in memory, for tests and for hosts that keep nothing. It grows until threads are deleted.
+/// A store in memory, for tests and for hosts that do not need their data after they stop. Only deleting threads frees memory.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
@@ -31,7 +31,7 @@ struct Data {
     threads: HashMap<String, ThreadData>,
     runs: HashMap<String, RunData>,
     message_ids: HashSet<String>,
-    /// Counts threads and runs, to tell which came first.
+    /// Number of threads and runs that were created, which gives their order.
     created: u64,
 }
 
@@ -50,7 +50,7 @@ struct RunData {
     run: RunRecord,
     entries: Vec<JournalEntry>,
     bytes: u64,
-    /// By digest.
+    /// The blobs by their digests.
     blobs: BTreeMap<String, Vec<u8>>,
 }
 
@@ -76,9 +76,9 @@ impl MemoryStore {
         }
     }
 
-    /// Runs `work` when the future is polled. All work checks first and writes last, so a panic leaves no partial
-    /// change and a poisoned lock can be used.
-    fn later<'a, T: Send + 'a>(
+    /// Runs `work` when the future is polled. All work makes its checks before it changes anything, so a panic leaves no partial change
+    /// and a poisoned lock can be used.
+    fn defer<'a, T: Send + 'a>(
         &'a self,
         work: impl FnOnce(&mut Data, u64) -> Result<T, StoreError> + Send + 'a,
     ) -> StoreFuture<'a, T> {
@@ -91,15 +91,15 @@ impl MemoryStore {
 
 impl Store for MemoryStore {
     fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread> {
-        self.later(move |data, now| data.create_thread(new, now))
+        self.defer(move |data, now| data.create_thread(new, now))
     }
 
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
-        self.later(move |data, _| Ok(data.threads.get(thread_id).map(|data| data.thread.clone())))
+        self.defer(move |data, _| Ok(data.threads.get(thread_id).map(|data| data.thread.clone())))
     }
 
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
-        self.later(move |data, now| {
+        self.defer(move |data, now| {
             check::encode("the configuration", thread_id, &config)?;
             let thread = &mut data.touch(thread_id, now)?.thread;
             thread.config = config;
@@ -108,15 +108,15 @@ impl Store for MemoryStore {
     }
 
     fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>> {
-        self.later(move |data, _| Ok(data.list_threads(&filter)))
+        self.defer(move |data, _| Ok(data.list_threads(&filter)))
     }
 
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool> {
-        self.later(move |data, _| Ok(data.delete_thread(thread_id)))
+        self.defer(move |data, _| Ok(data.delete_thread(thread_id)))
     }
 
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
-        self.later(move |data, now| data.append_messages(thread_id, messages, now))
+        self.defer(move |data, now| data.append_messages(thread_id, messages, now))
     }
 
     fn list_messages<'a>(
@@ -124,11 +124,11 @@ impl Store for MemoryStore {
         thread_id: &'a str,
         options: MessageOptions,
     ) -> StoreFuture<'a, Vec<ConversationMessage>> {
-        self.later(move |data, _| Ok(data.list_messages(thread_id, &options)))
+        self.defer(move |data, _| Ok(data.list_messages(thread_id, &options)))
     }
 
     fn record(&self, new: NewObservation) -> StoreFuture<'_, Observation> {
-        self.later(move |data, now| data.record(new, now))
+        self.defer(move |data, now| data.record(new, now))
     }
 
     fn list_observations<'a>(
@@ -136,19 +136,19 @@ impl Store for MemoryStore {
         thread_id: &'a str,
         filter: ObservationFilter,
     ) -> StoreFuture<'a, Vec<Observation>> {
-        self.later(move |data, _| Ok(data.list_observations(thread_id, &filter)))
+        self.defer(move |data, _| Ok(data.list_observations(thread_id, &filter)))
     }
 
     fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>> {
-        self.later(move |data, _| Ok(data.threads.get(thread_id).and_then(|thread| thread.state.clone())))
+        self.defer(move |data, _| Ok(data.threads.get(thread_id).and_then(|thread| thread.state.clone())))
     }
 
     fn save_state<'a>(&'a self, thread_id: &'a str, state: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
-        self.later(move |data, now| data.save_state(thread_id, state, expected, now))
+        self.defer(move |data, now| data.save_state(thread_id, state, expected, now))
     }
 
     fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord> {
-        self.later(move |data, now| data.begin_run(&new, now))
+        self.defer(move |data, now| data.begin_run(&new, now))
     }
 
     fn append_journal<'a>(
@@ -158,7 +158,7 @@ impl Store for MemoryStore {
         kind: &'a str,
         payload: Value,
     ) -> StoreFuture<'a, JournalEntry> {
-        self.later(move |data, timestamp| {
+        self.defer(move |data, timestamp| {
             let entry = JournalEntry {
                 sequence: expected_sequence,
                 timestamp,
@@ -170,31 +170,31 @@ impl Store for MemoryStore {
     }
 
     fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String> {
-        self.later(move |data, _| data.put_blob(trace_id, bytes))
+        self.defer(move |data, _| data.put_blob(trace_id, bytes))
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        self.later(move |data, _| Ok(data.get_blob(thread_id, digest)))
+        self.defer(move |data, _| Ok(data.get_blob(thread_id, digest)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {
-        self.later(move |data, now| data.end_run(trace_id, status, summary, now))
+        self.defer(move |data, now| data.end_run(trace_id, status, summary, now))
     }
 
     fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord> {
-        self.later(move |data, now| data.resume_run(trace_id, now))
+        self.defer(move |data, now| data.resume_run(trace_id, now))
     }
 
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
-        self.later(move |data, _| Ok(data.runs.get(trace_id).map(|data| data.run.clone())))
+        self.defer(move |data, _| Ok(data.runs.get(trace_id).map(|data| data.run.clone())))
     }
 
     fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
-        self.later(move |data, _| Ok(data.list_runs(&filter)))
+        self.defer(move |data, _| Ok(data.list_runs(&filter)))
     }
 
     fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>> {
-        self.later(move |data, _| {
+        self.defer(move |data, _| {
             Ok(data
                 .runs
                 .get(trace_id)

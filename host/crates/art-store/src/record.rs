@@ -1,4 +1,4 @@
-//! Records and filters of the store, beside the types of `art-core`.
+//! The records and filters of the store that are not in `art-core`.
 
 use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
@@ -7,14 +7,14 @@ use art_core::observation::ObservationType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A thread to be created.
+/// The values of a new thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewThread {
-    /// Identifier, unique in the store; the host makes it.
+    /// Identifier, chosen by the host and unique in the store.
     pub id: String,
-    /// Owner; absent for a host with one user.
+    /// Owner, or `None` on a host with a single user.
     pub user_id: Option<String>,
-    /// Its settings.
+    /// Settings.
     pub config: ThreadConfig,
 }
 
@@ -24,92 +24,92 @@ pub struct NewThread {
 pub struct Thread {
     /// Identifier.
     pub id: String,
-    /// Owner. The host compares it before it returns anything of the thread.
+    /// Owner. The host has to check it before it returns data of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// When it was created.
+    /// Time of creation.
     pub created: Timestamp,
-    /// When a message, an observation, a run, its state or its settings were last written.
+    /// Time of the last write to its messages, observations, runs, state or settings.
     pub updated: Timestamp,
-    /// Its settings.
+    /// Settings.
     pub config: ThreadConfig,
 }
 
-/// Which threads to list.
+/// A filter for a list of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadFilter {
-    /// Only those of this person.
+    /// Only threads of this user.
     pub user_id: Option<String>,
-    /// Only those whose identifier starts with this.
+    /// Only entries whose identifier has this prefix.
     pub id_prefix: Option<String>,
-    /// Maximum number of entries; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means
-    /// [`MAX_LIST`](crate::limits::MAX_LIST).
+    /// Maximum number of entries; `None`, 0 and more than
+    /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
 
-/// Which messages to list (C51).
+/// A filter for a list of messages (C51).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// Maximum number of messages, the most recent ones (M6); absent, 0 or more than
-    /// [`MAX_LIST`](crate::limits::MAX_LIST) means [`MAX_LIST`](crate::limits::MAX_LIST).
+    /// Maximum number of messages; the most recent ones are returned (M6). `None`, 0 and more than
+    /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
-    /// Only those strictly earlier.
+    /// Only entries before this time.
     pub before: Option<Timestamp>,
-    /// Only those strictly later.
+    /// Only entries after this time.
     pub after: Option<Timestamp>,
-    /// Only those roles; empty means all. Applied before `limit`, so that internal messages do not push out the
+    /// Only messages with these roles; empty means all. Applied before `limit`, so that internal messages do not displace the
     /// conversation.
     pub roles: Vec<MessageRole>,
 }
 
-/// Which observations to list. All conditions hold together (M7).
+/// A filter for a list of observations. An observation has to meet all conditions (M7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservationFilter {
-    /// Only those types; empty means all.
+    /// Only observations of these types; empty means all.
     pub types: Vec<ObservationType>,
-    /// Only those strictly earlier.
+    /// Only entries before this time.
     pub before: Option<Timestamp>,
-    /// Only those strictly later.
+    /// Only entries after this time.
     pub after: Option<Timestamp>,
-    /// Only those with a higher sequence, to read on where a reader stopped.
+    /// Only observations with a higher sequence, to continue after the last one that was read.
     pub after_sequence: Option<u64>,
-    /// Only those of this run.
+    /// Only observations of this run.
     pub trace_id: Option<String>,
-    /// Maximum number of observations, the first ones; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST)
-    /// means [`MAX_LIST`](crate::limits::MAX_LIST).
+    /// Maximum number of observations; the first ones are returned. `None`, 0 and more than
+    /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
 
-/// A run that begins.
+/// The values of a new run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewRun {
-    /// Identifier, unique in the store; the host makes it.
+    /// Identifier, chosen by the host and unique in the store.
     pub trace_id: String,
-    /// Conversation.
+    /// Thread of the run.
     pub thread_id: String,
-    /// The question; cut to [`MAX_QUERY_CHARS`](crate::limits::MAX_QUERY_CHARS).
+    /// The question; truncated to [`MAX_QUERY_CHARS`](crate::limits::MAX_QUERY_CHARS).
     pub query: String,
-    /// The model that answers.
+    /// Name of the model.
     pub model: Option<String>,
 }
 
-/// Status of a run: running, or how it ended.
+/// State of a run: running, suspended, or how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "`RunStatus` explains the endings")]
+#[expect(missing_docs, reason = "`RunStatus` documents how a run ends")]
 pub enum RunState {
-    /// A host is working on it, or stopped without ending it.
+    /// A host is working on it, or a host stopped without ending it.
     Running,
     Success,
     Partial,
     Error,
-    /// Waits for a person; may run again.
+    /// Waits for a person, and can be resumed.
     Suspended,
     Cancelled,
 }
 
 impl RunState {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 6] = [
         Self::Running,
         Self::Success,
@@ -119,7 +119,7 @@ impl RunState {
         Self::Cancelled,
     ];
 
-    /// Returns the name on the wire and in the database.
+    /// Returns the name in JSON and in the database.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ impl RunState {
         }
     }
 
-    /// Returns whether the run has ended for good.
+    /// Returns whether the run has ended and cannot be resumed.
     #[must_use]
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Running | Self::Suspended)
@@ -157,49 +157,49 @@ impl From<RunStatus> for RunState {
 pub struct RunRecord {
     /// Identifier.
     pub trace_id: String,
-    /// Conversation.
+    /// Thread of the run.
     pub thread_id: String,
-    /// The question, cut short.
+    /// The question, truncated.
     pub query: String,
-    /// The stage of the run.
+    /// State.
     pub status: RunState,
-    /// When it began.
+    /// Time at which it began.
     pub started: Timestamp,
-    /// When it ended or was suspended; absent while it runs.
+    /// Time at which it ended or was suspended, or `None` while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// The model that answers.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Summary for listings, which need not read the journal then; null until the run ends.
+    /// Summary for listings, so that they do not have to read the journal; null until the run ends.
     pub summary: Value,
-    /// Sequence of the last journal entry; 0 before the first.
+    /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
 }
 
-/// Which runs to list.
+/// A filter for a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Only those of this thread.
+    /// Only runs of this thread.
     pub thread_id: Option<String>,
-    /// Only those whose identifier starts with this.
+    /// Only entries whose identifier has this prefix.
     pub id_prefix: Option<String>,
-    /// Only those with this status; `Running` finds runs that a crash left open.
+    /// Only runs in this state. `Running` includes runs that a crash interrupted.
     pub status: Option<RunState>,
-    /// Maximum number of entries; absent, 0 or more than [`MAX_LIST`](crate::limits::MAX_LIST) means
-    /// [`MAX_LIST`](crate::limits::MAX_LIST).
+    /// Maximum number of entries; `None`, 0 and more than
+    /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
 
-/// One entry of a run's journal. Never changed after it was stored.
+/// An entry of the journal of a run. Entries are never changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalEntry {
-    /// Position in the run, from 1, without gaps.
+    /// Position in the journal, from 1 and without gaps.
     pub sequence: u64,
-    /// When it was stored.
+    /// Time at which it was stored.
     pub timestamp: Timestamp,
-    /// Kind of the payload, in the host's words.
+    /// Kind of the payload; the host defines the kinds.
     pub kind: String,
     /// Payload.
     pub payload: Value,

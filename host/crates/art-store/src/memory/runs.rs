@@ -7,7 +7,7 @@ use art_core::Timestamp;
 use art_core::agent::RunStatus;
 use serde_json::Value;
 
-use super::threads::begins;
+use super::threads::has_prefix;
 use super::{Data, RunData};
 use crate::error::StoreError;
 use crate::record::{JournalEntry, NewRun, RunFilter, RunRecord, RunState};
@@ -16,7 +16,7 @@ use crate::{blob, check};
 impl Data {
     pub(super) fn begin_run(&mut self, new: &NewRun, now: Timestamp) -> Result<RunRecord, StoreError> {
         check::new_run(new)?;
-        self.known(&new.thread_id)?;
+        self.thread(&new.thread_id)?;
         if self.runs.contains_key(&new.trace_id) {
             return Err(StoreError::AlreadyExists {
                 what: "run",
@@ -57,16 +57,16 @@ impl Data {
         check::not_ended(&data.run)?;
         let digest = blob::digest(&bytes);
         if !data.blobs.contains_key(&digest) {
-            let kept = data.blobs.values().map(|blob| blob::weight(blob.len() as u64, 1)).sum();
-            blob::fits(trace_id, kept, &bytes)?;
+            let sizes = data.blobs.values().map(|blob| blob::counted_size(blob.len() as u64, 1));
+            blob::check_size(trace_id, sizes.sum(), &bytes)?;
             data.blobs.insert(digest.clone(), bytes);
         }
         Ok(digest)
     }
 
     pub(super) fn get_blob(&self, thread_id: &str, digest: &str) -> Option<Vec<u8>> {
-        let mut of_thread = self.runs.values().filter(|data| data.run.thread_id == thread_id);
-        of_thread.find_map(|data| data.blobs.get(digest).cloned())
+        let mut runs_of_thread = self.runs.values().filter(|data| data.run.thread_id == thread_id);
+        runs_of_thread.find_map(|data| data.blobs.get(digest).cloned())
     }
 
     pub(super) fn end_run(
@@ -98,15 +98,15 @@ impl Data {
     }
 
     pub(super) fn list_runs(&self, filter: &RunFilter) -> Vec<RunRecord> {
-        let mut found: Vec<_> = self
+        let mut runs: Vec<_> = self
             .runs
             .values()
             .filter(|data| filter.thread_id.as_ref().is_none_or(|id| *id == data.run.thread_id))
-            .filter(|data| begins(&data.run.trace_id, filter.id_prefix.as_deref()))
+            .filter(|data| has_prefix(&data.run.trace_id, filter.id_prefix.as_deref()))
             .filter(|data| filter.status.is_none_or(|status| status == data.run.status))
             .collect();
-        found.sort_by_key(|data| Reverse((data.run.started, data.order)));
-        found.truncate(check::list_limit(filter.limit));
-        found.into_iter().map(|data| data.run.clone()).collect()
+        runs.sort_by_key(|data| Reverse((data.run.started, data.order)));
+        runs.truncate(check::list_limit(filter.limit));
+        runs.into_iter().map(|data| data.run.clone()).collect()
     }
 }

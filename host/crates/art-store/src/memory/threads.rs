@@ -43,7 +43,7 @@ impl Data {
         Ok(thread)
     }
 
-    /// Returns the thread, for a write that cannot fail any more.
+    /// Sets the time of the last write, and returns the thread. Call this after all checks of the write.
     pub(super) fn touch(&mut self, thread_id: &str, now: Timestamp) -> Result<&mut ThreadData, StoreError> {
         let data = self
             .threads
@@ -53,22 +53,22 @@ impl Data {
         Ok(data)
     }
 
-    pub(super) fn known(&self, thread_id: &str) -> Result<&ThreadData, StoreError> {
+    pub(super) fn thread(&self, thread_id: &str) -> Result<&ThreadData, StoreError> {
         self.threads
             .get(thread_id)
             .ok_or_else(|| check::unknown_thread(thread_id))
     }
 
     pub(super) fn list_threads(&self, filter: &ThreadFilter) -> Vec<Thread> {
-        let mut found: Vec<_> = self
+        let mut threads: Vec<_> = self
             .threads
             .values()
             .filter(|data| filter.user_id.is_none() || filter.user_id == data.thread.user_id)
-            .filter(|data| begins(&data.thread.id, filter.id_prefix.as_deref()))
+            .filter(|data| has_prefix(&data.thread.id, filter.id_prefix.as_deref()))
             .collect();
-        found.sort_by_key(|data| Reverse((data.thread.updated, data.order)));
-        found.truncate(check::list_limit(filter.limit));
-        found.into_iter().map(|data| data.thread.clone()).collect()
+        threads.sort_by_key(|data| Reverse((data.thread.updated, data.order)));
+        threads.truncate(check::list_limit(filter.limit));
+        threads.into_iter().map(|data| data.thread.clone()).collect()
     }
 
     pub(super) fn delete_thread(&mut self, thread_id: &str) -> bool {
@@ -96,7 +96,7 @@ impl Data {
         for message in &messages {
             check::encode("the metadata", &message.message_id, &message.metadata)?;
         }
-        self.known(thread_id)?;
+        self.thread(thread_id)?;
         for message in &messages {
             let id = &message.message_id;
             if self.message_ids.contains(id) || !added.insert(id.clone()) {
@@ -115,16 +115,16 @@ impl Data {
         let Some(data) = self.threads.get(thread_id) else {
             return Vec::new();
         };
-        let mut found: Vec<_> = data
+        let mut messages: Vec<_> = data
             .messages
             .iter()
             .filter(|message| within(message.timestamp, options.before, options.after))
             .filter(|message| options.roles.is_empty() || options.roles.contains(&message.role))
             .collect();
-        // Stable: messages of the same time stay in the order they were added.
-        found.sort_by_key(|message| message.timestamp);
-        let first = found.len().saturating_sub(check::list_limit(options.limit));
-        found.split_off(first).into_iter().cloned().collect()
+        // The sort is stable: messages with the same timestamp stay in the order in which they were added.
+        messages.sort_by_key(|message| message.timestamp);
+        let first = messages.len().saturating_sub(check::list_limit(options.limit));
+        messages.split_off(first).into_iter().cloned().collect()
     }
 
     pub(super) fn record(&mut self, new: NewObservation, now: Timestamp) -> Result<Observation, StoreError> {
@@ -166,7 +166,7 @@ impl Data {
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         check::encode("the state", thread_id, &state)?;
-        let actual = self.known(thread_id)?.state.as_ref().map(|state| state.version);
+        let actual = self.thread(thread_id)?.state.as_ref().map(|state| state.version);
         let version = check::next_version(thread_id, actual, expected)?;
         self.touch(thread_id, now)?.state = Some(AgentState {
             data: state,
@@ -177,8 +177,8 @@ impl Data {
     }
 }
 
-/// Returns whether an identifier begins with `prefix`.
-pub(super) fn begins(id: &str, prefix: Option<&str>) -> bool {
+/// Returns whether an identifier has the prefix, if one is given.
+pub(super) fn has_prefix(id: &str, prefix: Option<&str>) -> bool {
     prefix.is_none_or(|prefix| id.starts_with(prefix))
 }
 

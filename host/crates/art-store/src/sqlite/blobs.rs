@@ -1,4 +1,4 @@
-//! Bytes by their digest.
+//! Queries for blobs.
 
 use rusqlite::{Connection, params};
 
@@ -8,18 +8,18 @@ use super::runs;
 use crate::blob;
 
 pub(super) fn put(connection: &Connection, trace_id: &str, digest: &str, bytes: &[u8]) -> Result<(), Fault> {
-    let run = runs::open(connection, trace_id)?;
-    let known = "SELECT 1 FROM blobs WHERE run = ?1 AND digest = ?2";
-    if one(connection, known, params![run, digest], |_| Ok(()))?.is_some() {
+    let run = runs::writable_key(connection, trace_id)?;
+    let existing = "SELECT 1 FROM blobs WHERE run = ?1 AND digest = ?2";
+    if one(connection, existing, params![run, digest], |_| Ok(()))?.is_some() {
         return Ok(());
     }
-    let kept = "SELECT coalesce(sum(length(bytes)), 0), count(*) FROM blobs WHERE run = ?1";
-    let kept = one(connection, kept, [run], |row| {
-        Ok(blob::weight(unsigned(row, 0)?, unsigned(row, 1)?))
+    let total = "SELECT coalesce(sum(length(bytes)), 0), count(*) FROM blobs WHERE run = ?1";
+    let stored = one(connection, total, [run], |row| {
+        Ok(blob::counted_size(unsigned(row, 0)?, unsigned(row, 1)?))
     })?;
-    blob::fits(trace_id, kept.unwrap_or_default(), bytes)?;
-    let added = "INSERT INTO blobs (run, digest, bytes) VALUES (?1, ?2, ?3)";
-    change(connection, added, params![run, digest, bytes]).map(drop)
+    blob::check_size(trace_id, stored.unwrap_or_default(), bytes)?;
+    let insert = "INSERT INTO blobs (run, digest, bytes) VALUES (?1, ?2, ?3)";
+    change(connection, insert, params![run, digest, bytes]).map(drop)
 }
 
 pub(super) fn get(connection: &Connection, thread_id: &str, digest: &str) -> Result<Option<Vec<u8>>, Fault> {

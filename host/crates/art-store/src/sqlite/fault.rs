@@ -1,4 +1,4 @@
-//! Maps failures of SQLite to errors of the store.
+//! Converts failures of SQLite to errors of the store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 use crate::error::StoreError;
 
-/// A failure inside a query, before the path of the database is added.
+/// A failure of a query. It does not contain the path of the database yet.
 #[derive(Debug)]
 pub(super) enum Fault {
     Store(StoreError),
@@ -27,6 +27,7 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Fault {
+    /// Returns the error of the store for the database at `path`.
     pub(super) fn at(self, path: &Path) -> StoreError {
         match self {
             Self::Store(error) => error,
@@ -35,7 +36,7 @@ impl Fault {
     }
 }
 
-/// Returns the error that tells the caller what to do.
+/// Returns the error of the store for an error of SQLite.
 pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
@@ -54,8 +55,8 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
     }
 }
 
-/// Returns whether writing must stop. After a failed sync the system may have dropped accepted data, and a second sync
-/// would succeed without it; in a damaged file every write may cause more damage.
+/// Returns whether all later writes have to be refused. After a failed sync the system may have dropped data, and the next sync would
+/// succeed without it. In a damaged file each write may cause more damage.
 pub(super) fn is_fatal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

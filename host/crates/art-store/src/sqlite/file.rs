@@ -1,4 +1,4 @@
-//! The files of a database: permissions, checks that they are ours, and creation.
+//! The files of a database: creating, checking, locking and opening them.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -17,9 +17,13 @@ use crate::error::StoreError;
 /// How long a statement waits for another process that holds the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// For every connection. `FULL`: a commit that was acknowledged outlives a power failure, which `NORMAL` does not promise
-/// with a log. The schema may have been tampered with, so functions in it are not trusted. The log is cut to 64 MiB after
-/// a checkpoint; a large write would otherwise leave a large file behind.
+/// Settings of every connection.
+///
+/// - `synchronous = FULL`: a commit that was acknowledged survives a power failure. `NORMAL` does not guarantee that with a write-ahead
+///   log.
+/// - `trusted_schema = OFF`: somebody may have tampered with the schema, so functions in it are not called.
+/// - `journal_size_limit`: the log is truncated to 64 MiB after a checkpoint; otherwise its file would stay as large as the largest
+///   write.
 const SETTINGS: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
@@ -29,13 +33,13 @@ const SETTINGS: &str = "
     PRAGMA journal_size_limit = 67108864;
 ";
 
-/// Lock on the database. The system releases it when the process ends, however it ends.
+/// Lock on the database. The system releases it when the process ends, even by a crash.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
+pub(super) struct Lock(#[expect(dead_code, reason = "the open file holds the lock")] File);
 
 /// Locks the database for this process.
 pub(super) fn lock(path: &Path) -> Result<Lock, StoreError> {
-    let lock_path = beside(path, "-lock");
+    let lock_path = with_suffix(path, "-lock");
     let file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -50,7 +54,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock, StoreError> {
     }
 }
 
-/// Creates the directory of the database, for its owner only. One that is there keeps its permissions.
+/// Creates the directory of the database, for its owner only. An existing directory keeps its permissions.
 pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
     match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => DirBuilder::new()
@@ -62,23 +66,22 @@ pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Returns whether anything has that name, a link to nowhere included.
+/// Returns whether the path exists, even as a dangling link.
 pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(io_error("look at", path, source)),
+        Err(source) => Err(io_error("read the metadata of", path, source)),
     }
 }
 
-/// Creates a new database under another name and renames it when it is complete, so that an empty or partial file is
-/// never one of ours.
+/// Creates a new database in a temporary file and renames it when it is complete, so that a database is never empty or partial.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     for suffix in ["-wal", "-journal"] {
-        let log = beside(path, suffix);
+        let log = with_suffix(path, suffix);
         if exists(&log)? {
-            // SQLite would play the log of the lost database into the new one.
-            let detail = format!("it is missing, but its log `{}` is there", log.display());
+            // SQLite would apply the log of the lost database to the new one.
+            let detail = format!("it is missing, but its log `{}` exists", log.display());
             return Err(StoreError::Damaged {
                 path: path.to_owned(),
                 detail,
@@ -86,9 +89,9 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
             });
         }
     }
-    let new = beside(path, "-new");
+    let new = with_suffix(path, "-new");
     for suffix in ["", "-wal", "-journal", "-shm"] {
-        remove_leftover(&beside(&new, suffix))?;
+        remove_leftover(&with_suffix(&new, suffix))?;
     }
     let file = OpenOptions::new()
         .write(true)
@@ -123,7 +126,7 @@ fn sync_directory(path: &Path) -> Result<(), StoreError> {
 
 /// Refuses a path that is not a regular file.
 pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
-    let metadata = fs::metadata(path).map_err(|source| io_error("look at", path, source))?;
+    let metadata = fs::metadata(path).map_err(|source| io_error("read the metadata of", path, source))?;
     if metadata.is_file() {
         Ok(())
     } else {
@@ -131,11 +134,10 @@ pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a foreign file before SQLite opens it. SQLite would take an empty file for an empty database, and would
-/// apply a log beside a foreign database to it.
+/// Refuses a file that is not a database of this host, before SQLite opens it. SQLite would treat an empty file as an empty database, and
+/// would apply the log of another program's database.
 ///
-/// Call this only while this process has not opened the database: closing the file here would release the locks of all
-/// its connections.
+/// Do not call this while this process has the database open: closing the file here would release the locks of all its connections.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_kind(path)?;
     let mut header = Vec::new();
@@ -155,15 +157,15 @@ fn not_ours(path: &Path) -> StoreError {
     }
 }
 
-/// Checks the database without writing to it, and refuses one that is damaged or too new.
+/// Refuses a database that is damaged or too new, without writing to it.
 pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
     inspect(&connect_read_only(path)?, path)
 }
 
-/// Removes the permissions of other users from a database.
+/// Removes the permissions of other users from the database.
 pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
     let mode = fs::metadata(path)
-        .map_err(|source| io_error("look at", path, source))?
+        .map_err(|source| io_error("read the metadata of", path, source))?
         .permissions()
         .mode();
     if mode & 0o077 == 0 {
@@ -173,21 +175,21 @@ pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("restrict the permissions of", path, source))
 }
 
-/// Opens the connection for writing.
+/// Opens the connection that writes.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connect = || {
         let connection = configured(path, flags)?;
         let mode = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
         if mode != "wal" {
-            tracing::warn!(path = %path.display(), mode, "the file system allows no write-ahead log");
+            tracing::warn!(path = %path.display(), mode, "the file system does not support a write-ahead log");
         }
         Ok::<_, Fault>(connection)
     };
     connect().map_err(|fault| fault.at(path))
 }
 
-/// Opens a connection for reading.
+/// Opens a connection that only reads.
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     configured(path, flags).map_err(|error| Fault::from(error).at(path))
@@ -202,7 +204,7 @@ fn configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_connection_that_writes_has_the_durable_and_the_safe_settings() {
+    fn the_connection_that_writes_has_durable_and_safe_settings() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("art.db");
         create(&path).unwrap();

@@ -1,17 +1,17 @@
-//! Messages of conversations.
+//! Queries for the messages of conversations.
 
 use art_core::Timestamp;
 use art_core::conversation::ConversationMessage;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, count, from_wire, integer, name_list, unsigned, window, wire};
+use super::row::{all, change, count, from_name, integer, name_list, time_bounds, to_name, unsigned};
 use super::threads;
 use crate::check;
 use crate::error::StoreError;
 use crate::record::MessageOptions;
 
-/// Adds messages, each with its metadata as JSON text.
+/// Adds messages. Each comes with its metadata as JSON text.
 pub(super) fn append(
     connection: &Connection,
     thread_id: &str,
@@ -27,7 +27,7 @@ pub(super) fn append(
             params![
                 message.message_id,
                 thread,
-                wire(message.role),
+                to_name(message.role),
                 message.content,
                 integer(message.timestamp),
                 metadata
@@ -48,10 +48,10 @@ pub(super) fn list(
     thread_id: &str,
     options: &MessageOptions,
 ) -> Result<Vec<ConversationMessage>, Fault> {
-    let (before, after) = window(options.before, options.after);
-    let roles = name_list(options.roles.iter().map(wire));
-    // The newest are wanted, so they are read first.
-    let mut found = all(
+    let (before, after) = time_bounds(options.before, options.after);
+    let roles = name_list(options.roles.iter().map(to_name));
+    // Read in descending order, since the limit applies to the most recent messages.
+    let mut messages = all(
         connection,
         "SELECT id, role, content, timestamp, metadata FROM messages
          WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND timestamp < ?2 AND timestamp > ?3
@@ -60,15 +60,15 @@ pub(super) fn list(
         params![thread_id, before, after, roles, count(check::list_limit(options.limit))],
         |row| read(row, thread_id),
     )?;
-    found.reverse();
-    Ok(found)
+    messages.reverse();
+    Ok(messages)
 }
 
 fn read(row: &Row<'_>, thread_id: &str) -> Result<ConversationMessage, Fault> {
     let message_id: String = row.get(0)?;
     let metadata = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(ConversationMessage {
-        role: from_wire("the role", &message_id, row.get(1)?)?,
+        role: from_name("the role", &message_id, row.get(1)?)?,
         metadata: check::decode("the metadata", &message_id, metadata)?,
         message_id,
         thread_id: thread_id.to_owned(),

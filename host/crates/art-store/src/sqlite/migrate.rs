@@ -1,4 +1,4 @@
-//! The format of the database, and the migrations to it.
+//! The format of the database, and the migrations from older formats.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::fault::Fault;
 use crate::error::StoreError;
 
-/// `ARTS`: marks the files of this host.
+/// `ARTS` in ASCII. Marks a database as one of this host.
 pub(super) const APPLICATION_ID: i32 = 0x4152_5453;
 
-/// Migration scripts, each from one format to the next. A released script is never changed.
+/// Migration scripts, each from one format to the next. A script is never changed after a release.
 pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
-/// Brings the database to the newest format, one transaction for each step.
+/// Migrates the database to the newest format, with one transaction for each step.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
     loop {
         let transaction = connection
@@ -34,7 +34,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&s
     }
 }
 
-/// Refuses a database that this host would misread or damage. Changes nothing.
+/// Refuses a database that is of another program, newer or damaged. Changes nothing.
 pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let application = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
     if application.map_err(|error| Fault::from(error).at(path))? != APPLICATION_ID {
@@ -44,7 +44,7 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
         });
     }
     if format_of(connection, path, MIGRATIONS.len())? == 0 {
-        return Err(damaged(path, "it has no format".to_owned()));
+        return Err(damaged(path, "it has no format number".to_owned()));
     }
     let report = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     match report {
@@ -54,16 +54,16 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
     }
 }
 
-fn format_of(connection: &Connection, path: &Path, known: usize) -> Result<i64, StoreError> {
+fn format_of(connection: &Connection, path: &Path, supported: usize) -> Result<i64, StoreError> {
     let found = connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
         .map_err(|error| Fault::from(error).at(path))?;
-    let known = i64::try_from(known).unwrap_or(i64::MAX);
-    if found > known {
+    let supported = i64::try_from(supported).unwrap_or(i64::MAX);
+    if found > supported {
         return Err(StoreError::NewerFormat {
             path: path.to_owned(),
             found,
-            known,
+            supported,
         });
     }
     Ok(found)
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_migration_that_fails_leaves_the_format_before_it() {
+    fn a_failed_migration_leaves_the_database_in_the_format_before_it() {
         let mut connection = Connection::open_in_memory().unwrap();
         let path = Path::new("x");
         let broken = [

@@ -31,21 +31,21 @@ use writer::{Counters, Job, Write, Writer};
 
 /// A store in one SQLite file, for one process at a time.
 ///
-/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`), many at a time when many wait.
-/// - Neither a file that is not a database of this host, nor one that is damaged or newer, is ever changed.
-/// - Database and log are readable by their owner only. Deleted data is overwritten in the database, but the log can hold
-///   it until the next checkpoint, at the latest until the store is dropped.
-/// - Dropping the store finishes what waits and closes the file. That blocks for as long as one commit takes.
-/// - Opening reads the whole database once to check it, and blocks.
+/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`). Writes that wait are synced together.
+/// - A file that is damaged, newer, or not a database of this host is never changed.
+/// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can contain it until the
+///   next checkpoint, at the latest until the store is dropped.
+/// - Dropping the store completes the queued writes and closes the file, and blocks until that is done.
+/// - Opening the store checks the whole database, and blocks until that is done.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: Arc<Path>,
     clock: Arc<dyn Clock>,
     counters: Arc<Counters>,
     readers: Queue<Read>,
-    /// Absent in a store that only reads.
+    /// `None` in a store that only reads.
     writer: Option<Queue<Box<dyn Job>>>,
-    /// Absent in a store that only reads. Released last.
+    /// `None` in a store that only reads. The last field, so that it is released last.
     _lock: Option<file::Lock>,
 }
 
@@ -53,15 +53,15 @@ impl SqliteStore {
     /// Opens the database at `path`, and creates it and its directory if they do not exist.
     ///
     /// # Errors
-    /// Fails if another process has it open, if it is foreign, newer or damaged, or if the system refuses.
+    /// Fails if another process has the database open, if it is damaged, newer or not a database of this host, or if a file operation fails.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Arc::new(SystemClock))
     }
 
-    /// Opens the database as [`Self::open`] does, with another clock.
+    /// Same as [`Self::open`], but with another clock.
     ///
     /// # Errors
-    /// Fails as [`Self::open`] does.
+    /// Same as [`Self::open`].
     pub fn open_with_clock(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::create_directory(path)?;
@@ -77,11 +77,11 @@ impl SqliteStore {
         Self::start(path, clock, Some((connection, lock)))
     }
 
-    /// Opens an existing database for reading, also while another process has it open. Every write fails with
-    /// [`StoreError::ReadOnly`]. A process that has the database open already reads through its own store instead.
+    /// Opens an existing database for reading, even while another process has it open. Every write fails with
+    /// [`StoreError::ReadOnly`]. Do not call this in a process that already has the database open; use its store.
     ///
     /// # Errors
-    /// Fails if it is not there, not ours, newer or damaged, or when the system refuses.
+    /// Fails if the database does not exist, is damaged, newer or not a database of this host, or if a file operation fails.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::check_kind(path)?;
@@ -89,13 +89,13 @@ impl SqliteStore {
         Self::start(path, Arc::new(SystemClock), None)
     }
 
-    /// Returns the database.
+    /// Returns the path of the database.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns how much was written since the store was opened.
+    /// Returns the number of writes and commits since the store was opened.
     #[must_use]
     pub fn stats(&self) -> WriteStats {
         self.counters.stats()
@@ -104,9 +104,9 @@ impl SqliteStore {
     fn start(path: &Path, clock: Arc<dyn Clock>, write: Option<(Connection, file::Lock)>) -> Result<Self, StoreError> {
         let path: Arc<Path> = path.into();
         let counters = Arc::default();
-        let readers = start_readers(&path)?;
+        let readers = spawn_readers(&path)?;
         let (writer, lock) = match write {
-            Some((connection, lock)) => (Some(start_writer(connection, &path, &counters)?), Some(lock)),
+            Some((connection, lock)) => (Some(spawn_writer(connection, &path, &counters)?), Some(lock)),
             None => (None, None),
         };
         Ok(Self {
@@ -119,7 +119,7 @@ impl SqliteStore {
         })
     }
 
-    /// Queues a write and waits until it is committed. `work` gets the time at which it runs.
+    /// Queues a write and waits until it is committed. Passes the current time to `work` when it runs.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, u64) -> Result<T, Fault> + Send + 'static,
@@ -130,30 +130,30 @@ impl SqliteStore {
             });
         };
         let clock = Arc::clone(&self.clock);
-        let (reply, answer) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let write = Write::new(
             move |connection| work(connection, clock.now()),
             Arc::clone(&self.path),
-            reply,
+            sender,
         );
         writer.send(Box::new(write)).await.ok_or_else(|| self.closed())?;
-        answer.await.unwrap_or_else(|_| Err(self.closed()))
+        receiver.await.unwrap_or_else(|_| Err(self.closed()))
     }
 
-    /// Queues a read and waits for its answer.
+    /// Queues a read and waits for its result.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            if !reply.is_closed() && reply.send(work(connection)).is_err() {
-                tracing::debug!("the caller of a read is gone");
+            if !sender.is_closed() && sender.send(work(connection)).is_err() {
+                tracing::debug!("the caller of a read was dropped");
             }
         });
         self.readers.send(read).await.ok_or_else(|| self.closed())?;
-        match answer.await {
-            Ok(found) => found.map_err(|fault| fault.at(&self.path)),
+        match receiver.await {
+            Ok(result) => result.map_err(|fault| fault.at(&self.path)),
             Err(_) => Err(self.closed()),
         }
     }
@@ -167,7 +167,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // Readers first: the connection that is closed last tidies the log, and only the writer's can.
+        // The readers first: the connection that is closed last removes the log, and only that of the writer can.
         self.readers.finish(&self.path);
         if let Some(writer) = &mut self.writer {
             writer.finish(&self.path);
@@ -175,17 +175,17 @@ impl Drop for SqliteStore {
     }
 }
 
-fn start_readers(path: &Arc<Path>) -> Result<Queue<Read>, StoreError> {
+fn spawn_readers(path: &Arc<Path>) -> Result<Queue<Read>, StoreError> {
     let (mut queue, reads) = Queue::new(reader::QUEUE);
     let reads = Arc::new(Mutex::new(reads));
     for _ in 0..READERS {
         let (connection, reads) = (file::connect_read_only(path)?, Arc::clone(&reads));
-        queue.spawn("art-store-read", path, move || reader::work(&connection, &reads))?;
+        queue.spawn("art-store-read", path, move || reader::run_reads(&connection, &reads))?;
     }
     Ok(queue)
 }
 
-fn start_writer(
+fn spawn_writer(
     connection: Connection,
     path: &Arc<Path>,
     counters: &Arc<Counters>,
@@ -197,6 +197,6 @@ fn start_writer(
         counters: Arc::clone(counters),
         poison: None,
     };
-    queue.spawn("art-store-write", path, move || writer.work(writes))?;
+    queue.spawn("art-store-write", path, move || writer.run(writes))?;
     Ok(queue)
 }

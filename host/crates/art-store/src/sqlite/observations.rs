@@ -1,15 +1,15 @@
-//! Observations.
+//! Queries for observations.
 
 use art_core::observation::{NewObservation, Observation};
 use art_core::{Timestamp, id};
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, count, from_wire, integer, name_list, one, unsigned, window, wire};
+use super::row::{all, change, count, from_name, integer, name_list, one, time_bounds, to_name, unsigned};
 use crate::check;
 use crate::record::ObservationFilter;
 
-/// Records an observation, with content and metadata as JSON text.
+/// Stores an observation. `content` and `metadata` are its JSON texts.
 pub(super) fn record(
     connection: &Connection,
     new: NewObservation,
@@ -17,7 +17,7 @@ pub(super) fn record(
     metadata: &str,
     now: Timestamp,
 ) -> Result<Observation, Fault> {
-    let (thread, sequence) = next(connection, &new.thread_id, now)?;
+    let (thread, sequence) = next_sequence(connection, &new.thread_id, now)?;
     let observation = Observation {
         id: id::ordered(),
         sequence,
@@ -36,7 +36,7 @@ pub(super) fn record(
             integer(now),
             observation.body.trace_id,
             observation.body.parent_id,
-            wire(observation.body.kind),
+            to_name(observation.body.kind),
             content,
             metadata
         ],
@@ -44,8 +44,8 @@ pub(super) fn record(
     Ok(observation)
 }
 
-/// Returns the key of a thread and the sequence of its next observation.
-fn next(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
+/// Returns the primary key of a thread and the sequence of its next observation.
+fn next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
     one(
         connection,
         "UPDATE threads SET updated = ?2, observations = observations + 1 WHERE id = ?1 RETURNING seq, observations",
@@ -60,7 +60,7 @@ pub(super) fn list(
     thread_id: &str,
     filter: &ObservationFilter,
 ) -> Result<Vec<Observation>, Fault> {
-    let (before, after) = window(filter.before, filter.after);
+    let (before, after) = time_bounds(filter.before, filter.after);
     all(
         connection,
         "SELECT id, sequence, timestamp, trace_id, parent_id, type, content, metadata FROM observations
@@ -72,7 +72,7 @@ pub(super) fn list(
             integer(filter.after_sequence.unwrap_or(0)),
             before,
             after,
-            name_list(filter.types.iter().map(wire)),
+            name_list(filter.types.iter().map(to_name)),
             filter.trace_id,
             count(check::list_limit(filter.limit))
         ],
@@ -82,7 +82,7 @@ pub(super) fn list(
 
 fn read(row: &Row<'_>, thread_id: &str) -> Result<Observation, Fault> {
     let id: String = row.get(0)?;
-    let kind = from_wire("the type", &id, row.get(5)?)?;
+    let kind = from_name("the type", &id, row.get(5)?)?;
     let content = row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)?;
     let metadata = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(Observation {

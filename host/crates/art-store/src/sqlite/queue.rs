@@ -1,4 +1,4 @@
-//! A queue of work and the threads that do it.
+//! A queue of jobs, and the threads that run them.
 
 use std::fmt;
 use std::path::Path;
@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 
 use crate::error::StoreError;
 
-/// The sender of a queue, and its threads.
+/// The sender of a queue, and the threads that process it.
 pub(super) struct Queue<T> {
-    /// Absent once the queue is closed.
+    /// `None` when the queue is closed.
     sender: Option<mpsc::Sender<T>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -25,9 +25,9 @@ impl<T> fmt::Debug for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Creates a queue for `length` entries; further senders wait.
-    pub(super) fn new(length: usize) -> (Self, mpsc::Receiver<T>) {
-        let (sender, receiver) = mpsc::channel(length);
+    /// Creates a queue with room for `capacity` entries; further senders wait.
+    pub(super) fn new(capacity: usize) -> (Self, mpsc::Receiver<T>) {
+        let (sender, receiver) = mpsc::channel(capacity);
         let queue = Self {
             sender: Some(sender),
             threads: Vec::new(),
@@ -35,7 +35,7 @@ impl<T> Queue<T> {
         (queue, receiver)
     }
 
-    /// Starts a thread that does the work until the queue is closed.
+    /// Starts a thread that runs `work`, which has to return when the queue is closed.
     pub(super) fn spawn(
         &mut self,
         name: &str,
@@ -52,12 +52,12 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for room. Returns `None` if no thread works on the queue any more.
+    /// Sends an entry, and waits for room first. Returns `None` if the threads have stopped.
     pub(super) async fn send(&self, work: T) -> Option<()> {
         self.sender.as_ref()?.send(work).await.ok()
     }
 
-    /// Closes the queue and waits until everything in it is done.
+    /// Closes the queue and waits until all its entries are processed.
     pub(super) fn finish(&mut self, path: &Path) {
         self.sender = None;
         for thread in self.threads.drain(..) {

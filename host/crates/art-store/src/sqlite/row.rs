@@ -1,4 +1,4 @@
-//! Between rows and values.
+//! Converts between rows and values, and runs statements.
 
 use art_core::Timestamp;
 use rusqlite::{Connection, Params, Row, ToSql};
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::fault::Fault;
 use crate::error::StoreError;
 
-/// Converts an integer for SQLite, which has no unsigned ones. Limits keep all stored values far below the maximum;
-/// only the bounds of filters are cut here.
+/// Converts an integer for SQLite, which has no unsigned integers. Only the bounds of filters can exceed the maximum and are clamped; all
+/// stored values are far below it.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns an integer from SQLite.
+/// Returns an unsigned integer from a row.
 pub(super) fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(index)
         .map(|number| u64::try_from(number).unwrap_or(0))
@@ -25,21 +25,21 @@ pub(super) fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the bounds of a time filter, both exclusive.
-pub(super) fn window(before: Option<Timestamp>, after: Option<Timestamp>) -> (i64, i64) {
+/// Returns the exclusive upper and lower bound of a time filter.
+pub(super) fn time_bounds(before: Option<Timestamp>, after: Option<Timestamp>) -> (i64, i64) {
     (before.map_or(i64::MAX, integer), after.map_or(-1, integer))
 }
 
-/// Returns the wire name of an enumeration.
-pub(super) fn wire<T: Serialize>(value: T) -> String {
+/// Returns the name of an enum value in JSON.
+pub(super) fn to_name<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
         _ => String::new(),
     }
 }
 
-/// Returns the value of a wire name.
-pub(super) fn from_wire<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
+/// Returns the enum value with that name in JSON.
+pub(super) fn from_name<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
     serde_json::from_value(Value::String(name)).map_err(|source| StoreError::Decode {
         what,
         id: id.to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn from_wire<T: DeserializeOwned>(what: &'static str, id: &str, name:
     })
 }
 
-/// Returns names in a form in which `instr` finds whole ones only: `,A,B,`; empty if there are none.
+/// Returns names in a form in which `instr` finds whole names only, such as `,A,B,`, or an empty string if there are none.
 pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     names.fold(String::new(), |list, name| {
         let start = if list.is_empty() { "," } else { "" };
@@ -55,7 +55,7 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// Returns `WHERE` with the conditions whose value is set, and these values in order.
+/// Returns a `WHERE` clause with the conditions whose value is set, and these values in order.
 pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
     let set = filters
         .iter()
@@ -67,8 +67,8 @@ pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (Stri
     }
 }
 
-/// Returns a filter that may be set.
-pub(super) fn given<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
+/// Converts the optional value of a filter to a parameter of a statement.
+pub(super) fn parameter<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
     value.map(|value| value as &dyn ToSql)
 }
 
@@ -81,14 +81,14 @@ pub(super) fn all<T>(
 ) -> Result<Vec<T>, Fault> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
-    let mut found = Vec::new();
+    let mut values = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(read(row)?);
+        values.push(read(row)?);
     }
-    Ok(found)
+    Ok(values)
 }
 
-/// Returns the only row of a query.
+/// Returns the first row of a query, or `None` if it has no rows.
 pub(super) fn one<T>(
     connection: &Connection,
     sql: &str,
@@ -100,7 +100,7 @@ pub(super) fn one<T>(
     rows.next()?.map(read).transpose()
 }
 
-/// Changes rows and tells how many.
+/// Runs a statement that changes rows, and returns their number.
 pub(super) fn change(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, Fault> {
     Ok(connection.prepare_cached(sql)?.execute(params)?)
 }

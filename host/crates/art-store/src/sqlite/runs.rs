@@ -1,10 +1,10 @@
-//! Runs and their journals.
+//! Queries for runs and their journals.
 
 use art_core::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, conditions, count, from_wire, given, integer, one, unsigned};
+use super::row::{all, change, conditions, count, from_name, integer, one, parameter, unsigned};
 use super::threads;
 use crate::check;
 use crate::error::StoreError;
@@ -13,10 +13,12 @@ use crate::record::{JournalEntry, NewRun, RunFilter, RunRecord, RunState};
 const SELECT: &str = "SELECT r.trace_id, t.id, r.query, r.status, r.started, r.ended, r.model, r.summary, r.entries, \
                       r.seq, r.bytes FROM runs r JOIN threads t ON t.seq = r.thread";
 
-/// A run with its key and the bytes of its journal.
-struct Stored {
+/// A row of the table of runs.
+struct RunRow {
     run: RunRecord,
+    /// Primary key.
     seq: i64,
+    /// Size of the journal.
     bytes: u64,
 }
 
@@ -51,14 +53,14 @@ pub(super) fn append(
     entry: JournalEntry,
     payload: &str,
 ) -> Result<JournalEntry, Fault> {
-    let stored = known(connection, trace_id)?;
+    let row = existing(connection, trace_id)?;
     let added = payload.len() as u64;
-    check::next_entry(&stored.run, stored.bytes, entry.sequence, added)?;
+    check::next_entry(&row.run, row.bytes, entry.sequence, added)?;
     change(
         connection,
         "INSERT INTO journal (run, sequence, timestamp, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
-            stored.seq,
+            row.seq,
             integer(entry.sequence),
             integer(entry.timestamp),
             entry.kind,
@@ -68,7 +70,7 @@ pub(super) fn append(
     change(
         connection,
         "UPDATE runs SET entries = ?2, bytes = ?3 WHERE seq = ?1",
-        params![stored.seq, integer(entry.sequence), integer(stored.bytes + added)],
+        params![row.seq, integer(entry.sequence), integer(row.bytes + added)],
     )?;
     Ok(entry)
 }
@@ -80,47 +82,47 @@ pub(super) fn end(
     summary: &str,
     now: Timestamp,
 ) -> Result<RunRecord, Fault> {
-    let stored = known(connection, trace_id)?;
-    check::not_ended(&stored.run)?;
-    threads::touch(connection, &stored.run.thread_id, now)?;
+    let row = existing(connection, trace_id)?;
+    check::not_ended(&row.run)?;
+    threads::touch(connection, &row.run.thread_id, now)?;
     change(
         connection,
         "UPDATE runs SET status = ?2, ended = ?3, summary = ?4 WHERE seq = ?1",
-        params![stored.seq, status.name(), integer(now), summary],
+        params![row.seq, status.name(), integer(now), summary],
     )?;
-    known(connection, trace_id).map(|stored| stored.run)
+    existing(connection, trace_id).map(|row| row.run)
 }
 
 pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) -> Result<RunRecord, Fault> {
-    let stored = known(connection, trace_id)?;
-    check::suspended(&stored.run)?;
-    threads::touch(connection, &stored.run.thread_id, now)?;
+    let row = existing(connection, trace_id)?;
+    check::suspended(&row.run)?;
+    threads::touch(connection, &row.run.thread_id, now)?;
     change(
         connection,
         "UPDATE runs SET status = ?2, ended = NULL WHERE seq = ?1",
-        params![stored.seq, RunState::Running.name()],
+        params![row.seq, RunState::Running.name()],
     )?;
-    known(connection, trace_id).map(|stored| stored.run)
+    existing(connection, trace_id).map(|row| row.run)
 }
 
 pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, Fault> {
-    find(connection, trace_id).map(|found| found.map(|stored| stored.run))
+    find(connection, trace_id).map(|row| row.map(|row| row.run))
 }
 
 pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, Fault> {
     let limit = count(check::list_limit(filter.limit));
     let status = filter.status.map(RunState::name);
     let (condition, mut values) = conditions(&[
-        ("t.id = ?", given(filter.thread_id.as_ref())),
-        ("r.status = ?", given(status.as_ref())),
-        ("instr(r.trace_id, ?) = 1", given(filter.id_prefix.as_ref())),
+        ("t.id = ?", parameter(filter.thread_id.as_ref())),
+        ("r.status = ?", parameter(status.as_ref())),
+        ("instr(r.trace_id, ?) = 1", parameter(filter.id_prefix.as_ref())),
     ]);
     values.push(&limit);
     all(
         connection,
         &format!("{SELECT} {condition} ORDER BY r.started DESC, r.seq DESC LIMIT ?"),
         values.as_slice(),
-        |row| read(row).map(|stored| stored.run),
+        |row| read(row).map(|row| row.run),
     )
 }
 
@@ -142,27 +144,27 @@ pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Ve
     )
 }
 
-/// Returns the key of a run that has not ended for good.
-pub(super) fn open(connection: &Connection, trace_id: &str) -> Result<i64, Fault> {
-    let stored = known(connection, trace_id)?;
-    check::not_ended(&stored.run)?;
-    Ok(stored.seq)
+/// Returns the primary key of a run, and fails if the run has ended.
+pub(super) fn writable_key(connection: &Connection, trace_id: &str) -> Result<i64, Fault> {
+    let row = existing(connection, trace_id)?;
+    check::not_ended(&row.run)?;
+    Ok(row.seq)
 }
 
-fn known(connection: &Connection, trace_id: &str) -> Result<Stored, Fault> {
+fn existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
     find(connection, trace_id)?.ok_or_else(|| check::unknown_run(trace_id).into())
 }
 
-fn find(connection: &Connection, trace_id: &str) -> Result<Option<Stored>, Fault> {
+fn find(connection: &Connection, trace_id: &str) -> Result<Option<RunRow>, Fault> {
     one(connection, &format!("{SELECT} WHERE r.trace_id = ?1"), [trace_id], read)
 }
 
-fn read(row: &Row<'_>) -> Result<Stored, Fault> {
+fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
     let trace_id: String = row.get(0)?;
     let summary = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
-    Ok(Stored {
+    Ok(RunRow {
         run: RunRecord {
-            status: from_wire("the status", &trace_id, row.get(3)?)?,
+            status: from_name("the status", &trace_id, row.get(3)?)?,
             summary: check::decode("the summary", &trace_id, summary)?,
             trace_id,
             thread_id: row.get(1)?,

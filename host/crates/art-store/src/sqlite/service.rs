@@ -1,5 +1,4 @@
-//! Implements the store on top of the queues. Values are checked and encoded first, so that every queued write can be
-//! made.
+//! Implements [`Store`] with the queues. Values are checked and encoded before they are queued.
 
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
@@ -140,12 +139,12 @@ impl Store for SqliteStore {
 
     fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String> {
         Box::pin(async move {
-            blob::fits(trace_id, 0, &bytes)?;
+            blob::check_size(trace_id, 0, &bytes)?;
             let (trace_id, digest) = (trace_id.to_owned(), blob::digest(&bytes));
-            let name = digest.clone();
+            let returned = digest.clone();
             self.write(move |connection, _| blobs::put(connection, &trace_id, &digest, &bytes))
                 .await?;
-            Ok(name)
+            Ok(returned)
         })
     }
 

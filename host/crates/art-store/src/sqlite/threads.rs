@@ -1,11 +1,11 @@
-//! Threads and agent state.
+//! Queries for threads and agent state.
 
 use art_core::Timestamp;
 use art_core::agent::AgentState;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, conditions, count, given, integer, one, unsigned};
+use super::row::{all, change, conditions, count, integer, one, parameter, unsigned};
 use crate::check;
 use crate::error::StoreError;
 use crate::record::{NewThread, Thread, ThreadFilter};
@@ -59,8 +59,8 @@ fn read(row: &Row<'_>) -> Result<Thread, Fault> {
 pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, Fault> {
     let limit = count(check::list_limit(filter.limit));
     let (condition, mut values) = conditions(&[
-        ("user_id = ?", given(filter.user_id.as_ref())),
-        ("instr(id, ?) = 1", given(filter.id_prefix.as_ref())),
+        ("user_id = ?", parameter(filter.user_id.as_ref())),
+        ("instr(id, ?) = 1", parameter(filter.id_prefix.as_ref())),
     ]);
     values.push(&limit);
     all(
@@ -74,7 +74,7 @@ pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec
     )
 }
 
-/// Marks a thread as written to, and gives its key.
+/// Sets the time of the last write to a thread, and returns its primary key.
 pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<i64, Fault> {
     one(
         connection,
@@ -100,7 +100,7 @@ pub(super) fn set_config(
     .ok_or_else(|| check::unknown_thread(thread_id).into())
 }
 
-/// Deletes a thread; its data goes with it by foreign keys.
+/// Deletes a thread. Foreign keys delete all its data as well.
 pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, Fault> {
     change(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
 }

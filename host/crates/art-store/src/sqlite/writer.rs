@@ -1,8 +1,8 @@
-//! The one thread that writes, with group commit.
+//! The thread that writes, with group commit.
 //!
-//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a
-//! savepoint of one transaction, commits once and then answers them all. Further writes queue up during the sync: the
-//! higher the load, the larger the groups.
+//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a savepoint of one
+//! transaction, commits once and then sends all results. Further writes wait in the queue during the sync, so the groups grow with the
+//! load.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ pub(super) const QUEUE: usize = 256;
 
 /// A queued write.
 pub(super) trait Job: Send {
-    /// Does the work and keeps the answer to the caller. Returns a failure of SQLite.
+    /// Does the work and stores the result for the caller. Returns an error only if SQLite failed.
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>>;
 
-    /// Answers the caller: what `run` kept, or that the commit failed.
+    /// Sends the caller the result that `run` stored, or the error of the commit.
     fn finish(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// How much was written (for tests and metrics).
+/// Counts of writes and commits, for tests and metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteStats {
-    /// Writes that were committed, those that were refused included.
+    /// Number of writes that were processed, including those that were refused.
     pub writes: u64,
-    /// Commits they took.
+    /// Number of commits for these writes.
     pub commits: u64,
 }
 
@@ -60,13 +60,13 @@ pub(super) struct Writer {
     pub(super) connection: Connection,
     pub(super) path: Arc<Path>,
     pub(super) counters: Arc<Counters>,
-    /// The failure after which no more writes are made.
+    /// The failure after which all writes are refused.
     pub(super) poison: Option<Arc<rusqlite::Error>>,
 }
 
 impl Writer {
-    /// Works until the store is dropped and the queue is empty.
-    pub(super) fn work(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    /// Processes writes until the store is dropped and the queue is empty.
+    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut group = Vec::with_capacity(QUEUE);
         while jobs.blocking_recv_many(&mut group, QUEUE) > 0 {
             self.commit(&mut group);
@@ -77,18 +77,18 @@ impl Writer {
     }
 
     fn commit(&mut self, group: &mut Vec<Box<dyn Job>>) {
-        let outcome = match &self.poison {
+        let result = match &self.poison {
             Some(source) => Err(Arc::clone(source)),
             None => self.attempt(group),
         };
-        match &outcome {
+        match &result {
             Ok(()) => self.counters.add(group.len()),
             Err(error) => tracing::error!(path = %self.path.display(), %error, "failed to commit"),
         }
         for job in group.drain(..) {
-            job.finish(outcome.clone().map_err(|error| self.lost(error)));
+            job.finish(result.clone().map_err(|error| self.commit_error(error)));
         }
-        if let Err(error) = outcome
+        if let Err(error) = result
             && is_fatal(&error)
         {
             self.poison.get_or_insert(error);
@@ -100,7 +100,7 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for job in group {
-            // Some failures, such as a full disk, end the whole transaction, and with it the writes that ran before.
+            // Some failures, such as a full disk, roll back the whole transaction, including the writes before.
             if let Err(error) = job.run(&transaction)
                 && (is_fatal(&error) || transaction.is_autocommit())
             {
@@ -111,7 +111,7 @@ impl Writer {
         Ok(())
     }
 
-    fn lost(&self, source: Arc<rusqlite::Error>) -> StoreError {
+    fn commit_error(&self, source: Arc<rusqlite::Error>) -> StoreError {
         if self.poison.is_some() {
             return StoreError::Poisoned {
                 path: self.path.to_path_buf(),
@@ -122,12 +122,12 @@ impl Writer {
     }
 }
 
-/// A write with its waiting caller.
+/// A write whose caller waits for the result.
 pub(super) struct Write<T, F> {
     work: Option<F>,
     path: Arc<Path>,
-    answer: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
+    result: Option<Result<T, StoreError>>,
+    sender: oneshot::Sender<Result<T, StoreError>>,
 }
 
 impl<T, F> Write<T, F>
@@ -135,12 +135,12 @@ where
     T: Send + 'static,
     F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 {
-    pub(super) fn new(work: F, path: Arc<Path>, reply: oneshot::Sender<Result<T, StoreError>>) -> Self {
+    pub(super) fn new(work: F, path: Arc<Path>, sender: oneshot::Sender<Result<T, StoreError>>) -> Self {
         Self {
             work: Some(work),
             path,
-            answer: None,
-            reply,
+            result: None,
+            sender,
         }
     }
 }
@@ -153,11 +153,11 @@ where
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>> {
         let Some(work) = self.work.take() else { return Ok(()) };
         match in_savepoint(connection, work) {
-            Ok(value) => self.answer = Some(Ok(value)),
-            Err(Fault::Store(error)) => self.answer = Some(Err(error)),
+            Ok(value) => self.result = Some(Ok(value)),
+            Err(Fault::Store(error)) => self.result = Some(Err(error)),
             Err(Fault::Sqlite(error)) => {
                 let error = Arc::new(error);
-                self.answer = Some(Err(classify(&self.path, Arc::clone(&error))));
+                self.result = Some(Err(classify(&self.path, Arc::clone(&error))));
                 return Err(error);
             }
         }
@@ -165,20 +165,20 @@ where
     }
 
     fn finish(self: Box<Self>, committed: Result<(), StoreError>) {
-        let answer = match (committed, self.answer) {
+        let result = match (committed, self.result) {
             (Err(error), _) => Err(error),
-            (Ok(()), Some(answer)) => answer,
+            (Ok(()), Some(result)) => result,
             (Ok(()), None) => Err(StoreError::Closed {
                 path: self.path.to_path_buf(),
             }),
         };
-        if self.reply.send(answer).is_err() {
-            tracing::debug!("the caller of a write is gone");
+        if self.sender.send(result).is_err() {
+            tracing::debug!("the caller of a write was dropped");
         }
     }
 }
 
-/// Runs `work` so that its failure leaves no change, whatever else is in the transaction.
+/// Runs `work` in a savepoint, and undoes its changes if it fails. Other changes in the transaction are kept.
 fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
     let run = |sql| connection.prepare_cached(sql)?.execute([]);
     run("SAVEPOINT job")?;
@@ -188,7 +188,7 @@ fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Re
             Ok(value)
         }
         Err(fault) => {
-            // When the transaction is already gone, so is the savepoint, and the first failure says more.
+            // SQLite may have rolled back the transaction and with it the savepoint. The first failure is the useful one.
             if !connection.is_autocommit() {
                 run("ROLLBACK TO job")?;
                 run("RELEASE job")?;

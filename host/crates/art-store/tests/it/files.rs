@@ -1,4 +1,4 @@
-//! Files: what is kept, what is refused and left alone.
+//! The files of a database: what is stored in them, and which files are refused and left unchanged.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use art_store::{MessageOptions, SqliteStore, Store, StoreError};
 use serde_json::json;
 
-use crate::world::{block_on, message, place, run, thought, thread};
+use crate::world::{block_on, message, new_path, run, thought, thread};
 
 fn fill(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
@@ -22,7 +22,7 @@ fn fill(path: &Path) {
     });
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(format!("{}{suffix}", path.display()))
 }
 
@@ -30,8 +30,8 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Opens what is there in both ways; both refuse, and the file stays as it is.
-fn refused(path: &Path) -> StoreError {
+/// Opens a file for writing and for reading. Both have to fail and leave the file unchanged. Returns the first error.
+fn open_error(path: &Path) -> StoreError {
     let before = fs::read(path).unwrap();
     let error = SqliteStore::open(path).unwrap_err();
     assert!(SqliteStore::open_read_only(path).is_err());
@@ -40,8 +40,8 @@ fn refused(path: &Path) -> StoreError {
 }
 
 #[test]
-fn a_store_that_is_opened_again_has_everything() {
-    let (_directory, path) = place();
+fn a_store_that_is_opened_again_has_all_its_data() {
+    let (_directory, path) = new_path();
     fill(&path);
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {
@@ -56,18 +56,18 @@ fn a_store_that_is_opened_again_has_everything() {
 
 #[test]
 fn only_the_owner_can_read_the_files() {
-    let (_directory, path) = place();
+    let (_directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     block_on(store.create_thread(thread("t"))).unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o700);
     for suffix in ["", "-wal", "-shm", "-lock"] {
-        assert_eq!(mode(&beside(&path, suffix)), 0o600, "{suffix}");
+        assert_eq!(mode(&with_suffix(&path, suffix)), 0o600, "{suffix}");
     }
 }
 
 #[test]
 fn a_database_that_others_can_read_is_restricted_when_it_is_opened() {
-    let (_directory, path) = place();
+    let (_directory, path) = new_path();
     fill(&path);
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     drop(SqliteStore::open(&path).unwrap());
@@ -76,15 +76,15 @@ fn a_database_that_others_can_read_is_restricted_when_it_is_opened() {
 
 #[test]
 fn closing_leaves_one_complete_file() {
-    let (_directory, path) = place();
+    let (_directory, path) = new_path();
     fill(&path);
-    assert!(!beside(&path, "-wal").exists());
-    assert!(!beside(&path, "-new").exists());
+    assert!(!with_suffix(&path, "-wal").exists());
+    assert!(!with_suffix(&path, "-new").exists());
 }
 
 #[test]
-fn a_second_host_is_refused_until_the_first_is_gone() {
-    let (_directory, path) = place();
+fn a_second_host_is_refused_until_the_first_has_closed_the_database() {
+    let (_directory, path) = new_path();
     let first = SqliteStore::open(&path).unwrap();
     let error = SqliteStore::open(&path).unwrap_err();
     assert_eq!(
@@ -99,8 +99,8 @@ fn a_second_host_is_refused_until_the_first_is_gone() {
 }
 
 #[test]
-fn a_reader_sees_what_the_host_wrote_and_cannot_write() {
-    let (_directory, path) = place();
+fn a_read_only_store_can_read_the_data_and_cannot_write() {
+    let (_directory, path) = new_path();
     fill(&path);
     let reader = SqliteStore::open_read_only(&path).unwrap();
     block_on(async {
@@ -111,23 +111,23 @@ fn a_reader_sees_what_the_host_wrote_and_cannot_write() {
 }
 
 #[test]
-fn reading_what_is_not_there_creates_nothing() {
-    let (_directory, path) = place();
+fn opening_a_missing_database_for_reading_creates_no_files() {
+    let (_directory, path) = new_path();
     assert!(matches!(SqliteStore::open_read_only(&path), Err(StoreError::Io { .. })));
     assert!(!path.parent().unwrap().exists());
 }
 
 #[test]
 fn a_newer_database_is_refused() {
-    let (_directory, path) = place();
+    let (_directory, path) = new_path();
     fill(&path);
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", 7).unwrap();
     connection.close().unwrap();
     assert_eq!(
-        refused(&path).to_string(),
+        open_error(&path).to_string(),
         format!(
-            "the database `{}` has format 7, this host knows up to 2: use a newer art or another --home",
+            "the database `{}` has format 7, this host supports up to 2: use a newer art or another --home",
             path.display()
         )
     );
@@ -135,21 +135,21 @@ fn a_newer_database_is_refused() {
 
 #[test]
 fn a_database_of_another_program_is_refused() {
-    let (directory, _) = place();
+    let (directory, _) = new_path();
     let path = directory.path().join("other.db");
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("CREATE TABLE theirs (x)").unwrap();
     connection.close().unwrap();
-    assert!(matches!(refused(&path), StoreError::NotOurs { .. }));
+    assert!(matches!(open_error(&path), StoreError::NotOurs { .. }));
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused() {
-    let (directory, _) = place();
+fn a_file_that_is_not_a_database_is_refused() {
+    let (directory, _) = new_path();
     let path = directory.path().join("notes.txt");
     for content in [&b""[..], b"my notes", &[0; 8192], b"SQLite format 3\0"] {
         fs::write(&path, content).unwrap();
-        let error = refused(&path);
+        let error = open_error(&path);
         assert!(
             error
                 .to_string()
@@ -159,8 +159,8 @@ fn a_file_that_is_no_database_is_refused() {
 }
 
 #[test]
-fn a_directory_in_its_place_is_refused() {
-    let (directory, _) = place();
+fn a_directory_in_place_of_the_database_is_refused() {
+    let (directory, _) = new_path();
     assert!(matches!(
         SqliteStore::open(directory.path()),
         Err(StoreError::NotOurs { .. })
@@ -169,27 +169,27 @@ fn a_directory_in_its_place_is_refused() {
 
 #[test]
 fn a_log_without_its_database_is_refused() {
-    let (_directory, path) = place();
+    let (_directory, path) = new_path();
     fill(&path);
     fs::remove_file(&path).unwrap();
-    fs::write(beside(&path, "-wal"), b"log").unwrap();
+    fs::write(with_suffix(&path, "-wal"), b"log").unwrap();
     let error = SqliteStore::open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }));
     assert!(!path.exists());
 }
 
 #[test]
-fn what_a_crash_during_creation_left_is_replaced() {
-    let (_directory, path) = place();
+fn a_file_left_by_a_crash_during_creation_is_replaced() {
+    let (_directory, path) = new_path();
     fs::create_dir(path.parent().unwrap()).unwrap();
-    fs::write(beside(&path, "-new"), b"half a database").unwrap();
+    fs::write(with_suffix(&path, "-new"), b"half a database").unwrap();
     fill(&path);
-    assert!(!beside(&path, "-new").exists());
+    assert!(!with_suffix(&path, "-new").exists());
 }
 
 #[test]
 fn a_truncated_database_is_refused() {
-    let (_directory, path) = place();
+    let (_directory, path) = new_path();
     fill(&path);
     let length = fs::metadata(&path).unwrap().len();
     OpenOptions::new()
@@ -198,14 +198,14 @@ fn a_truncated_database_is_refused() {
         .unwrap()
         .set_len(length / 2)
         .unwrap();
-    let error = refused(&path);
+    let error = open_error(&path);
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
     assert!(error.to_string().contains("restore a backup or use another --home"));
 }
 
 #[test]
-fn a_page_full_of_noise_is_never_taken_for_an_empty_database() {
-    let (_directory, path) = place();
+fn a_page_of_random_bytes_is_never_treated_as_an_empty_database() {
+    let (_directory, path) = new_path();
     fill(&path);
     let pages = fs::metadata(&path).unwrap().len() / 4096;
     let good = fs::read(&path).unwrap();
@@ -213,7 +213,7 @@ fn a_page_full_of_noise_is_never_taken_for_an_empty_database() {
     for page in 0..pages {
         fs::write(&path, &good).unwrap();
         let file = OpenOptions::new().write(true).open(&path).unwrap();
-        // Page 1 keeps its header, so that the file is still ours.
+        // Page 1 keeps its header, so that it is still the header of a database of this host.
         let start = if page == 0 { 100 } else { page * 4096 };
         let noise: Vec<u8> = (0..(page + 1) * 4096 - start).map(|n| (n * 167 % 251) as u8).collect();
         file.write_all_at(&noise, start).unwrap();
@@ -223,7 +223,7 @@ fn a_page_full_of_noise_is_never_taken_for_an_empty_database() {
                 refusals += 1;
                 assert_eq!(fs::read(&path).unwrap(), before);
             }
-            // A page that is in no table.
+            // The page is not part of any table.
             Ok(_) => {}
             Err(error) => panic!("page {page}: {error:?}"),
         }

@@ -1,15 +1,15 @@
-//! Group commit.
+//! Tests of group commit.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use art_store::{SqliteStore, Store};
 
-use crate::world::{block_on, place, thought, thread};
+use crate::world::{block_on, new_path, thought, thread};
 
 #[test]
-fn writes_that_wait_together_are_committed_together() {
-    let (_directory, path) = place();
+fn waiting_writes_are_committed_together() {
+    let (_directory, path) = new_path();
     let store = Arc::new(SqliteStore::open(path).unwrap());
     block_on(async {
         store.create_thread(thread("t")).await.unwrap();
@@ -35,8 +35,8 @@ fn writes_that_wait_together_are_committed_together() {
 }
 
 #[test]
-fn a_write_alone_is_committed_alone() {
-    let (_directory, path) = place();
+fn a_single_write_is_committed_immediately() {
+    let (_directory, path) = new_path();
     let store = SqliteStore::open(path).unwrap();
     block_on(async {
         store.create_thread(thread("t")).await.unwrap();
@@ -48,12 +48,12 @@ fn a_write_alone_is_committed_alone() {
 }
 
 #[test]
-fn what_was_queued_is_done_before_the_store_is_gone() {
-    let (_directory, path) = place();
+fn queued_writes_are_made_before_the_store_is_dropped() {
+    let (_directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {
         store.create_thread(thread("t")).await.unwrap();
-        // Polled once: the write is queued, and nobody waits for it.
+        // Polls each future once, so that its write is queued, and drops it.
         for _ in 0..50 {
             let abandoned = tokio::time::timeout(Duration::ZERO, store.record(thought("t"))).await;
             drop(abandoned);

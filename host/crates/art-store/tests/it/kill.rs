@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the process was killed.
+//! Writes that were acknowledged survive when the process is killed.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use art_store::{ObservationFilter, SqliteStore, Store};
 
-use crate::world::{block_on, place, thought, thread};
+use crate::world::{block_on, new_path, thought, thread};
 
+/// Environment variable with the path of the database. Only the parent process sets it.
 const PATH: &str = "ART_STORE_KILL_TEST";
 const ROUNDS: usize = 8;
 
-/// The child: only does something when the parent started it.
+/// The child process of the test below. Does nothing when the test runner starts it.
 #[test]
 fn writes_until_it_is_killed() {
     let Some(path) = std::env::var_os(PATH) else { return };
@@ -31,13 +32,13 @@ fn writes_until_it_is_killed() {
 async fn write(store: Arc<SqliteStore>) {
     loop {
         let sequence = store.record(thought("t")).await.unwrap().sequence;
-        // One write each, so that lines stay whole.
+        // One write for each line, so that lines of several tasks are not mixed.
         let line = format!("acknowledged {sequence}\n");
         io::stderr().write_all(line.as_bytes()).unwrap();
     }
 }
 
-/// Lets a child write, kills it after so many acknowledgements, and gives the highest one it printed.
+/// Starts a child that writes, kills it after `lines` acknowledgements, and returns the highest sequence that it printed.
 fn write_and_kill(path: &Path, lines: usize) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::writes_until_it_is_killed", "--nocapture"])
@@ -56,30 +57,30 @@ fn write_and_kill(path: &Path, lines: usize) -> u64 {
 }
 
 #[test]
-fn what_was_acknowledged_is_there_after_a_kill() {
-    let (_directory, path) = place();
+fn acknowledged_writes_survive_a_kill() {
+    let (_directory, path) = new_path();
     for round in 1..=ROUNDS {
         let acknowledged = write_and_kill(&path, round * 23);
         let store = SqliteStore::open(&path).unwrap();
-        let kept = block_on(async {
-            let mut kept = 0;
+        let stored = block_on(async {
+            let mut stored = 0;
             loop {
                 let filter = ObservationFilter {
-                    after_sequence: Some(kept),
+                    after_sequence: Some(stored),
                     ..ObservationFilter::default()
                 };
                 let page = store.list_observations("t", filter).await.unwrap();
-                let end = kept + page.len() as u64;
-                assert!(page.iter().map(|observation| observation.sequence).eq(kept + 1..=end));
+                let end = stored + page.len() as u64;
+                assert!(page.iter().map(|observation| observation.sequence).eq(stored + 1..=end));
                 if page.is_empty() {
-                    break kept;
+                    break stored;
                 }
-                kept = end;
+                stored = end;
             }
         });
         assert!(
-            kept >= acknowledged,
-            "round {round}: {acknowledged} acknowledged, {kept} kept"
+            stored >= acknowledged,
+            "round {round}: {acknowledged} acknowledged, {stored} stored"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! What a store promises, checked from outside.
+//! Tests of the stores through their public interface.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "helpers of tests; a failure is a failed test"
+    reason = "a failure in a helper fails the test"
 )]
 
 mod conformance;

@@ -1,4 +1,4 @@
-//! Both stores do the same, whatever they are asked.
+//! Both stores return the same results for the same random operations.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, block_on, message, observation, run, thread};
 
-/// Few identifiers, so that operations meet.
+/// Identifiers. There are few, so that many operations use the same one.
 const IDS: [&str; 4] = ["a", "b", "c", ""];
 const ROLES: [MessageRole; 2] = [MessageRole::User, MessageRole::System];
 const TYPES: [ObservationType; 3] = [
@@ -52,7 +52,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     let limit = || option::of(0_usize..5);
     let time = || option::of(995_u64..1_020);
     let version = || option::of(0_u64..4);
-    let number = || any::<f64>().prop_filter("JSON has no others", |number| number.is_finite());
+    let number = || any::<f64>().prop_filter("JSON has finite numbers only", |number| number.is_finite());
     let messages = vec((id(), 0_u8..12, 0..ROLES.len(), 995_u64..1_020), 0..4);
     prop_oneof![
         (0_u64..3).prop_map(O::Wait),
@@ -75,9 +75,9 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Returns what a caller sees of an answer.
-fn seen<T: Debug>(answer: Result<T, StoreError>) -> String {
-    match answer {
+/// Returns a result as a text that can be compared.
+fn text<T: Debug>(result: Result<T, StoreError>) -> String {
+    match result {
         Ok(value) => format!("{value:?}"),
         Err(error) => format!("refused: {error}"),
     }
@@ -100,14 +100,14 @@ async fn apply(world: &World, operation: Operation) -> String {
                 user_id: name(user),
                 ..thread(IDS[id])
             };
-            seen(store.create_thread(new).await)
+            text(store.create_thread(new).await)
         }
         O::Configure(id, history_limit) => {
             let config = ThreadConfig {
                 history_limit,
                 ..ThreadConfig::default()
             };
-            seen(store.set_thread_config(IDS[id], config).await)
+            text(store.set_thread_config(IDS[id], config).await)
         }
         O::Threads(user, limit) => {
             let filter = ThreadFilter {
@@ -115,14 +115,14 @@ async fn apply(world: &World, operation: Operation) -> String {
                 id_prefix: None,
                 limit,
             };
-            seen(store.list_threads(filter).await)
+            text(store.list_threads(filter).await)
         }
-        O::Delete(id) => seen(store.delete_thread(IDS[id]).await),
+        O::Delete(id) => text(store.delete_thread(IDS[id]).await),
         O::Append(..) | O::Messages(..) => conversation(store.as_ref(), operation).await,
         O::Record(..) | O::Observations(..) => observations(store.as_ref(), operation).await,
         O::Save(id, number, expected) => {
-            let saved = seen(store.save_state(IDS[id], json!([number]), expected).await);
-            saved + &seen(store.load_state(IDS[id]).await)
+            let saved = text(store.save_state(IDS[id], json!([number]), expected).await);
+            saved + &text(store.load_state(IDS[id]).await)
         }
         _ => runs(store.as_ref(), operation).await,
     }
@@ -141,7 +141,7 @@ async fn conversation(store: &dyn Store, operation: Operation) -> String {
                         timestamp,
                     )
                 });
-            seen(store.append_messages(IDS[id], messages.collect()).await)
+            text(store.append_messages(IDS[id], messages.collect()).await)
         }
         Operation::Messages(id, limit, before, after, roles) => {
             let options = MessageOptions {
@@ -150,15 +150,15 @@ async fn conversation(store: &dyn Store, operation: Operation) -> String {
                 after,
                 roles: roles.into_iter().map(|role| ROLES[role]).collect(),
             };
-            seen(store.list_messages(IDS[id], options).await)
+            text(store.list_messages(IDS[id], options).await)
         }
-        _ => unreachable!("no other operation comes here"),
+        _ => unreachable!("other operations are handled elsewhere"),
     }
 }
 
 async fn observations(store: &dyn Store, operation: Operation) -> String {
-    // The identifier is random.
-    let same = |mut observation: art_core::observation::Observation| {
+    // Removes the identifier, which is random.
+    let without_id = |mut observation: art_core::observation::Observation| {
         observation.id.clear();
         observation
     };
@@ -166,7 +166,7 @@ async fn observations(store: &dyn Store, operation: Operation) -> String {
         Operation::Record(id, kind, run, number) => {
             let mut new = observation(IDS[id], TYPES[kind], json!({"n": number}));
             new.trace_id = name(run);
-            seen(store.record(new).await.map(same))
+            text(store.record(new).await.map(without_id))
         }
         Operation::Observations(id, types, after_sequence, run, limit, before) => {
             let filter = ObservationFilter {
@@ -178,23 +178,23 @@ async fn observations(store: &dyn Store, operation: Operation) -> String {
                 limit,
             };
             let listed = store.list_observations(IDS[id], filter).await;
-            seen(listed.map(|found| found.into_iter().map(same).collect::<Vec<_>>()))
+            text(listed.map(|observations| observations.into_iter().map(without_id).collect::<Vec<_>>()))
         }
-        _ => unreachable!("no other operation comes here"),
+        _ => unreachable!("other operations are handled elsewhere"),
     }
 }
 
 async fn runs(store: &dyn Store, operation: Operation) -> String {
     match operation {
-        Operation::Begin(id, trace_id) => seen(store.begin_run(run(IDS[trace_id], IDS[id])).await),
+        Operation::Begin(id, trace_id) => text(store.begin_run(run(IDS[trace_id], IDS[id])).await),
         Operation::Journal(trace_id, sequence, number) => {
-            let appended = seen(store.append_journal(IDS[trace_id], sequence, "k", json!(number)).await);
-            appended + &seen(store.read_journal(IDS[trace_id]).await)
+            let appended = text(store.append_journal(IDS[trace_id], sequence, "k", json!(number)).await);
+            appended + &text(store.read_journal(IDS[trace_id]).await)
         }
-        Operation::End(trace_id, ending) => seen(store.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await),
+        Operation::End(trace_id, ending) => text(store.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await),
         Operation::Resume(trace_id) => {
-            let resumed = seen(store.resume_run(IDS[trace_id]).await);
-            resumed + &seen(store.get_run(IDS[trace_id]).await)
+            let resumed = text(store.resume_run(IDS[trace_id]).await);
+            resumed + &text(store.get_run(IDS[trace_id]).await)
         }
         Operation::Runs(id, running, limit) => {
             let filter = RunFilter {
@@ -203,9 +203,9 @@ async fn runs(store: &dyn Store, operation: Operation) -> String {
                 status: running.then_some(RunState::Running),
                 limit,
             };
-            seen(store.list_runs(filter).await)
+            text(store.list_runs(filter).await)
         }
-        _ => unreachable!("no other operation comes here"),
+        _ => unreachable!("other operations are handled elsewhere"),
     }
 }
 
@@ -213,13 +213,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn memory_and_sqlite_answer_alike(operations in vec(operation(), 1..120)) {
+    fn memory_and_sqlite_return_the_same_results(operations in vec(operation(), 1..120)) {
         let (memory, sqlite) = (World::memory(), World::sqlite());
         block_on(async {
             for operation in operations {
-                let asked = format!("{operation:?}");
+                let description = format!("{operation:?}");
                 let expected = apply(&memory, operation.clone()).await;
-                prop_assert_eq!(apply(&sqlite, operation).await, expected, "{}", asked);
+                prop_assert_eq!(apply(&sqlite, operation).await, expected, "{}", description);
             }
             Ok(())
         })?;

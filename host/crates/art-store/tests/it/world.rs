@@ -1,4 +1,4 @@
-//! A store with a clock that the test moves.
+//! A store with a clock that the test controls, and values to store.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) struct World {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Deleted after the store is closed.
+    /// The last field, so that the directory is deleted after the store is closed.
     _directory: Option<TempDir>,
 }
 
@@ -30,7 +30,7 @@ impl World {
 
     pub(crate) fn sqlite() -> Self {
         let clock = Arc::new(ManualClock::new(1_000));
-        let (directory, path) = place();
+        let (directory, path) = new_path();
         Self {
             store: Arc::new(SqliteStore::open_with_clock(path, clock.clone()).unwrap()),
             clock,
@@ -44,14 +44,14 @@ impl World {
     }
 }
 
-/// Returns a directory and the path of a database in it that is not there yet.
-pub(crate) fn place() -> (TempDir, PathBuf) {
+/// Returns a temporary directory, and the path in it at which a database can be created.
+pub(crate) fn new_path() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("home").join("art.db");
     (directory, path)
 }
 
-/// Runs a test on several threads, so that writers really run at the same time.
+/// Runs a test on several threads, so that writers run in parallel.
 pub(crate) fn block_on<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)

@@ -5,13 +5,13 @@ use serde_json::json;
 use crate::world::{World, run, thread};
 
 suite! {
-    bytes_come_back_under_their_digest,
-    the_same_bytes_are_kept_once,
-    bytes_of_a_run_are_found_in_its_thread_only,
-    bytes_go_with_their_thread,
-    more_than_a_run_may_keep_is_refused,
-    empty_blobs_count_as_well,
-    a_run_that_has_ended_or_is_not_there_keeps_nothing,
+    a_blob_is_found_by_its_digest,
+    equal_blobs_are_stored_once,
+    a_blob_is_found_in_its_own_thread_only,
+    blobs_are_deleted_with_their_thread,
+    blobs_over_the_maximum_size_of_a_run_are_refused,
+    each_blob_counts_more_than_its_bytes,
+    blobs_of_a_run_that_ended_or_does_not_exist_are_refused,
 }
 
 async fn begun(world: World) -> World {
@@ -20,7 +20,7 @@ async fn begun(world: World) -> World {
     world
 }
 
-async fn bytes_come_back_under_their_digest(world: World) {
+async fn a_blob_is_found_by_its_digest(world: World) {
     let world = begun(world).await;
     for bytes in [&b""[..], b"\0\xff", "täxt".as_bytes()] {
         let name = world.store.put_blob("r", bytes.to_vec()).await.unwrap();
@@ -30,9 +30,9 @@ async fn bytes_come_back_under_their_digest(world: World) {
     assert_eq!(world.store.get_blob("t", &digest(b"other")).await.unwrap(), None);
 }
 
-async fn the_same_bytes_are_kept_once(world: World) {
+async fn equal_blobs_are_stored_once(world: World) {
     let world = begun(world).await;
-    // Ten times as much as a run may keep.
+    // Ten times the maximum size of all blobs of a run.
     for _ in 0..40 {
         world
             .store
@@ -42,7 +42,7 @@ async fn the_same_bytes_are_kept_once(world: World) {
     }
 }
 
-async fn bytes_of_a_run_are_found_in_its_thread_only(world: World) {
+async fn a_blob_is_found_in_its_own_thread_only(world: World) {
     let world = begun(world).await.with_thread("other").await;
     let name = world.store.put_blob("r", b"x".to_vec()).await.unwrap();
     world.store.begin_run(run("later", "t")).await.unwrap();
@@ -51,7 +51,7 @@ async fn bytes_of_a_run_are_found_in_its_thread_only(world: World) {
     assert_eq!(world.store.get_blob("nowhere", &name).await.unwrap(), None);
 }
 
-async fn bytes_go_with_their_thread(world: World) {
+async fn blobs_are_deleted_with_their_thread(world: World) {
     let world = begun(world).await;
     let name = world.store.put_blob("r", b"x".to_vec()).await.unwrap();
     assert!(world.store.delete_thread("t").await.unwrap());
@@ -59,7 +59,7 @@ async fn bytes_go_with_their_thread(world: World) {
     assert_eq!(world.store.get_blob("t", &name).await.unwrap(), None);
 }
 
-async fn more_than_a_run_may_keep_is_refused(world: World) {
+async fn blobs_over_the_maximum_size_of_a_run_are_refused(world: World) {
     let world = begun(world).await;
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
     let refused = world.store.put_blob("r", too_large).await.unwrap_err();
@@ -77,7 +77,7 @@ async fn more_than_a_run_may_keep_is_refused(world: World) {
         .await
         .unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
-    // Another run has its own.
+    // The limit applies to each run separately.
     world.store.begin_run(run("other", "t")).await.unwrap();
     world
         .store
@@ -86,7 +86,7 @@ async fn more_than_a_run_may_keep_is_refused(world: World) {
         .unwrap();
 }
 
-async fn empty_blobs_count_as_well(world: World) {
+async fn each_blob_counts_more_than_its_bytes(world: World) {
     let world = begun(world).await;
     for n in 0..3 {
         world
@@ -102,7 +102,7 @@ async fn empty_blobs_count_as_well(world: World) {
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
 }
 
-async fn a_run_that_has_ended_or_is_not_there_keeps_nothing(world: World) {
+async fn blobs_of_a_run_that_ended_or_does_not_exist_are_refused(world: World) {
     let world = begun(world).await;
     world.store.end_run("r", RunStatus::Success, json!({})).await.unwrap();
     let refused = world.store.put_blob("r", b"x".to_vec()).await.unwrap_err();

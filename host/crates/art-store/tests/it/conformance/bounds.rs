@@ -7,11 +7,11 @@ use crate::world::{World, message, observation, run, thread};
 
 suite! {
     values_over_the_limit_are_refused,
-    values_at_the_limit_are_kept,
-    json_that_could_not_be_read_back_is_refused,
+    values_at_the_limit_are_stored,
+    json_that_is_nested_too_deeply_is_refused,
     empty_and_overlong_names_are_refused,
-    a_time_that_json_cannot_tell_is_refused,
-    a_journal_has_an_end,
+    a_timestamp_that_json_cannot_represent_is_refused,
+    a_journal_over_its_maximum_size_is_refused,
 }
 
 async fn begun(world: World) -> World {
@@ -62,7 +62,7 @@ async fn values_over_the_limit_are_refused(world: World) {
     }
 }
 
-async fn values_at_the_limit_are_kept(world: World) {
+async fn values_at_the_limit_are_stored(world: World) {
     let world = begun(world).await;
     let content = "x".repeat(limits::MAX_VALUE_BYTES);
     world.store.append_messages("t", with_content(content)).await.unwrap();
@@ -75,7 +75,7 @@ fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }
 
-async fn json_that_could_not_be_read_back_is_refused(world: World) {
+async fn json_that_is_nested_too_deeply_is_refused(world: World) {
     let world = begun(world).await;
     let deep = world.store.append_journal("r", 1, "k", nested(200)).await.unwrap_err();
     assert_eq!(
@@ -113,7 +113,7 @@ async fn empty_and_overlong_names_are_refused(world: World) {
     }
 }
 
-async fn a_time_that_json_cannot_tell_is_refused(world: World) {
+async fn a_timestamp_that_json_cannot_represent_is_refused(world: World) {
     let world = world.with_thread("t").await;
     let last = vec![message("last", "t", limits::MAX_TIMESTAMP)];
     world.store.append_messages("t", last).await.unwrap();
@@ -121,11 +121,11 @@ async fn a_time_that_json_cannot_tell_is_refused(world: World) {
     let error = world.store.append_messages("t", later).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "message timestamp `9007199254740992` is too late: 2^53 - 1 milliseconds are the most"
+        "message timestamp `9007199254740992` is too late: the maximum is 2^53 - 1 milliseconds"
     );
 }
 
-async fn a_journal_has_an_end(world: World) {
+async fn a_journal_over_its_maximum_size_is_refused(world: World) {
     let world = begun(world).await;
     let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
     for sequence in 1..=16 {

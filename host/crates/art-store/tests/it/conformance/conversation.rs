@@ -5,16 +5,16 @@ use serde_json::json;
 use crate::world::{World, message};
 
 suite! {
-    a_message_comes_back_as_it_was_added,
+    a_listed_message_equals_the_one_that_was_added,
     a_listed_message_is_a_copy,
-    messages_are_listed_by_time_and_then_in_the_order_they_were_added,
-    a_limit_keeps_the_most_recent_in_ascending_order,
-    a_window_excludes_its_ends,
-    roles_are_chosen_before_the_limit_is_applied,
-    adding_no_messages_is_no_work,
-    a_message_of_another_thread_is_refused_with_all_that_came_with_it,
-    a_message_is_added_only_once,
-    two_threads_never_see_each_other,
+    messages_are_listed_by_time_and_then_by_order_of_addition,
+    a_limit_selects_the_most_recent_in_ascending_order,
+    a_time_filter_excludes_its_bounds,
+    roles_are_filtered_before_the_limit_is_applied,
+    adding_no_messages_to_an_unknown_thread_succeeds,
+    a_message_of_another_thread_is_refused_with_its_whole_batch,
+    a_message_identifier_can_be_used_only_once,
+    messages_of_two_threads_are_separate,
 }
 
 async fn listed(world: &World, options: MessageOptions) -> Vec<String> {
@@ -30,7 +30,7 @@ async fn filled(world: World) -> World {
     world
 }
 
-async fn a_message_comes_back_as_it_was_added(world: World) {
+async fn a_listed_message_equals_the_one_that_was_added(world: World) {
     let world = world.with_thread("t").await;
     let serde_json::Value::Object(metadata) = json!({"z": 1, "a": [0.1, 1e300, -0.0, u64::MAX, "\u{0}\"ä"], "": null})
     else {
@@ -58,12 +58,12 @@ async fn a_listed_message_is_a_copy(world: World) {
     assert_eq!(second[0].content, "content of a");
 }
 
-async fn messages_are_listed_by_time_and_then_in_the_order_they_were_added(world: World) {
+async fn messages_are_listed_by_time_and_then_by_order_of_addition(world: World) {
     let world = filled(world).await;
     assert_eq!(listed(&world, MessageOptions::default()).await, ["a", "b2", "b1", "c"]);
 }
 
-async fn a_limit_keeps_the_most_recent_in_ascending_order(world: World) {
+async fn a_limit_selects_the_most_recent_in_ascending_order(world: World) {
     let world = filled(world).await;
     let options = |limit, before| MessageOptions {
         limit: Some(limit),
@@ -74,7 +74,7 @@ async fn a_limit_keeps_the_most_recent_in_ascending_order(world: World) {
     assert_eq!(listed(&world, options(2, Some(30))).await, ["b2", "b1"]);
 }
 
-async fn a_window_excludes_its_ends(world: World) {
+async fn a_time_filter_excludes_its_bounds(world: World) {
     let world = filled(world).await;
     let options = |after, before| MessageOptions {
         after,
@@ -88,7 +88,7 @@ async fn a_window_excludes_its_ends(world: World) {
     assert_eq!(listed(&world, options(Some(0), Some(u64::MAX))).await.len(), 4);
 }
 
-async fn roles_are_chosen_before_the_limit_is_applied(world: World) {
+async fn roles_are_filtered_before_the_limit_is_applied(world: World) {
     let world = filled(world).await;
     let internal = (0..5).map(|n| ConversationMessage {
         role: MessageRole::System,
@@ -103,11 +103,11 @@ async fn roles_are_chosen_before_the_limit_is_applied(world: World) {
     assert_eq!(listed(&world, options).await, ["b1", "c"]);
 }
 
-async fn adding_no_messages_is_no_work(world: World) {
+async fn adding_no_messages_to_an_unknown_thread_succeeds(world: World) {
     world.store.append_messages("unknown", Vec::new()).await.unwrap();
 }
 
-async fn a_message_of_another_thread_is_refused_with_all_that_came_with_it(world: World) {
+async fn a_message_of_another_thread_is_refused_with_its_whole_batch(world: World) {
     let world = world.with_thread("t").await.with_thread("other").await;
     let messages = vec![message("good", "t", 1), message("bad", "other", 2)];
     let error = world.store.append_messages("t", messages).await.unwrap_err();
@@ -118,7 +118,7 @@ async fn a_message_of_another_thread_is_refused_with_all_that_came_with_it(world
     assert!(listed(&world, MessageOptions::default()).await.is_empty());
 }
 
-async fn a_message_is_added_only_once(world: World) {
+async fn a_message_identifier_can_be_used_only_once(world: World) {
     let world = filled(world).await.with_thread("other").await;
     let again = vec![message("new", "t", 1), message("a", "t", 2)];
     let error = world.store.append_messages("t", again).await.unwrap_err();
@@ -130,7 +130,7 @@ async fn a_message_is_added_only_once(world: World) {
     assert_eq!(listed(&world, MessageOptions::default()).await.len(), 4);
 }
 
-async fn two_threads_never_see_each_other(world: World) {
+async fn messages_of_two_threads_are_separate(world: World) {
     let world = filled(world).await.with_thread("other").await;
     world
         .store

@@ -1,8 +1,8 @@
-//! One suite for both stores.
+//! The conformance suite, which both stores have to pass.
 
 use crate::world::{World, block_on};
 
-/// Makes a test of each function for each store.
+/// Creates a test for each function and each store.
 macro_rules! suite {
     ($($name:ident,)*) => {
         mod memory {

@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::world::{World, observation, thought};
 
 suite! {
-    an_observation_gets_identifier_sequence_time_and_title,
-    sequences_begin_at_one_in_each_thread,
-    a_refused_observation_takes_no_sequence,
+    the_store_assigns_identifier_sequence_time_and_title,
+    sequences_start_at_one_in_each_thread,
+    a_refused_observation_does_not_use_up_a_sequence,
     sequences_have_no_gaps_under_64_writers,
-    all_conditions_of_a_filter_hold_together,
-    a_reader_reads_on_where_it_stopped,
-    a_type_is_not_taken_for_one_that_begins_with_its_name,
+    an_observation_has_to_meet_all_conditions_of_a_filter,
+    a_reader_can_continue_after_the_last_sequence,
+    a_type_does_not_match_another_type_with_its_name_as_prefix,
 }
 
 async fn listed(world: &World, filter: ObservationFilter) -> Vec<u64> {
@@ -21,7 +21,7 @@ async fn listed(world: &World, filter: ObservationFilter) -> Vec<u64> {
     found.into_iter().map(|observation| observation.sequence).collect()
 }
 
-async fn an_observation_gets_identifier_sequence_time_and_title(world: World) {
+async fn the_store_assigns_identifier_sequence_time_and_title(world: World) {
     let world = world.with_thread("t").await;
     let mut new = observation("t", ObservationType::ToolExecution, json!({"b": 0.1, "a": [1, null]}));
     new.trace_id = Some("r".to_owned());
@@ -40,7 +40,7 @@ async fn an_observation_gets_identifier_sequence_time_and_title(world: World) {
     assert_eq!(found, [recorded]);
 }
 
-async fn sequences_begin_at_one_in_each_thread(world: World) {
+async fn sequences_start_at_one_in_each_thread(world: World) {
     let world = world.with_thread("a").await.with_thread("b").await;
     for expected in 1..=3 {
         for thread_id in ["a", "b"] {
@@ -49,7 +49,7 @@ async fn sequences_begin_at_one_in_each_thread(world: World) {
     }
 }
 
-async fn a_refused_observation_takes_no_sequence(world: World) {
+async fn a_refused_observation_does_not_use_up_a_sequence(world: World) {
     let world = world.with_thread("t").await;
     let refused = NewObservation {
         trace_id: Some(String::new()),
@@ -105,7 +105,7 @@ async fn filled(world: World) -> World {
     world
 }
 
-async fn all_conditions_of_a_filter_hold_together(world: World) {
+async fn an_observation_has_to_meet_all_conditions_of_a_filter(world: World) {
     let world = filled(world).await;
     let all = ObservationFilter::default;
     let of_run = ObservationFilter {
@@ -131,7 +131,7 @@ async fn all_conditions_of_a_filter_hold_together(world: World) {
     assert_eq!(listed(&world, later).await, [3]);
 }
 
-async fn a_reader_reads_on_where_it_stopped(world: World) {
+async fn a_reader_can_continue_after_the_last_sequence(world: World) {
     let world = filled(world).await;
     let page = |after_sequence| ObservationFilter {
         after_sequence,
@@ -144,7 +144,7 @@ async fn a_reader_reads_on_where_it_stopped(world: World) {
     assert!(listed(&world, page(Some(u64::MAX))).await.is_empty());
 }
 
-async fn a_type_is_not_taken_for_one_that_begins_with_its_name(world: World) {
+async fn a_type_does_not_match_another_type_with_its_name_as_prefix(world: World) {
     let world = filled(world).await;
     let plans = ObservationFilter {
         types: vec![ObservationType::Plan],

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use crate::world::{World, run};
 
 suite! {
-    a_run_comes_back_as_it_was_begun,
-    a_run_is_begun_only_once,
-    a_long_query_is_cut_between_characters,
-    a_run_that_ended_keeps_its_ending,
-    a_suspended_run_is_resumed_by_exactly_one,
+    a_stored_run_equals_the_one_that_was_begun,
+    a_run_identifier_can_be_used_only_once,
+    a_long_query_is_truncated_between_characters,
+    a_run_that_has_ended_cannot_change,
+    exactly_one_caller_resumes_a_suspended_run,
     a_suspended_run_can_be_cancelled,
     runs_are_listed_newest_first_by_thread_and_by_status,
-    runs_are_found_by_how_their_identifier_begins,
-    a_journal_comes_back_as_it_was_written,
-    an_entry_that_is_not_the_next_one_is_refused,
-    of_two_drivers_of_a_run_one_stops,
+    runs_are_found_by_the_prefix_of_their_identifier,
+    a_journal_that_is_read_equals_the_one_that_was_written,
+    an_entry_with_a_wrong_sequence_is_refused,
+    only_one_of_two_writers_appends_each_journal_entry,
 }
 
 async fn begun(world: World) -> World {
@@ -26,7 +26,7 @@ async fn begun(world: World) -> World {
     world
 }
 
-async fn a_run_comes_back_as_it_was_begun(world: World) {
+async fn a_stored_run_equals_the_one_that_was_begun(world: World) {
     let world = begun(world).await;
     let expected = RunRecord {
         trace_id: "r".to_owned(),
@@ -42,13 +42,13 @@ async fn a_run_comes_back_as_it_was_begun(world: World) {
     assert_eq!(world.store.get_run("r").await.unwrap(), Some(expected));
 }
 
-async fn a_run_is_begun_only_once(world: World) {
+async fn a_run_identifier_can_be_used_only_once(world: World) {
     let world = begun(world).await;
     let error = world.store.begin_run(run("r", "t")).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "run", .. }));
 }
 
-async fn a_long_query_is_cut_between_characters(world: World) {
+async fn a_long_query_is_truncated_between_characters(world: World) {
     let world = world.with_thread("t").await;
     let new = NewRun {
         query: "ä".repeat(limits::MAX_QUERY_CHARS + 1),
@@ -58,7 +58,7 @@ async fn a_long_query_is_cut_between_characters(world: World) {
     assert_eq!(run.query, "ä".repeat(limits::MAX_QUERY_CHARS));
 }
 
-async fn a_run_that_ended_keeps_its_ending(world: World) {
+async fn a_run_that_has_ended_cannot_change(world: World) {
     let world = begun(world).await;
     world.clock.advance(9);
     let ended = world
@@ -84,7 +84,7 @@ async fn a_run_that_ended_keeps_its_ending(world: World) {
     assert_eq!(world.store.get_run("r").await.unwrap(), Some(ended));
 }
 
-async fn a_suspended_run_is_resumed_by_exactly_one(world: World) {
+async fn exactly_one_caller_resumes_a_suspended_run(world: World) {
     let world = begun(world).await;
     world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
     world
@@ -150,7 +150,7 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
     assert_eq!(listed(Some("none"), None, None).await, "");
 }
 
-async fn runs_are_found_by_how_their_identifier_begins(world: World) {
+async fn runs_are_found_by_the_prefix_of_their_identifier(world: World) {
     let world = world.with_thread("t").await;
     for trace_id in ["ab1", "ab2", "b%1"] {
         world.store.begin_run(run(trace_id, "t")).await.unwrap();
@@ -171,7 +171,7 @@ async fn runs_are_found_by_how_their_identifier_begins(world: World) {
     }
 }
 
-async fn a_journal_comes_back_as_it_was_written(world: World) {
+async fn a_journal_that_is_read_equals_the_one_that_was_written(world: World) {
     let world = begun(world).await;
     let payloads = [
         json!(0.1 + 0.2),
@@ -203,7 +203,7 @@ async fn a_journal_comes_back_as_it_was_written(world: World) {
     assert_eq!(world.store.get_run("r").await.unwrap().unwrap().last_sequence, 3);
 }
 
-async fn an_entry_that_is_not_the_next_one_is_refused(world: World) {
+async fn an_entry_with_a_wrong_sequence_is_refused(world: World) {
     let world = begun(world).await;
     world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
     for sequence in [0, 1, 3, u64::MAX] {
@@ -217,7 +217,7 @@ async fn an_entry_that_is_not_the_next_one_is_refused(world: World) {
     assert_eq!(world.store.read_journal("r").await.unwrap().len(), 1);
 }
 
-async fn of_two_drivers_of_a_run_one_stops(world: World) {
+async fn only_one_of_two_writers_appends_each_journal_entry(world: World) {
     let world = begun(world).await;
     let drivers: Vec<_> = (0..2)
         .map(|driver| {

@@ -7,9 +7,9 @@ use crate::world::World;
 
 suite! {
     there_is_no_state_until_one_is_saved,
-    each_write_grows_the_version_by_one,
+    each_write_increments_the_version,
     a_write_that_expects_another_version_is_refused_and_changes_nothing,
-    of_64_writers_that_read_the_same_version_exactly_one_wins,
+    exactly_one_of_64_writers_of_the_same_version_succeeds,
     a_state_of_null_is_a_state,
 }
 
@@ -18,7 +18,7 @@ async fn there_is_no_state_until_one_is_saved(world: World) {
     assert_eq!(world.store.load_state("t").await.unwrap(), None);
 }
 
-async fn each_write_grows_the_version_by_one(world: World) {
+async fn each_write_increments_the_version(world: World) {
     let world = world.with_thread("t").await;
     assert_eq!(world.store.save_state("t", json!("a"), None).await.unwrap(), 1);
     world.clock.advance(3);
@@ -32,9 +32,9 @@ async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(wor
     let early = world.store.save_state("t", json!(0), Some(1)).await.unwrap_err();
     assert_eq!(
         early.to_string(),
-        "the state of thread `t` is at none, not at `1`: read it again before writing"
+        "the state of thread `t` has changed (expected `1`, found none): read it again before writing"
     );
-    world.store.save_state("t", json!("kept"), None).await.unwrap();
+    world.store.save_state("t", json!("stored"), None).await.unwrap();
     for expected in [None, Some(0), Some(2), Some(u64::MAX)] {
         let error = world.store.save_state("t", json!("lost"), expected).await.unwrap_err();
         assert!(matches!(
@@ -43,10 +43,10 @@ async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(wor
         ));
     }
     let state = world.store.load_state("t").await.unwrap().unwrap();
-    assert_eq!((state.data, state.version), (json!("kept"), 1));
+    assert_eq!((state.data, state.version), (json!("stored"), 1));
 }
 
-async fn of_64_writers_that_read_the_same_version_exactly_one_wins(world: World) {
+async fn exactly_one_of_64_writers_of_the_same_version_succeeds(world: World) {
     let world = world.with_thread("t").await;
     let writers: Vec<_> = (0..64)
         .map(|n| {

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use crate::world::{World, message, run, thought, thread};
 
 suite! {
-    a_thread_comes_back_as_it_was_created,
-    an_identifier_is_taken_only_once,
-    threads_are_listed_by_their_last_write_and_then_by_their_creation,
-    threads_of_a_person_are_listed_alone,
-    threads_are_found_by_how_their_identifier_begins,
-    settings_are_replaced_and_the_state_stays,
-    deleting_a_thread_deletes_everything_of_it_and_nothing_of_another,
-    a_deleted_thread_begins_anew,
+    a_stored_thread_equals_the_one_that_was_created,
+    a_thread_identifier_can_be_used_only_once,
+    threads_are_listed_by_last_write_and_then_by_order_of_creation,
+    threads_are_filtered_by_user,
+    threads_are_found_by_the_prefix_of_their_identifier,
+    replacing_the_settings_does_not_change_the_state,
+    deleting_a_thread_deletes_all_its_data_and_no_other,
+    a_thread_created_after_a_deletion_is_empty,
     writing_to_an_unknown_thread_is_refused,
-    reading_what_is_not_there_gives_nothing,
-    a_listing_over_the_maximum_is_cut_to_it,
+    reading_data_that_does_not_exist_returns_nothing,
+    a_list_has_at_most_the_maximum_number_of_entries,
 }
 
 fn config(tool: &str) -> ThreadConfig {
@@ -31,7 +31,7 @@ async fn ids(world: &World, filter: ThreadFilter) -> Vec<String> {
     threads.into_iter().map(|thread| thread.id).collect()
 }
 
-async fn a_thread_comes_back_as_it_was_created(world: World) {
+async fn a_stored_thread_equals_the_one_that_was_created(world: World) {
     let new = NewThread {
         id: "t".to_owned(),
         user_id: Some("u".to_owned()),
@@ -49,7 +49,7 @@ async fn a_thread_comes_back_as_it_was_created(world: World) {
     assert_eq!(world.store.get_thread("t").await.unwrap(), Some(expected));
 }
 
-async fn an_identifier_is_taken_only_once(world: World) {
+async fn a_thread_identifier_can_be_used_only_once(world: World) {
     let world = world.with_thread("t").await;
     let error = world.store.create_thread(thread("t")).await.unwrap_err();
     assert_eq!(
@@ -58,7 +58,7 @@ async fn an_identifier_is_taken_only_once(world: World) {
     );
 }
 
-async fn threads_are_listed_by_their_last_write_and_then_by_their_creation(world: World) {
+async fn threads_are_listed_by_last_write_and_then_by_order_of_creation(world: World) {
     let world = world
         .with_thread("a")
         .await
@@ -83,7 +83,7 @@ async fn threads_are_listed_by_their_last_write_and_then_by_their_creation(world
     assert_eq!(ids(&world, newest).await, ["b"]);
 }
 
-async fn threads_of_a_person_are_listed_alone(world: World) {
+async fn threads_are_filtered_by_user(world: World) {
     for (id, user_id) in [("a", Some("x")), ("b", Some("y")), ("c", None)] {
         let new = NewThread {
             user_id: user_id.map(str::to_owned),
@@ -99,7 +99,7 @@ async fn threads_of_a_person_are_listed_alone(world: World) {
     assert!(ids(&world, of("z")).await.is_empty());
 }
 
-async fn threads_are_found_by_how_their_identifier_begins(world: World) {
+async fn threads_are_found_by_the_prefix_of_their_identifier(world: World) {
     let world = world
         .with_thread("ab1")
         .await
@@ -116,7 +116,7 @@ async fn threads_are_found_by_how_their_identifier_begins(world: World) {
     assert!(ids(&world, begins("2")).await.is_empty());
 }
 
-async fn settings_are_replaced_and_the_state_stays(world: World) {
+async fn replacing_the_settings_does_not_change_the_state(world: World) {
     let world = world.with_thread("t").await;
     world.store.save_state("t", json!({"plan": 1}), None).await.unwrap();
     world.clock.advance(5);
@@ -138,7 +138,7 @@ async fn fill(world: &World, thread_id: &str, trace_id: &str) {
     store.append_journal(trace_id, 1, "k", json!(1)).await.unwrap();
 }
 
-/// Returns how many messages, observations, states, runs and journal entries there are.
+/// Returns the numbers of messages, observations, states, runs and journal entries.
 async fn counted(world: &World, thread_id: &str, trace_id: &str) -> [usize; 5] {
     let store = &world.store;
     let runs = RunFilter {
@@ -162,7 +162,7 @@ async fn counted(world: &World, thread_id: &str, trace_id: &str) -> [usize; 5] {
     ]
 }
 
-async fn deleting_a_thread_deletes_everything_of_it_and_nothing_of_another(world: World) {
+async fn deleting_a_thread_deletes_all_its_data_and_no_other(world: World) {
     let world = world.with_thread("a").await.with_thread("b").await;
     fill(&world, "a", "r-a").await;
     fill(&world, "b", "r-b").await;
@@ -174,7 +174,7 @@ async fn deleting_a_thread_deletes_everything_of_it_and_nothing_of_another(world
     assert_eq!(counted(&world, "b", "r-b").await, [1; 5]);
 }
 
-async fn a_deleted_thread_begins_anew(world: World) {
+async fn a_thread_created_after_a_deletion_is_empty(world: World) {
     let world = world.with_thread("a").await;
     fill(&world, "a", "r").await;
     world.store.delete_thread("a").await.unwrap();
@@ -207,14 +207,14 @@ async fn writing_to_an_unknown_thread_is_refused(world: World) {
     }
 }
 
-async fn reading_what_is_not_there_gives_nothing(world: World) {
+async fn reading_data_that_does_not_exist_returns_nothing(world: World) {
     assert_eq!(world.store.get_thread("t").await.unwrap(), None);
     assert_eq!(world.store.get_run("r").await.unwrap(), None);
     assert_eq!(counted(&world, "t", "r").await, [0; 5]);
     assert!(!world.store.delete_thread("t").await.unwrap());
 }
 
-async fn a_listing_over_the_maximum_is_cut_to_it(world: World) {
+async fn a_list_has_at_most_the_maximum_number_of_entries(world: World) {
     let world = world.with_thread("t").await;
     let messages = (0..=limits::MAX_LIST as u64)
         .map(|n| message(&n.to_string(), "t", n))
