@@ -1,4 +1,4 @@
-//! The generated side of `wit/tool.wit`. Only [`crate::wire`] and [`crate::context`] name what is in here.
+//! Bindings generated from `wit/tool.wit`. Only [`crate::wire`] and [`crate::host`] use them directly.
 
 wit_bindgen::generate!({
     path: "../wit",

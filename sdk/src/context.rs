@@ -1,4 +1,4 @@
-//! The caller, and what a tool may ask of the host while it runs.
+//! The context of a call: its caller, and the functions of the host that a tool may call.
 
 use std::fmt::Display;
 
@@ -7,24 +7,24 @@ use serde_json::{Map, Value};
 
 use crate::{Result, ToolError};
 
-/// How much a line of the log matters.
+/// Severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Every step.
+    /// Single steps of the work.
     Trace,
-    /// What helps to find a mistake.
+    /// Details for debugging.
     Debug,
-    /// Payload.
+    /// Normal events.
     Info,
-    /// What may be a problem.
+    /// A possible problem.
     Warn,
-    /// What is a problem.
+    /// A problem.
     Error,
 }
 
-/// A call: its caller, its run, and access to the host.
+/// Context of a call: its caller, its run, and access to the host.
 ///
-/// In a native test it is made with [`Context::for_test`] and keeps what the tool logged.
+/// In a native test it is created with [`Context::for_test`] and records the log and the progress of the tool.
 #[derive(Debug)]
 pub struct Context {
     pub(crate) thread_id: String,
@@ -37,12 +37,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns the conversation of this call.
+    /// Returns the identifier of the conversation.
     pub fn thread_id(&self) -> &str {
         &self.thread_id
     }
 
-    /// Returns the run of this call.
+    /// Returns the identifier of the run.
     pub fn trace_id(&self) -> &str {
         &self.trace_id
     }
@@ -52,53 +52,53 @@ impl Context {
         &self.call_id
     }
 
-    /// Returns the person for whom the call is made.
+    /// Returns the identifier of the person for whom the call is made.
     pub fn user_id(&self) -> Option<&str> {
         self.user_id.as_deref()
     }
 
-    /// Returns the session of this call.
+    /// Returns the identifier of the session.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
-    /// Returns a person's answer, when the call runs again after it was suspended.
+    /// Returns the decision of a person if the call runs again after it was suspended.
     pub fn hitl(&self) -> Option<&Hitl> {
         self.hitl.as_ref()
     }
 
-    /// Writes one line to the log of this call. The host cuts long lines and drops lines past its budget.
+    /// Writes one line to the log of this call. The host truncates long lines and drops lines over its limit.
     pub fn log(&self, level: Level, message: impl Display) {
         self.host.log(level, &message.to_string());
     }
 
-    /// Logs every step.
+    /// Logs a single step of the work.
     pub fn trace(&self, message: impl Display) {
         self.log(Level::Trace, message);
     }
 
-    /// Logs what helps to find a mistake.
+    /// Logs a detail for debugging.
     pub fn debug(&self, message: impl Display) {
         self.log(Level::Debug, message);
     }
 
-    /// Logs what happened.
+    /// Logs a normal event.
     pub fn info(&self, message: impl Display) {
         self.log(Level::Info, message);
     }
 
-    /// Logs what may be a problem.
+    /// Logs a possible problem.
     pub fn warn(&self, message: impl Display) {
         self.log(Level::Warn, message);
     }
 
-    /// Logs what is a problem.
+    /// Logs a problem.
     pub fn error(&self, message: impl Display) {
         self.log(Level::Error, message);
     }
 
-    /// Reports progress to the waiting person. `metadata` is an object of facts, or `()`; `done` and `of` are shown as
-    /// a percentage. Only the newest report is shown, so frequent reports do no harm.
+    /// Reports progress to the waiting person. `metadata` is a JSON object, or `()` for none; its numbers `done` and
+    /// `of` are shown as a percentage. Only the newest report is shown, so frequent reports do no harm.
     ///
     /// ```
     /// # use art_sdk::prelude::*;
@@ -109,14 +109,14 @@ impl Context {
     pub fn progress(&self, title: impl Display, metadata: impl Into<Value>) {
         let metadata = match metadata.into() {
             Value::Null => None,
-            Value::Object(facts) => Some(facts),
-            // The contract wants an object.
+            Value::Object(fields) => Some(fields),
+            // The contract requires an object.
             other => Some(Map::from_iter([("value".to_owned(), other)])),
         };
         self.host.progress(&title.to_string(), metadata.as_ref());
     }
 
-    /// Returns whether the caller has given up. A tool that works for long asks now and then and returns early.
+    /// Returns whether the call was cancelled. A tool that runs for a long time polls this and returns early.
     pub fn cancelled(&self) -> bool {
         self.host.cancelled()
     }
@@ -125,24 +125,25 @@ impl Context {
 /// A person's answer to a suspended call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hitl {
-    /// The suspension that was answered.
+    /// Identifier of the suspension that was answered.
     pub suspension_id: String,
-    /// Whether the person agreed.
+    /// Whether the person approved.
     pub approved: bool,
-    /// The value the person gave; null when none was asked for.
+    /// The value that the person gave; null if the suspension had no `feedback_schema`.
     pub feedback: Value,
     /// The arguments of the call that was suspended.
     pub original_arguments: Value,
 }
 
 impl Hitl {
-    /// Returns the value the person gave, as the type the tool asked for.
+    /// Deserializes the value that the person gave.
     ///
     /// # Errors
     ///
-    /// Fails with a validation error when the value has another form.
+    /// Fails with [`ErrorCode::ValidationError`](crate::ErrorCode::ValidationError) if the value does not deserialize
+    /// to `T`.
     pub fn feedback<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.feedback)
-            .map_err(|error| ToolError::validation(format_args!("the answer does not fit: {error}")))
+            .map_err(|error| ToolError::validation(format_args!("the feedback has the wrong type: {error}")))
     }
 }

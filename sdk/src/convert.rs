@@ -1,4 +1,4 @@
-//! What a tool function may take and return.
+//! The types that a tool function may take and return.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Outcome, Reply, ToolError, schema};
 
-/// A type that a tool can take as its arguments: one that derives `Deserialize` and `JsonSchema`, or [`NoArgs`].
+/// A type that can be the input of a tool: one that derives `Deserialize` and `JsonSchema`, or [`NoArgs`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the input of a tool",
     label = "needs `Deserialize` and `JsonSchema`",
@@ -38,22 +38,23 @@ impl<T: DeserializeOwned + JsonSchema> ToolInput for T {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoArgs;
 
-// An empty object; derived for `NoArgs` itself it would be `null`. A doc comment would end up in the schema.
+// Gives the schema of an empty object; a derive on `NoArgs` itself would give `null`. Not a doc comment, because that
+// would become a description in the schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct EmptyObject {}
 
 impl ToolInput for NoArgs {
     fn schema() -> Value {
-        schema::input_schema::<Nothing>()
+        schema::input_schema::<EmptyObject>()
     }
 
     fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text).map(|Nothing {}| Self)
+        serde_json::from_str(text).map(|EmptyObject {}| Self)
     }
 }
 
-/// What a tool can answer with: an output, a [`Reply`] or an [`Outcome`].
+/// A type that a tool can return on success: an output, a [`Reply`] or an [`Outcome`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "needs `Serialize` and `JsonSchema`",
@@ -63,7 +64,7 @@ pub trait IntoOutcome {
     /// The output of a success.
     type Output: Serialize + JsonSchema;
 
-    /// Ends the call.
+    /// Returns the outcome of the call.
     fn into_outcome(self) -> Outcome<Self::Output>;
 }
 
@@ -92,10 +93,11 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
     }
 }
 
-/// An error that converts itself to the [`ToolError`] that the host receives: [`ToolError`], and error types of a tool
-/// that choose a code.
+/// An error that converts to the [`ToolError`] that the host receives. Implemented by [`ToolError`], and by error types
+/// of a tool that choose a code.
 ///
-/// A type without this is reported by its text, with the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
+/// An error without this trait is reported with its text and the code
+/// [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -137,8 +139,9 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "needs `Display`",
-    note = "implement `Display` or `std::error::Error` for it, which gives the text, or `art_sdk::IntoToolError`, which also \
-            gives the code; or return `art_sdk::Result<Out>`, whose error is `ToolError`: `?` converts other errors into it"
+    note = "implement `Display` or `std::error::Error` for it, which sets the text, or `art_sdk::IntoToolError`, which \
+            also sets the code; or return `art_sdk::Result<Out>`, whose error is `ToolError`: `?` converts other errors \
+            into it"
 )]
 pub trait IntoToolError {
     /// Returns the failure to report.
@@ -151,7 +154,7 @@ impl IntoToolError for ToolError {
     }
 }
 
-/// What a tool function returns: a `Result`.
+/// The return type of a tool function: a `Result`.
 #[diagnostic::on_unimplemented(
     message = "a tool returns `Result<Out>`, not `{Self}`",
     label = "should be `Result<{Self}>`",
@@ -161,19 +164,20 @@ pub trait ToolReturn: Fallible {
     /// The output of a success.
     type Output: Serialize + JsonSchema;
 
-    /// Ends the call; `failed` converts an error to the one that the host receives.
+    /// Returns the outcome of the call; `to_tool_error` converts an error to the one that the host receives.
     #[doc(hidden)]
-    fn finish(self, failed: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
+    fn finish(self, to_tool_error: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-/// Any `Result`, so that a mistake in its output is not reported a second time for its error.
+/// Any `Result`. Separate from [`ToolReturn`], so that a mistake in the output type is not reported again for the error
+/// type.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool returns `Result<Out>`, not `{Self}`",
     label = "should be `Result<{Self}>`"
 )]
 pub trait Fallible {
-    /// The error of a failure.
+    /// The error type.
     type Error;
 }
 
@@ -184,89 +188,91 @@ impl<T, E> Fallible for Result<T, E> {
 impl<T: IntoOutcome, E> ToolReturn for Result<T, E> {
     type Output = T::Output;
 
-    fn finish(self, failed: fn(E) -> ToolError) -> Outcome<T::Output> {
+    fn finish(self, to_tool_error: fn(E) -> ToolError) -> Outcome<T::Output> {
         match self {
             Ok(value) => value.into_outcome(),
-            Err(error) => Outcome::Failure(failed(error)),
+            Err(error) => Outcome::Failure(to_tool_error(error)),
         }
     }
 }
 
-/// Chooses one of three conversions from an error to a [`ToolError`](crate::ToolError) where the type is known: its
-/// own, that of `?`, or by its text. Each is a trait with one more reference, and the compiler takes the first that
-/// fits.
-pub mod failing {
+/// Chooses one of three conversions from an error to a [`ToolError`](crate::ToolError) by the traits that its type has:
+/// [`IntoToolError`], `Into<ToolError>` or `Display`, in this order.
+///
+/// This is autoref-based specialization: each trait below is implemented for one reference more than the next one, and
+/// method lookup on `&&&&Probe` finds the first that applies.
+pub mod conversion {
     use std::fmt::Display;
 
     use super::IntoToolError;
     use crate::ToolError;
 
-    /// An error, to be asked for its way.
+    /// A reference to an error whose conversion is to be chosen.
     #[derive(Debug)]
-    pub struct Failed<'a, E>(pub &'a E);
+    pub struct Probe<'a, E>(pub &'a E);
 
-    /// By itself.
+    /// Converts with [`IntoToolError`].
     #[derive(Debug)]
-    pub struct Itself;
-    /// As `?` converts it.
+    pub struct ByTrait;
+    /// Converts with `Into`, as `?` does.
     #[derive(Debug)]
-    pub struct Converted;
-    /// By its text.
+    pub struct ByInto;
+    /// Converts with `Display`.
     #[derive(Debug)]
-    pub struct Text;
+    pub struct ByDisplay;
 
-    /// The first way.
-    pub trait FailsItself {
-        /// Picks it.
-        fn way(&self) -> Itself {
-            Itself
+    /// The first choice.
+    pub trait HasIntoToolError {
+        /// Returns the conversion.
+        fn conversion(&self) -> ByTrait {
+            ByTrait
         }
     }
-    impl<E: IntoToolError> FailsItself for &&&Failed<'_, E> {}
+    impl<E: IntoToolError> HasIntoToolError for &&&Probe<'_, E> {}
 
-    /// The second way.
-    pub trait FailsConverted {
-        /// Picks it.
-        fn way(&self) -> Converted {
-            Converted
+    /// The second choice.
+    pub trait HasInto {
+        /// Returns the conversion.
+        fn conversion(&self) -> ByInto {
+            ByInto
         }
     }
-    impl<E: Into<ToolError>> FailsConverted for &&Failed<'_, E> {}
+    impl<E: Into<ToolError>> HasInto for &&Probe<'_, E> {}
 
-    /// The third way.
-    pub trait FailsWithText {
-        /// Picks it.
-        fn way(&self) -> Text {
-            Text
+    /// The third choice.
+    pub trait HasDisplay {
+        /// Returns the conversion.
+        fn conversion(&self) -> ByDisplay {
+            ByDisplay
         }
     }
-    impl<E: Display> FailsWithText for &Failed<'_, E> {}
+    impl<E: Display> HasDisplay for &Probe<'_, E> {}
 
-    /// No way: the first one then says what is missing.
-    pub trait Fails {
-        /// Picks the first.
-        fn way(&self) -> Itself {
-            Itself
+    /// An error type with none of the traits.
+    pub trait HasNone {
+        /// Returns the first conversion, so that the compiler reports the missing [`IntoToolError`].
+        fn conversion(&self) -> ByTrait {
+            ByTrait
         }
     }
-    impl<E> Fails for Failed<'_, E> {}
+    impl<E> HasNone for Probe<'_, E> {}
 
-    impl Itself {
-        /// Makes the failure.
+    impl ByTrait {
+        /// Converts the error.
         pub fn tool_error<E: IntoToolError>(self, error: E) -> ToolError {
             error.into_tool_error()
         }
     }
 
-    impl Converted {
-        /// Makes the failure.
+    impl ByInto {
+        /// Converts the error.
         pub fn tool_error<E: Into<ToolError>>(self, error: E) -> ToolError {
             error.into()
         }
     }
 
-    impl Text {
-        /// Makes the failure. Errors that keep their causes to themselves write them in this form.
+    impl ByDisplay {
+        /// Converts the error. The alternate form of some error types, such as `anyhow::Error`, includes their sources.
         pub fn tool_error<E: Display>(self, error: E) -> ToolError {
             ToolError::unknown(format_args!("{error:#}"))
         }

@@ -1,4 +1,4 @@
-//! Why a call failed.
+//! The error of a failed call.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -6,34 +6,34 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-/// What a tool returns: the answer, or a [`ToolError`].
+/// The result of a tool: its output, or a [`ToolError`].
 pub type Result<T, E = ToolError> = core::result::Result<T, E>;
 
-/// Why a call failed, for programs. The host decides from it whether to call again.
+/// The kind of a failure, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
     /// The arguments have the right shape but make no sense to the tool.
     ValidationError,
     /// Reading or writing failed.
     IoError,
-    /// The tool is set up wrongly.
+    /// The tool is misconfigured.
     ConfigError,
-    /// The tool lacks a right. Calling again cannot help.
+    /// The tool lacks a permission. Calling again cannot help.
     PermissionDenied,
-    /// Too many calls in too short a time.
+    /// A rate limit was reached.
     RateLimited,
-    /// Creates the error for something that the arguments name and that does not exist.
+    /// Something that the arguments name does not exist.
     NotFound,
     /// The tool needs the model to decide or to rephrase.
     LlmAssistRequired,
-    /// Something the tool waited for took too long.
+    /// The tool waited too long for something.
     Timeout,
-    /// None of the above.
+    /// Any other failure.
     Unknown,
 }
 
 impl ErrorCode {
-    /// Returns the name used in the contract, for example `validation-error`.
+    /// Returns the name that the contract uses, for example `validation-error`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ValidationError => "validation-error",
@@ -55,10 +55,10 @@ impl Display for ErrorCode {
     }
 }
 
-/// A call that failed.
+/// The error of a failed call.
 ///
 /// Any [`std::error::Error`] becomes one through `?`, with the code [`ErrorCode::Unknown`], or one that fits better if
-/// it is an [`io::Error`]. To choose the code, pass the constructor to `map_err`:
+/// it is an [`io::Error`]. To choose the code, pass a constructor to `map_err`:
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -70,21 +70,22 @@ impl Display for ErrorCode {
 /// assert_eq!(port("many").unwrap_err().code, ErrorCode::ValidationError);
 /// ```
 ///
-/// It does not implement [`std::error::Error`] itself: that is what makes the conversion from every error possible.
+/// The type does not implement [`std::error::Error`] itself, because that would rule out the conversion from every
+/// error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
-    /// Why, for programs.
+    /// The kind of the failure, for programs.
     pub code: ErrorCode,
     /// One sentence for the model: what is wrong and what to change.
     pub message: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Further fields for programs.
+    /// Additional fields, for programs.
     pub metadata: Map<String, Value>,
 }
 
 impl ToolError {
-    /// Creates a failure that calling again with the same arguments will not cure.
+    /// Creates an error that is not retryable.
     pub fn new(code: ErrorCode, message: impl Display) -> Self {
         Self {
             code,
@@ -94,59 +95,59 @@ impl ToolError {
         }
     }
 
-    /// Creates the error for arguments that have the right shape but make no sense.
+    /// Creates an error for arguments that have the right shape but make no sense to the tool.
     pub fn validation(message: impl Display) -> Self {
         Self::new(ErrorCode::ValidationError, message)
     }
 
-    /// Creates the error for failed reading or writing.
+    /// Creates an error for a failed read or write.
     pub fn io(message: impl Display) -> Self {
         Self::new(ErrorCode::IoError, message)
     }
 
-    /// Creates the error for a tool that is set up wrongly.
+    /// Creates an error for a tool that is misconfigured.
     pub fn config(message: impl Display) -> Self {
         Self::new(ErrorCode::ConfigError, message)
     }
 
-    /// Creates the error for a missing right.
+    /// Creates an error for a missing permission.
     pub fn permission_denied(message: impl Display) -> Self {
         Self::new(ErrorCode::PermissionDenied, message)
     }
 
-    /// Creates the error for too many calls in too short a time; retryable.
+    /// Creates a retryable error for a rate limit that was reached.
     pub fn rate_limited(message: impl Display) -> Self {
         Self::new(ErrorCode::RateLimited, message).retryable()
     }
 
-    /// Creates the error for something that the arguments name and that does not exist.
+    /// Creates an error for something that the arguments name and that does not exist.
     pub fn not_found(message: impl Display) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// Creates the error for a decision or a rephrasing that the tool needs from the model.
+    /// Creates an error that asks the model to decide or to rephrase.
     pub fn llm_assist(message: impl Display) -> Self {
         Self::new(ErrorCode::LlmAssistRequired, message)
     }
 
-    /// Creates the error for something that took too long; retryable.
+    /// Creates a retryable error for something that took too long.
     pub fn timeout(message: impl Display) -> Self {
         Self::new(ErrorCode::Timeout, message).retryable()
     }
 
-    /// Creates the error for everything that no other code fits.
+    /// Creates an error for a failure that no other code describes.
     pub fn unknown(message: impl Display) -> Self {
         Self::new(ErrorCode::Unknown, message)
     }
 
-    /// Says that the same call may succeed later.
+    /// Marks the error as retryable: the same call may succeed later.
     #[must_use]
     pub fn retryable(mut self) -> Self {
         self.retryable = true;
         self
     }
 
-    /// Adds one fact for programs.
+    /// Adds one field to the metadata.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
@@ -166,7 +167,7 @@ impl<E: Error + 'static> From<E> for ToolError {
         let code = io.map_or(ErrorCode::Unknown, |error| code_of(error.kind()));
         let mut text = chain(&error);
         if io.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
-            text.push_str(" (a tool has no files, network or processes: take what it needs as an argument)");
+            text.push_str(" (tools have no files, network or processes: pass the data in as an argument)");
         }
         let error = Self::new(code, text);
         if code == ErrorCode::Timeout {
@@ -186,13 +187,13 @@ fn code_of(kind: io::ErrorKind) -> ErrorCode {
     }
 }
 
-/// Returns the error and its sources in one line, because a source often holds the part that helps.
+/// Returns the error and its sources in one line, because a source often contains the helpful part.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
         let part = error.to_string();
-        // Many errors print their source themselves.
+        // Many errors already include the text of their source.
         if !text.ends_with(&part) {
             text.push_str(": ");
             text.push_str(&part);
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_io_error_keeps_its_meaning() {
+    fn an_io_error_gets_the_code_of_its_kind() {
         let code = |kind| ToolError::from(io::Error::from(kind)).code;
         assert_eq!(code(io::ErrorKind::NotFound), ErrorCode::NotFound);
         assert_eq!(code(io::ErrorKind::PermissionDenied), ErrorCode::PermissionDenied);
@@ -226,10 +227,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_cannot_reach_is_told_with_what_to_do_instead() {
+    fn an_unsupported_operation_is_reported_with_an_alternative() {
         let error = ToolError::from(io::Error::from(io::ErrorKind::Unsupported));
         assert!(
-            error.message.ends_with("take what it needs as an argument)"),
+            error.message.ends_with("pass the data in as an argument)"),
             "{}",
             error.message
         );
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn builders_set_one_thing_each() {
+    fn each_builder_sets_one_field() {
         let error = ToolError::not_found("no row `7`").retryable().metadata("row", 7);
         assert_eq!(error.to_string(), "not-found: no row `7`");
         assert!(error.retryable);

@@ -1,14 +1,16 @@
-//! Memory of a component without WASI. Every call runs in a fresh instance, and growing its memory changes an address space,
-//! which costs that call time; so the first part of the heap is there from the start, and the rest comes in long strides.
+//! The allocator of a component without WASI. Every call runs in a fresh instance, and growing its memory costs that
+//! call time; so the first part of the heap exists from the start, and the rest grows in large steps.
 
-/// Bytes of a page of linear memory.
-const PAGE: usize = 64 << 10;
-/// Most pages that are taken beyond what is needed, so that a tool near its limit is not refused for what it does not need.
-const MOST_AHEAD: usize = (4 << 20) / PAGE;
+/// Size of a page of linear memory, in bytes.
+const PAGE_BYTES: usize = 64 << 10;
+/// Maximum number of pages to allocate ahead of need, so that a tool does not reach its memory limit by memory it does
+/// not use.
+const MAX_PAGES_AHEAD: usize = (4 << 20) / PAGE_BYTES;
 
-/// Pages to grow by: what is needed, and ahead of it half of what there is.
-fn stride(needed: usize, present: usize) -> usize {
-    needed.max((present / 2).min(MOST_AHEAD))
+/// Returns the number of pages to grow by: at least `needed`, else half of the `present` pages up to
+/// [`MAX_PAGES_AHEAD`].
+fn growth(needed: usize, present: usize) -> usize {
+    needed.max((present / 2).min(MAX_PAGES_AHEAD))
 }
 
 #[cfg(target_family = "wasm")]
@@ -21,18 +23,19 @@ mod component {
 
     use dlmalloc::{Allocator, Dlmalloc};
 
-    use super::{PAGE, stride};
+    use super::{PAGE_BYTES, growth};
 
-    /// Bytes of heap that exist from the start. Bytes that a call does not touch cost nothing.
+    /// Size of the heap that exists from the start, in bytes. Bytes that a call does not touch cost nothing.
     const FIRST_BYTES: usize = 256 << 10;
-    /// Tells the allocator that this memory must not be merged with memory that follows.
-    const APART: u32 = 1;
+    /// The flag of dlmalloc for memory that must not be merged with memory that follows it.
+    const EXTERN: u32 = 1;
 
     #[global_allocator]
     static HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Memory {
         first_given: Cell::new(false),
     })));
-    /// Apart from the heap, because only what is all zero takes no room in the component's file.
+    /// Separate from `HEAP`, because a static that is all zero takes no space in the component's file, and `HEAP` is
+    /// not all zero.
     static FIRST: First = First(UnsafeCell::new([0; FIRST_BYTES]));
 
     /// The heap of the only thread that a component has.
@@ -41,7 +44,7 @@ mod component {
     // SAFETY: a component has one thread.
     unsafe impl Sync for Heap {}
 
-    // SAFETY: all four forward to an allocator that keeps the contract. No call is made during another one: there is
+    // SAFETY: all four forward to an allocator that upholds the contract. No call is made during another one: there is
     // one thread, and the source of memory allocates nothing.
     unsafe impl GlobalAlloc for Heap {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -71,7 +74,7 @@ mod component {
     // SAFETY: a component has one thread.
     unsafe impl Sync for First {}
 
-    /// Where the heap gets its memory from.
+    /// The source of the heap's memory.
     struct Memory {
         first_given: Cell<bool>,
     }
@@ -84,10 +87,10 @@ mod component {
     unsafe impl Allocator for Memory {
         fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
             if size <= FIRST_BYTES && !self.first_given.replace(true) {
-                return (FIRST.0.get().cast(), FIRST_BYTES, APART);
+                return (FIRST.0.get().cast(), FIRST_BYTES, EXTERN);
             }
-            let needed = size.div_ceil(PAGE);
-            let grown = grow(stride(needed, memory_size(0))).or_else(|| grow(needed));
+            let needed = size.div_ceil(PAGE_BYTES);
+            let grown = grow(growth(needed, memory_size(0))).or_else(|| grow(needed));
             let (memory, bytes) = grown.unwrap_or((null_mut(), 0));
             (memory, bytes, 0)
         }
@@ -113,18 +116,18 @@ mod component {
         }
 
         fn page_size(&self) -> usize {
-            PAGE
+            PAGE_BYTES
         }
     }
 
-    /// Returns new memory and its size in bytes.
+    /// Grows the memory and returns the start and the size in bytes of the new part.
     fn grow(pages: usize) -> Option<(*mut u8, usize)> {
         let start = match memory_grow(0, pages) {
             usize::MAX => return None,
-            before => before * PAGE,
+            before => before * PAGE_BYTES,
         };
-        // The last bytes of the address space are left alone, for the end of what is given has to have an address.
-        let bytes = (pages * PAGE).min(usize::MAX - 15 - start);
+        // Leave out the last bytes of the address space, so that the end of the memory has an address.
+        let bytes = (pages * PAGE_BYTES).min(usize::MAX - 15 - start);
         Some((with_exposed_provenance_mut(start), bytes))
     }
 }
@@ -135,16 +138,16 @@ mod tests {
 
     #[test]
     fn memory_grows_by_half() {
-        assert_eq!(stride(1, 20), 10);
+        assert_eq!(growth(1, 20), 10);
     }
 
     #[test]
-    fn what_is_needed_is_taken_at_once() {
-        assert_eq!(stride(300, 20), 300);
+    fn memory_grows_by_at_least_the_need() {
+        assert_eq!(growth(300, 20), 300);
     }
 
     #[test]
-    fn no_more_than_four_mebibytes_are_taken_ahead() {
-        assert_eq!(stride(1, 1_000) * PAGE, 4 << 20);
+    fn at_most_four_mebibytes_are_allocated_ahead() {
+        assert_eq!(growth(1, 1_000) * PAGE_BYTES, 4 << 20);
     }
 }

@@ -1,4 +1,4 @@
-//! The way back to the host: the imports of the contract in a component, a record of what was said in a native test.
+//! Calls from a tool to the host: the imports of the contract in a component, a recorder in a native test.
 
 #[cfg(target_family = "wasm")]
 pub(crate) use component::Host;

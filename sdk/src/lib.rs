@@ -24,9 +24,9 @@
 //! assert_eq!(out, json!({"words": 4}));
 //! ```
 //!
-//! Built by `art plugin build`, the crate is a component that exports the contract of `wit/tool.wit`: the function's
-//! name is the tool's name, its doc comment the description, and its types give the JSON Schemas. Built natively, it is
-//! an ordinary library whose tool runs in unit tests through [`testing`]. A crate contains one tool.
+//! `art plugin build` builds the crate as a component that exports the contract of `wit/tool.wit`: the function's
+//! name is the tool's name, its doc comment the description, and its types define the JSON Schemas. Built natively, it
+//! is an ordinary library whose tool runs in unit tests through [`testing`]. A crate contains one tool.
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
@@ -34,7 +34,7 @@ pub mod bindings;
 mod context;
 mod convert;
 mod error;
-// With WASI the C library allocates as well, and what one of them gives the other one frees.
+// Not with WASI: there the C library allocates too, and each allocator would have to free memory of the other.
 #[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;
 mod host;
@@ -47,7 +47,7 @@ mod tool;
 #[cfg(target_family = "wasm")]
 mod wire;
 
-// Generated code names this crate by its absolute path, also when it is used in here.
+// Generated code names this crate by its absolute path, also inside of this crate.
 extern crate self as art_sdk;
 
 pub use art_sdk_macros::{args, output, tool};
@@ -68,10 +68,10 @@ pub mod prelude {
     pub use serde_json::{Value, json};
 }
 
-/// What the attributes expand to. Not part of the surface: it changes without notice.
+/// The items that the attributes expand to. Not part of the public API: they change without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::convert::{Fallible, failing};
+    pub use crate::convert::{Fallible, conversion};
     pub use crate::tool::Definition;
 
     #[cfg(target_family = "wasm")]
@@ -79,7 +79,7 @@ pub mod __private {
     #[cfg(target_family = "wasm")]
     pub use wit_bindgen;
 
-    /// Returns the section as an array, as components need it; its text is complete only after `env!`.
+    /// Returns the bytes of `text` as an array, which a link section needs. `N` is the length of `text`.
     pub const fn section<const N: usize>(text: &str) -> [u8; N] {
         match text.as_bytes().as_chunks::<N>() {
             ([bytes], []) => *bytes,

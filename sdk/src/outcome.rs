@@ -1,13 +1,13 @@
-//! How a call ends.
+//! The outcome of a call.
 
 use serde_json::Value;
 
 use crate::{Reply, ToolError};
 
-/// How a call ends when the tool itself ends it.
+/// The ways in which a tool can end its call.
 ///
-/// Most tools return their output or a [`Reply`]. A tool that may also stop for a person, or hand its work on, returns
-/// `Result<Outcome<Out>>`; every ending converts into it:
+/// Most tools return their output or a [`Reply`]. A tool that may also wait for a person, or delegate its work, returns
+/// `Result<Outcome<Out>>`; each of these types converts into it:
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -29,7 +29,7 @@ pub enum Outcome<T> {
     Success(Reply<T>),
     /// The call could not do it.
     Failure(ToolError),
-    /// The call waits for a person.
+    /// The call waits for the decision of a person.
     Suspended(Suspension),
     /// The call ends with the result of a separate run.
     Continuation(Subtask),
@@ -59,23 +59,23 @@ impl<T> From<Subtask> for Outcome<T> {
     }
 }
 
-/// A question to a person. The call is run again with the answer in [`Context::hitl`](crate::Context::hitl), unless the
-/// tool's blocking configuration makes the answer itself the result.
+/// A question to a person. The call is run again with the answer in [`Context::hitl`](crate::Context::hitl), except if
+/// the tool's blocking configuration makes the answer itself the result.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Suspension {
-    /// What is asked, in one sentence.
+    /// The question, in one sentence.
     pub message: String,
-    /// What the person should know to decide.
+    /// Information that the person needs to decide.
     pub details: Option<Value>,
-    /// What would happen on approval.
+    /// A preview of what happens on approval.
     pub preview: Option<Value>,
-    /// The form of the answer; without it the person approves or rejects.
+    /// JSON Schema of the answer; without it the person approves or rejects.
     pub feedback_schema: Option<Value>,
 }
 
 impl Suspension {
-    /// Asks for approval.
+    /// Creates a request for approval.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -85,19 +85,19 @@ impl Suspension {
         }
     }
 
-    /// Adds what the person should know.
+    /// Sets the information that the person needs to decide.
     pub fn details(mut self, details: impl Into<Value>) -> Self {
         self.details = Some(details.into());
         self
     }
 
-    /// Shows what would happen on approval.
+    /// Sets the preview of what happens on approval.
     pub fn preview(mut self, preview: impl Into<Value>) -> Self {
         self.preview = Some(preview.into());
         self
     }
 
-    /// Asks for a value of this form.
+    /// Asks for a value that is valid under `schema`.
     pub fn feedback_schema(mut self, schema: impl Into<Value>) -> Self {
         self.feedback_schema = Some(schema.into());
         self
@@ -108,20 +108,20 @@ impl Suspension {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Subtask {
-    /// The task.
+    /// Description of the task.
     pub description: String,
-    /// A JSON object: all that the subtask sees.
+    /// A JSON object: the only data that the subtask receives.
     pub inputs: Value,
-    /// Templates that may fit, best first.
+    /// Names of templates that may fit, best first.
     pub template_hints: Vec<String>,
-    /// How many subtasks may be nested below this one.
+    /// Maximum depth of nested subtasks.
     pub max_depth: Option<u32>,
-    /// How the context is handed on.
+    /// Settings for the context that is passed on.
     pub context_management: Option<Value>,
 }
 
 impl Subtask {
-    /// Creates a subtask that sees `inputs`, a JSON object, and nothing else.
+    /// Creates a subtask that receives `inputs`, a JSON object, and nothing else.
     pub fn new(description: impl Into<String>, inputs: impl Into<Value>) -> Self {
         Self {
             description: description.into(),
@@ -138,13 +138,13 @@ impl Subtask {
         self
     }
 
-    /// Sets how deep subtasks may be nested.
+    /// Sets the maximum depth of nested subtasks.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = Some(depth);
         self
     }
 
-    /// Says how the context is handed on.
+    /// Sets how the context is passed on.
     pub fn context_management(mut self, settings: impl Into<Value>) -> Self {
         self.context_management = Some(settings.into());
         self

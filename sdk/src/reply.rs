@@ -1,4 +1,4 @@
-//! A success that says more than its output.
+//! The result of a successful call: an output with optional details.
 
 use serde_json::{Map, Value};
 
@@ -17,15 +17,15 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Reply<T> {
-    /// The output itself: the only thing that programs read.
+    /// The output, which the model and later steps read.
     pub output: T,
-    /// A short heading for people.
+    /// A short title, shown to people.
     pub title: Option<String>,
-    /// Where the output came from.
+    /// The sources of the output.
     pub sources: Vec<Source>,
-    /// Files that go with the output.
+    /// Files that accompany the output.
     pub attachments: Vec<Attachment>,
-    /// Further fields to keep.
+    /// Additional fields, for programs.
     pub metadata: Map<String, Value>,
 }
 
@@ -41,13 +41,13 @@ impl<T> Reply<T> {
         }
     }
 
-    /// Sets the heading for people.
+    /// Sets the title, which is shown to people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Adds a source; a name alone will do.
+    /// Adds a source. A name such as `"dictionary"` is accepted as well.
     pub fn source(mut self, source: impl Into<Source>) -> Self {
         self.sources.push(source.into());
         self
@@ -59,13 +59,13 @@ impl<T> Reply<T> {
         self
     }
 
-    /// Adds one fact for programs.
+    /// Adds one field to the metadata.
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Returns the same reply with another output.
+    /// Converts the output and keeps the rest.
     pub(crate) fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Reply<U>, E> {
         let Self {
             output,
@@ -84,20 +84,20 @@ impl<T> Reply<T> {
     }
 }
 
-/// Where a piece of the output came from.
+/// A source of the output.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct Source {
-    /// What it is called.
+    /// Name of the source.
     pub name: String,
-    /// Where it can be read.
+    /// Address of the source.
     pub url: Option<String>,
-    /// Further facts.
+    /// Additional fields.
     pub extra: Map<String, Value>,
 }
 
 impl Source {
-    /// Creates a source known by its name.
+    /// Creates a source with a name only.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -106,13 +106,13 @@ impl Source {
         }
     }
 
-    /// Says where it can be read.
+    /// Sets the address of the source.
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = Some(url.into());
         self
     }
 
-    /// Adds a further fact.
+    /// Adds one field.
     pub fn extra(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(key.into(), value.into());
         self
@@ -131,15 +131,15 @@ impl From<String> for Source {
     }
 }
 
-/// A file that goes with the output.
+/// A file that accompanies the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Attachment {
-    /// For example `text/csv`.
+    /// Media type of the content, for example `text/csv`.
     pub media_type: String,
-    /// The name to save it under.
+    /// Suggested file name.
     pub filename: Option<String>,
-    /// The content.
+    /// Content of the file.
     pub data: Vec<u8>,
 }
 

@@ -1,4 +1,5 @@
-//! JSON Schema as the host wants it: self-contained, an object at the root, and without words a model has no use for.
+//! Generates JSON Schemas as the host requires them: self-contained, an object at the root, without noise for the
+//! model.
 
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
@@ -15,7 +16,7 @@ pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Returns the schema of a tool's output; `None` when it may be anything.
+/// Returns the schema of a tool's output; `None` if any JSON is valid.
 pub(crate) fn output_schema<T: JsonSchema>() -> Option<Value> {
     let schema = generate::<T>(Contract::Serialize);
     match &schema {
@@ -26,7 +27,7 @@ pub(crate) fn output_schema<T: JsonSchema>() -> Option<Value> {
 }
 
 fn generate<T: JsonSchema>(contract: Contract) -> Value {
-    let mut settings = SchemaSettings::draft2020_12().with_transform(DropFormats);
+    let mut settings = SchemaSettings::draft2020_12().with_transform(DropNumberFormats);
     settings.meta_schema = None;
     settings.inline_subschemas = true;
     settings.contract = contract;
@@ -41,21 +42,22 @@ fn generate<T: JsonSchema>(contract: Contract) -> Value {
     }
 }
 
-/// Drops the names of Rust's number types, which are not formats of JSON Schema; `minimum` and `maximum` stay.
+/// Removes `format` where it names a Rust number type, which is not a format of JSON Schema; `minimum` and `maximum`
+/// stay.
 #[derive(Clone, Debug)]
-struct DropFormats;
+struct DropNumberFormats;
 
-const NUMBERS: [&str; 14] = [
+const NUMBER_FORMATS: [&str; 14] = [
     "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64", "uint128", "uint",
     "float", "double",
 ];
 
-impl Transform for DropFormats {
+impl Transform for DropNumberFormats {
     fn transform(&mut self, schema: &mut schemars::Schema) {
         if schema
             .get("format")
             .and_then(Value::as_str)
-            .is_some_and(|format| NUMBERS.contains(&format))
+            .is_some_and(|format| NUMBER_FORMATS.contains(&format))
         {
             schema.remove("format");
         }
@@ -92,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_inlined_and_quiet() {
+    fn schemas_are_inlined_without_number_formats() {
         assert_eq!(
             input_schema::<Path>(),
             json!({
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_hold_each_other_have_a_reference_for_the_host_to_refuse() {
+    fn mutually_recursive_types_have_a_reference() {
         #[args]
         #[expect(dead_code, reason = "only the schema is read")]
         struct Tree {
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_title_stays() {
+    fn an_explicit_title_is_kept() {
         #[output]
         #[schemars(title = "A pair")]
         struct Pair {

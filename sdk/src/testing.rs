@@ -1,4 +1,4 @@
-//! Running a tool in a native unit test: the same path as in a component, without a host.
+//! Runs a tool in a native unit test, with the same code as in a component, without a host.
 //!
 //! ```
 //! use art_sdk::{prelude::*, testing};
@@ -26,9 +26,9 @@ use crate::{Context, Hitl, Level, Outcome, Tool, ToolError};
 /// One report of [`Context::progress`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Current activity.
+    /// The reported title.
     pub title: String,
-    /// Facts of the report.
+    /// The reported metadata.
     pub metadata: Map<String, Value>,
 }
 
@@ -37,7 +37,7 @@ pub fn call(tool: &Tool, input: Value) -> Outcome<Value> {
     call_with(tool, input, &Context::for_test())
 }
 
-/// Runs one call with a context of the test's own.
+/// Runs one call with the given context.
 #[expect(clippy::needless_pass_by_value, reason = "a test writes `json!(..)` here")]
 pub fn call_with(tool: &Tool, input: Value, context: &Context) -> Outcome<Value> {
     match tool.run(&input.to_string(), context) {
@@ -51,11 +51,11 @@ pub fn call_with(tool: &Tool, input: Value, context: &Context) -> Outcome<Value>
     }
 }
 
-/// Runs one call and gives its output.
+/// Runs one call and returns its output.
 ///
 /// # Panics
 ///
-/// When the call ends in any other way than success.
+/// Panics if the call does not succeed.
 #[track_caller]
 #[expect(clippy::panic, reason = "a failed assertion of a test")]
 pub fn output(tool: &Tool, input: Value) -> Value {
@@ -65,11 +65,11 @@ pub fn output(tool: &Tool, input: Value) -> Value {
     }
 }
 
-/// Runs one call and gives its error.
+/// Runs one call and returns its error.
 ///
 /// # Panics
 ///
-/// When the call does not fail.
+/// Panics if the call does not fail.
 #[track_caller]
 #[expect(clippy::panic, reason = "a failed assertion of a test")]
 pub fn failure(tool: &Tool, input: Value) -> ToolError {
@@ -79,11 +79,11 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
     }
 }
 
-/// Checks what the compiler cannot: the arguments are an object, and every example gives the output it claims.
+/// Checks that the arguments are an object and that each example succeeds with its declared output.
 ///
 /// # Panics
 ///
-/// When the tool breaks one of these rules.
+/// Panics if one of these checks fails.
 #[track_caller]
 #[expect(clippy::panic, reason = "a failed assertion of a test")]
 pub fn check(tool: &Tool) {
@@ -105,7 +105,7 @@ pub fn check(tool: &Tool) {
 }
 
 impl Context {
-    /// Creates a context for native tests: no user, no answer, not cancelled.
+    /// Creates a context for native tests: no user, no decision of a person, not cancelled.
     pub fn for_test() -> Self {
         Self {
             thread_id: "thread-test".to_owned(),
@@ -118,21 +118,21 @@ impl Context {
         }
     }
 
-    /// Creates the same context with a user; native tests only.
+    /// Sets the user; native tests only.
     #[must_use]
     pub fn with_user(mut self, id: impl Into<String>) -> Self {
         self.user_id = Some(id.into());
         self
     }
 
-    /// Creates the same context with a session; native tests only.
+    /// Sets the session; native tests only.
     #[must_use]
     pub fn with_session(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// Creates the same context with a person's answer; native tests only.
+    /// Sets the decision of a person; native tests only.
     #[must_use]
     pub fn with_hitl(mut self, hitl: Hitl) -> Self {
         self.hitl = Some(hitl);
@@ -156,7 +156,7 @@ impl Context {
 }
 
 impl Hitl {
-    /// Creates an answer for native tests; `()` as the value when none was asked for.
+    /// Creates a decision for native tests; `feedback` is `()` if the suspension had no `feedback_schema`.
     pub fn for_test(approved: bool, feedback: impl Into<Value>) -> Self {
         let suspension_id = "suspension-test".to_owned();
         Self {

@@ -1,42 +1,42 @@
-//! A tool as one value: what the attribute makes of a function.
+//! A tool as a value, which the attribute generates from a function.
 
 use serde_json::Value;
 
 use crate::convert::{Fallible, ToolInput, ToolReturn};
 use crate::{Context, Outcome, ToolError, schema};
 
-/// How the host treats a call.
+/// The execution mode of a tool, which determines how the host treats its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Runs to its end; the output goes back to the model.
     Functional,
-    /// Needs a human decision: a call may end as [`Outcome::Suspended`].
+    /// Needs the decision of a person: a call may end as [`Outcome::Suspended`].
     Blocking,
-    /// Runs to its end; the output is drawn for a person, not read by the model.
+    /// Runs to its end; the output is rendered for a person, and the model does not read it.
     Display,
 }
 
-/// One worked call. Input and output are JSON text.
+/// One example call. Input and output are JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Valid arguments.
     pub input: &'static str,
-    /// What they give.
+    /// The output of this call.
     pub output: Option<&'static str>,
-    /// The question in words that this input answers.
+    /// A question for which this is the right input, worded as a person would ask it.
     pub ask: Option<&'static str>,
 }
 
-/// Everything the attribute knows about a function. Implemented by `#[tool]` alone.
+/// Everything that the attribute knows about a function. Implemented only by code that `#[tool]` generates.
 #[doc(hidden)]
 pub trait Definition {
     /// The tool's name.
     const NAME: &'static str;
     /// The doc comment.
     const DESCRIPTION: &'static str;
-    /// How the host treats a call.
+    /// The execution mode.
     const MODE: Mode;
-    /// Worked calls.
+    /// The example calls.
     const EXAMPLES: &'static [Example];
     /// The content of the manifest section.
     const MANIFEST: &'static str;
@@ -49,21 +49,21 @@ pub trait Definition {
     /// Runs the function.
     fn call(input: Self::Input, context: &Context) -> Self::Return;
 
-    /// Says what the host is told of an error of the function.
-    fn failed(error: <Self::Return as Fallible>::Error) -> ToolError;
+    /// Converts an error of the function to the error that the host receives.
+    fn to_tool_error(error: <Self::Return as Fallible>::Error) -> ToolError;
 
-    /// How a human is asked, as JSON text.
+    /// Returns the configuration of the question to the person, as JSON text.
     fn blocking() -> Option<String> {
         None
     }
 
-    /// How the output is drawn, as JSON text.
+    /// Returns the configuration of how the output is rendered, as JSON text.
     fn display() -> Option<String> {
         None
     }
 }
 
-/// A tool. `#[tool]` on a function `word_count` makes the static `WORD_COUNT` of this type beside it.
+/// A tool. `#[tool]` on a function `word_count` also generates a static `WORD_COUNT` of this type.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     pub(crate) name: &'static str,
@@ -79,7 +79,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The tool that `D` defines.
+    /// Returns the tool that `D` defines.
     #[doc(hidden)]
     pub const fn of<D: Definition>() -> Self {
         Self {
@@ -96,47 +96,47 @@ impl Tool {
         }
     }
 
-    /// The name the model calls it by.
+    /// Returns the name by which the model calls the tool.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What the model reads.
+    /// Returns the description that the model reads.
     pub const fn description(&self) -> &'static str {
         self.description
     }
 
-    /// How the host treats a call.
+    /// Returns the execution mode.
     pub const fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The worked calls.
+    /// Returns the example calls.
     pub const fn examples(&self) -> &'static [Example] {
         self.examples
     }
 
-    /// What the tool asks for, as the JSON text that the component carries in its section `art:manifest`.
+    /// Returns the requested limits and capabilities: the JSON text of the component's section `art:manifest`.
     pub const fn manifest(&self) -> &'static str {
         self.manifest
     }
 
-    /// JSON Schema of the arguments.
+    /// Returns the JSON Schema of the arguments.
     pub fn input_schema(&self) -> Value {
         (self.input_schema)()
     }
 
-    /// JSON Schema of the output of a success; `None` when it may be anything.
+    /// Returns the JSON Schema of the output of a success; `None` if any JSON is valid.
     pub fn output_schema(&self) -> Option<Value> {
         (self.output_schema)()
     }
 
-    /// How a human is asked, as JSON text.
+    /// Returns the configuration of the question to the person, as JSON text.
     pub fn blocking_config(&self) -> Option<String> {
         (self.blocking)()
     }
 
-    /// How the output is drawn, as JSON text.
+    /// Returns the configuration of how the output is rendered, as JSON text.
     pub fn display_config(&self) -> Option<String> {
         (self.display)()
     }
@@ -149,20 +149,22 @@ impl Tool {
 
 fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
     match D::Input::parse(input) {
-        Ok(input) => written(D::call(input, context).finish(D::failed)),
-        // The host checks the arguments against the schema; what fails here is a rule that the schema cannot say.
+        Ok(input) => serialized(D::call(input, context).finish(D::to_tool_error)),
+        // The host has checked the arguments against the schema; what fails here is a rule that a schema cannot
+        // express.
         Err(error) => Outcome::Failure(ToolError::validation(format_args!(
-            "the arguments do not fit `{}`: {error}",
+            "the arguments of `{}` are not valid: {error}",
             D::NAME
         ))),
     }
 }
 
-fn written<T: serde::Serialize>(outcome: Outcome<T>) -> Outcome<String> {
+/// Serializes the output of a success to JSON text.
+fn serialized<T: serde::Serialize>(outcome: Outcome<T>) -> Outcome<String> {
     match outcome {
         Outcome::Success(reply) => match reply.try_map(|output| serde_json::to_string(&output)) {
             Ok(reply) => Outcome::Success(reply),
-            Err(error) => Outcome::Failure(unwritable(&error)),
+            Err(error) => Outcome::Failure(not_serializable(&error)),
         },
         Outcome::Failure(error) => Outcome::Failure(error),
         Outcome::Suspended(suspension) => Outcome::Suspended(suspension),
@@ -170,6 +172,6 @@ fn written<T: serde::Serialize>(outcome: Outcome<T>) -> Outcome<String> {
     }
 }
 
-fn unwritable(error: &serde_json::Error) -> ToolError {
-    ToolError::unknown(format_args!("the output cannot be written as JSON: {error}"))
+fn not_serializable(error: &serde_json::Error) -> ToolError {
+    ToolError::unknown(format_args!("the output cannot be serialized as JSON: {error}"))
 }

@@ -1,4 +1,4 @@
-//! From the types of this crate to those of the contract. Only in a component.
+//! Converts between the types of this crate and those of the contract. Only in a component.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::bindings::exports::art::tool::tool::Guest;
 use crate::tool::{Definition, Example, Mode, Tool};
 use crate::{Attachment, Context, ErrorCode, Hitl, Outcome, Reply, Source, Subtask, Suspension, ToolError};
 
-/// The export of every component: the attribute makes the definition, this makes it speak the contract.
+/// The exported functions of every component, implemented for each definition that the attribute generates.
 impl<D: Definition> Guest for D {
     fn schema() -> types::ToolSchema {
         let tool = Tool::of::<D>();
@@ -29,14 +29,14 @@ impl<D: Definition> Guest for D {
     }
 }
 
-/// Sends the message of a panic to the log. A component without WASI has no other place for it; with WASI the message
-/// goes to the standard error stream, where the host finds it.
+/// Logs the message of a panic. A component without WASI has no other output for it; with WASI the message goes to
+/// standard error, which the host logs.
 fn report_panics() {
     #[cfg(target_os = "unknown")]
     std::panic::set_hook(Box::new(|panic| {
         use crate::bindings::art::tool::host::{Level, log};
         let mut message = panic.to_string();
-        // The standard library's words for a clock or a sleep that is not there.
+        // The messages of the standard library for a missing clock and a missing sleep.
         if message.contains("not implemented on this platform") || message.contains("can't sleep") {
             message += " (hint: set `wasi = true` under `[package.metadata.art]` in `Cargo.toml`)";
         }
@@ -46,7 +46,7 @@ fn report_panics() {
 
 /// Returns an object as JSON text.
 pub(crate) fn object_text(object: &Map<String, Value>) -> String {
-    // Keys are text and values are JSON already, so this cannot fail; an empty object is the honest answer if it did.
+    // Cannot fail: keys are strings and values are JSON already.
     serde_json::to_string(object).unwrap_or_else(|_| "{}".to_owned())
 }
 
@@ -86,14 +86,14 @@ fn from_wire(context: types::ExecutionContext) -> Context {
     }
 }
 
-fn hitl(answer: types::HitlContext) -> Hitl {
-    // The host writes this JSON itself.
+fn hitl(decision: types::HitlContext) -> Hitl {
+    // The host serializes this JSON itself, so it always parses.
     let value = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
     Hitl {
-        suspension_id: answer.suspension_id,
-        approved: answer.approved,
-        feedback: value(answer.feedback),
-        original_arguments: value(answer.original_arguments),
+        suspension_id: decision.suspension_id,
+        approved: decision.approved,
+        feedback: value(decision.feedback),
+        original_arguments: value(decision.original_arguments),
     }
 }
 
@@ -101,7 +101,7 @@ fn outcome(outcome: Outcome<String>) -> types::Outcome {
     match outcome {
         Outcome::Success(reply) => types::Outcome::Success(success(reply)),
         Outcome::Failure(error) => types::Outcome::Failure(failure(error)),
-        Outcome::Suspended(suspension) => types::Outcome::Suspended(suspended(suspension)),
+        Outcome::Suspended(suspension) => types::Outcome::Suspended(self::suspension(suspension)),
         Outcome::Continuation(subtask) => types::Outcome::Continuation(continuation(subtask)),
     }
 }
@@ -155,7 +155,7 @@ fn code(code: ErrorCode) -> types::ErrorCode {
     }
 }
 
-fn suspended(suspension: Suspension) -> types::Suspension {
+fn suspension(suspension: Suspension) -> types::Suspension {
     types::Suspension {
         message: suspension.message,
         details: text(suspension.details),

@@ -1,6 +1,6 @@
-//! What an author sees after a mistake, from the compiler itself. `tests/ui/*.stderr` is the whole text.
+//! The compiler errors that an author of a tool sees after a mistake. `tests/ui/*.stderr` contains their whole text.
 //!
-//! The mistakes that the attribute finds alone have unit tests beside the macro; here are those that need types.
+//! Mistakes that the attribute reports without type information have unit tests in the macro crate.
 
 #[test]
 fn mistakes_are_reported_at_their_line() {

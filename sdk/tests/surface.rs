@@ -1,4 +1,4 @@
-//! Every option and every shape of a tool, on the native path.
+//! Uses every option and every signature of a tool, in native builds.
 
 use art_sdk::{Mode, prelude::*, testing};
 
@@ -9,7 +9,7 @@ use art_sdk::{Mode, prelude::*, testing};
 enum Unit {
     /// One thousandth.
     Milli,
-    /// As it is.
+    /// One.
     Whole,
 }
 
@@ -66,7 +66,7 @@ fn delete(input: Rows, ctx: &Context) -> Result<Outcome<Deleted>> {
 }
 
 #[test]
-fn the_contract_is_read_off_the_function() {
+fn the_contract_follows_from_the_function() {
     assert_eq!(DELETE.name(), "delete_rows");
     assert_eq!(DELETE.description(), "Deletes rows.\n\nAsks a person first.");
     assert_eq!(DELETE.mode(), Mode::Blocking);
@@ -80,7 +80,7 @@ fn the_contract_is_read_off_the_function() {
                 "rows": {"type": "integer", "minimum": 0},
                 "unit": {"oneOf": [
                     {"description": "One thousandth.", "type": "string", "const": "milli"},
-                    {"description": "As it is.", "type": "string", "const": "whole"},
+                    {"description": "One.", "type": "string", "const": "whole"},
                 ]},
             },
             "required": ["rows", "unit"],
@@ -107,7 +107,7 @@ fn the_manifest_carries_limits_and_capabilities() {
 }
 
 #[test]
-fn each_question_is_an_example_of_its_own() {
+fn each_question_is_a_separate_example() {
     let examples: Vec<_> = DELETE
         .examples()
         .iter()
@@ -122,25 +122,25 @@ fn each_question_is_an_example_of_its_own() {
 }
 
 #[test]
-fn examples_hold() {
+fn the_examples_succeed() {
     testing::check(&DELETE);
 }
 
 #[test]
 fn a_call_can_wait_for_a_person() {
     let ctx = Context::for_test();
-    let Outcome::Suspended(asked) = testing::call_with(&DELETE, json!({"count": 3}), &ctx) else {
+    let Outcome::Suspended(suspension) = testing::call_with(&DELETE, json!({"count": 3}), &ctx) else {
         panic!("not suspended")
     };
     assert_eq!(
-        (asked.message.as_str(), asked.preview),
+        (suspension.message.as_str(), suspension.preview),
         ("delete 3 rows?", Some(json!(3)))
     );
     assert_eq!(ctx.logged(), [(Level::Info, "3 rows".to_owned())]);
 }
 
 #[test]
-fn the_answer_of_a_person_decides() {
+fn the_decision_of_a_person_determines_the_outcome() {
     let answered = |approved| {
         let ctx = Context::for_test().with_hitl(Hitl::for_test(approved, ()));
         testing::call_with(&DELETE, json!({"count": 3, "unit": "milli"}), &ctx)
@@ -163,18 +163,20 @@ fn the_answer_of_a_person_decides() {
 }
 
 #[test]
-fn the_value_a_person_gave_has_a_type() {
+fn the_feedback_of_a_person_is_deserialized() {
     assert_eq!(Hitl::for_test(true, 7).feedback::<u8>(), Ok(7));
     let error = Hitl::for_test(true, "seven").feedback::<u8>().unwrap_err();
     assert_eq!(error.code, ErrorCode::ValidationError);
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_a_validation_error() {
+fn invalid_arguments_are_a_validation_error() {
     let error = testing::failure(&DELETE, json!({"count": -1}));
     assert_eq!(error.code, ErrorCode::ValidationError);
     assert!(
-        error.message.starts_with("the arguments do not fit `delete_rows`: "),
+        error
+            .message
+            .starts_with("the arguments of `delete_rows` are not valid: "),
         "{}",
         error.message
     );
@@ -185,7 +187,7 @@ fn arguments_that_do_not_fit_are_a_validation_error() {
     );
 }
 
-/// The smallest shape: the error of another crate, the input by reference, an output that is no object.
+/// A tool with the error of another crate, its input by reference, and an output that is not an object.
 #[tool(display = json!({"displayMode": "modal"}))]
 pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {
     input.text.parse()
@@ -198,7 +200,7 @@ pub struct Text {
 }
 
 #[test]
-fn a_foreign_error_is_reported_too() {
+fn an_error_of_another_crate_is_reported() {
     assert_eq!(testing::output(&PARSE, json!({"text": "42"})), 42);
     assert_eq!(
         testing::failure(&PARSE, json!({"text": "x"})).message,
@@ -207,21 +209,21 @@ fn a_foreign_error_is_reported_too() {
     assert_eq!(parse(&Text { text: "7".to_owned() }), Ok(7));
 }
 
-/// Fails with a type that is no `std::error::Error`.
+/// Fails with a type that does not implement `std::error::Error`.
 #[tool]
 fn fails_with_text(input: &Text) -> Result<i64, String> {
-    Err(format!("`{}` is no number", input.text))
+    Err(format!("`{}` is not a number", input.text))
 }
 
 struct Coded(ErrorCode);
 
 impl IntoToolError for Coded {
     fn into_tool_error(self) -> ToolError {
-        ToolError::new(self.0, "as it says").retryable()
+        ToolError::new(self.0, "an error with a code").retryable()
     }
 }
 
-/// Fails with a type that names its code.
+/// Fails with a type that chooses its code.
 #[tool]
 fn fails_with_code(_: NoArgs) -> Result<i64, Coded> {
     Err(Coded(ErrorCode::RateLimited))
@@ -232,12 +234,12 @@ fn an_error_that_is_only_text_keeps_its_text() {
     let error = testing::failure(&FAILS_WITH_TEXT, json!({"text": "x"}));
     assert_eq!(
         (error.code, error.message.as_str()),
-        (ErrorCode::Unknown, "`x` is no number")
+        (ErrorCode::Unknown, "`x` is not a number")
     );
 }
 
 #[test]
-fn an_error_of_the_tools_own_gives_its_code() {
+fn an_error_type_of_the_tool_chooses_its_code() {
     let error = testing::failure(&FAILS_WITH_CODE, json!({}));
     assert_eq!((error.code, error.retryable), (ErrorCode::RateLimited, true));
 }
@@ -249,12 +251,12 @@ fn a_configuration_implies_its_mode() {
     assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
 }
 
-/// Hands its work on.
+/// Delegates its work.
 #[tool]
 fn delegate(Text { text }: Text, ctx: &Context) -> Result<Outcome<Value>> {
-    ctx.progress("handing on", json!({"length": text.len()}));
+    ctx.progress("delegating", json!({"length": text.len()}));
     if ctx.cancelled() {
-        return Err(ToolError::timeout("the caller gave up"));
+        return Err(ToolError::timeout("the call was cancelled"));
     }
     Ok(Subtask::new("read it", json!({"text": text}))
         .template_hint("reader")
@@ -263,10 +265,10 @@ fn delegate(Text { text }: Text, ctx: &Context) -> Result<Outcome<Value>> {
 }
 
 #[test]
-fn a_call_can_hand_its_work_on() {
+fn a_call_can_delegate_its_work() {
     let ctx = Context::for_test().with_user("u").with_session("s");
     let Outcome::Continuation(subtask) = testing::call_with(&DELEGATE, json!({"text": "abc"}), &ctx) else {
-        panic!("not handed on")
+        panic!("not delegated")
     };
     assert_eq!(subtask.inputs, json!({"text": "abc"}));
     assert_eq!(
@@ -282,7 +284,7 @@ fn a_call_can_hand_its_work_on() {
 }
 
 #[test]
-fn a_tool_can_be_told_that_the_caller_gave_up() {
+fn a_tool_can_see_that_its_call_was_cancelled() {
     let ctx = Context::for_test();
     ctx.cancel();
     let Outcome::Failure(error) = testing::call_with(&DELEGATE, json!({"text": ""}), &ctx) else {
@@ -311,7 +313,7 @@ fn a_tool_may_take_no_arguments() {
     testing::check(&HELLO);
 }
 
-/// Plain derives work as well as the attributes do.
+/// A tool whose input has plain derives instead of `#[args]`.
 mod plain {
     use art_sdk::{prelude::*, schemars, serde};
 

@@ -154,7 +154,7 @@ fn an_example_that_fails_is_told_as_not_run_only_where_the_tool_asks_for_a_right
     let told = made.refusal();
     assert!(told.contains("uses `std::fs`, and a tool has no files"), "{told}");
     assert!(
-        told.contains("(a tool has no files, network or processes: take what it needs as an argument)"),
+        told.contains("(tools have no files, network or processes: pass the data in as an argument)"),
         "{told}"
     );
     made.write("), capabilities(http(\"https://example.com/\")", "", function);
@@ -221,7 +221,7 @@ fn a_crate_with_two_tools_is_told_to_become_two_crates() {
     let second = "/// Counts too.\n#[tool]\nfn second(_: NoArgs) -> Result<u32> { Ok(1) }";
     let told = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").refusal();
     assert!(
-        told.contains("one crate holds one tool, and `second` is one already: move `two` into"),
+        told.contains("a crate contains one tool, and `second` is one already: move `two` into"),
         "{told}"
     );
     assert!(!told.contains("linking"), "{told}");

@@ -1,20 +1,20 @@
-//! `#[args]` and `#[output]`: the derives of a tool's types, through the crate that exports the attribute, so that a tool depends
-//! on nothing else.
+//! `#[args]` and `#[output]`: add the derives that the types of a tool need. The derives are named through the crate
+//! that exports the attribute, so that a tool depends on that crate alone.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Data, DeriveInput, Error, Field, Result};
 
-/// Which way the type goes.
+/// Whether the type is read from arguments or written as output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Args,
     Output,
 }
 
-/// Expands to the type with its derives, which are looked up in the crate `root`.
+/// Expands to the type with its derives, which are named by paths into the crate `root`.
 pub(crate) fn expand(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStream) -> TokenStream {
-    // The type itself always comes out, so that a mistake here is not followed by one error for each use of it.
+    // Always emit the type itself, so that a mistake here does not cause one more error at each use of the type.
     derive(role, root, options, item).unwrap_or_else(|error| {
         let error = error.to_compile_error();
         quote!(#item #error)
@@ -38,26 +38,26 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     refuse_recursion(&item)?;
     let before = item.attrs.len();
     item.attrs.retain(|attribute| !is_role(attribute));
-    let both = item.attrs.len() < before;
+    let has_both_roles = item.attrs.len() < before;
 
     let debug = (!derives(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
-    let read = (both || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
-    let write = (both || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
-    // Unknown fields are refused, so that the schema says `additionalProperties: false` and a model's slip is found.
-    // Serde cannot combine that with `flatten`.
-    let strict = (read.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
-    // The crates are given as the text of a path.
+    let deserialize = (has_both_roles || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
+    let serialize = (has_both_roles || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
+    // Refuse unknown fields: the schema then says `additionalProperties: false`, and a misspelt argument of a model is
+    // an error. Serde cannot combine this with `flatten`.
+    let strict = (deserialize.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
+    // Serde and schemars take the path of their crate as a string.
     let path = |name: &str| root.to_string().replace(' ', "") + name;
     let (serde, schemars) = (path("::serde"), path("::schemars"));
     Ok(quote! {
-        #[derive(#debug #read #write #root::schemars::JsonSchema)]
+        #[derive(#debug #deserialize #serialize #root::schemars::JsonSchema)]
         #[serde(crate = #serde #strict)]
         #[schemars(crate = #schemars)]
         #item
     })
 }
 
-/// `#[args]` above `#[output]`, or the other way round.
+/// Returns whether the attribute is the other one of `#[args]` and `#[output]`, so that the type has both roles.
 fn is_role(attribute: &Attribute) -> bool {
     let last = attribute
         .path()
@@ -78,46 +78,47 @@ fn flattens(item: &DeriveInput) -> bool {
     attributes.any(|attribute| attribute.path().is_ident("serde") && mentions(attribute, "flatten"))
 }
 
-/// Refuses a type that holds itself: its schema has no end, and no host admits it. What holds itself through another type is
-/// found when the component is built.
+/// Refuses a type that directly contains itself, because its schema would be infinite. Recursion through another type
+/// is found when the component is built.
 fn refuse_recursion(item: &DeriveInput) -> Result<()> {
     let name = item.ident.to_string();
     let found = fields(item)
         .into_iter()
-        .find(|field| !has_other_schema(field) && names(field.ty.to_token_stream(), &name));
+        .find(|field| !overrides_schema(field) && contains_name(field.ty.to_token_stream(), &name));
     found.map_or(Ok(()), |field| {
         Err(Error::new_spanned(
             &field.ty,
             format!(
-                "`{name}` holds itself, so its schema has no end: write the levels that are needed as types of their own, \
-                 a list whose items name their parent, or `serde_json::Value`"
+                "`{name}` contains itself, so its schema would be infinite: define one type for each level, use a list \
+                 whose items name their parent, or use `serde_json::Value`"
             ),
         ))
     })
 }
 
-/// Whether the schema of a field is not that of its type.
-fn has_other_schema(field: &Field) -> bool {
-    let is_ours = |attribute: &&Attribute| attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
-    let mut ours = field.attrs.iter().filter(is_ours);
-    ours.any(|attribute| mentions(attribute, "skip") || mentions(attribute, "with"))
+/// Returns whether attributes of a field replace the schema of its type.
+fn overrides_schema(field: &Field) -> bool {
+    let is_schema =
+        |attribute: &&Attribute| attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
+    let mut attributes = field.attrs.iter().filter(is_schema);
+    attributes.any(|attribute| mentions(attribute, "skip") || mentions(attribute, "with"))
 }
 
-/// Whether the tokens of a type name the type `name` itself, and not one of that name in another module.
-fn names(tokens: TokenStream, name: &str) -> bool {
+/// Returns whether a type contains the identifier `name` or `Self`. A path such as `other::Name` does not count.
+fn contains_name(tokens: TokenStream, name: &str) -> bool {
     let mut after_colon = false;
     tokens.into_iter().any(|token| {
         let was_after = after_colon;
         after_colon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
         match token {
             TokenTree::Ident(ident) => !was_after && (ident == name || ident == "Self"),
-            TokenTree::Group(group) => names(group.stream(), name),
+            TokenTree::Group(group) => contains_name(group.stream(), name),
             TokenTree::Punct(_) | TokenTree::Literal(_) => false,
         }
     })
 }
 
-/// The fields of a struct or of all variants of an enum.
+/// Returns the fields of a struct or of all variants of an enum.
 fn fields(item: &DeriveInput) -> Vec<&Field> {
     match &item.data {
         Data::Struct(data) => data.fields.iter().collect(),
@@ -126,6 +127,7 @@ fn fields(item: &DeriveInput) -> Vec<&Field> {
     }
 }
 
+/// Returns whether `word` occurs in the attribute as a whole word.
 fn mentions(attribute: &Attribute, word: &str) -> bool {
     let text = attribute.meta.to_token_stream().to_string();
     text.split(|c: char| !c.is_alphanumeric() && c != '_')

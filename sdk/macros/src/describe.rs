@@ -1,15 +1,15 @@
-//! The description of a tool, out of its doc comment.
+//! Extracts the description of a tool from its doc comment.
 
 use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, Meta, Result};
 
-/// Returns the doc comment as the model reads it: paragraphs in one line each, lists and code as written.
+/// Returns the doc comment as the model reads it: each paragraph on one line, lists and code as written.
 pub(crate) fn description(attributes: &[Attribute], name: &Ident) -> Result<String> {
     let lines: Vec<String> = attributes
         .iter()
         .filter_map(doc)
-        .flat_map(|text| unindented(&text))
+        .flat_map(|text| unindent(&text))
         .collect();
-    let text = unwrapped(&lines);
+    let text = join_paragraphs(&lines);
     if text.is_empty() {
         return Err(Error::new(
             name.span(),
@@ -32,7 +32,7 @@ fn doc(attribute: &Attribute) -> Option<String> {
 }
 
 /// Removes the space that follows `///`.
-fn unindented(text: &str) -> Vec<String> {
+fn unindent(text: &str) -> Vec<String> {
     let line = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
     // An empty comment line adds no text, but ends a paragraph.
     if text.is_empty() {
@@ -42,24 +42,24 @@ fn unindented(text: &str) -> Vec<String> {
     }
 }
 
-/// Joins the lines of a paragraph: its line breaks mean nothing to the reader.
-fn unwrapped(lines: &[String]) -> String {
-    let (mut text, mut code, mut open) = (String::new(), false, false);
+/// Joins the lines of each paragraph, because its line breaks have no meaning.
+fn join_paragraphs(lines: &[String]) -> String {
+    let (mut text, mut in_code, mut in_paragraph) = (String::new(), false, false);
     for line in lines {
         let fence = line.starts_with("```");
-        let starts_block = code || fence || line.is_empty() || is_item(line);
+        let starts_block = in_code || fence || line.is_empty() || starts_block(line);
         if !text.is_empty() {
-            text.push(if open && !starts_block { ' ' } else { '\n' });
+            text.push(if in_paragraph && !starts_block { ' ' } else { '\n' });
         }
         text.push_str(line);
-        code ^= fence;
-        open = !line.is_empty() && !fence && !code;
+        in_code ^= fence;
+        in_paragraph = !line.is_empty() && !fence && !in_code;
     }
     text.trim().to_owned()
 }
 
 /// Returns whether a line of Markdown starts a block: a list item, a heading, a table, a quote, indented code.
-fn is_item(line: &str) -> bool {
+fn starts_block(line: &str) -> bool {
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));
     numbered

@@ -1,4 +1,4 @@
-//! Generates the code next to a checked function.
+//! Generates the code that `#[tool]` adds to a function.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,11 +12,13 @@ use crate::options::{self, Config, Example, Mode, Options};
 use crate::signature::{self, Shape};
 use crate::{describe, manifest};
 
+/// Expands to the function and the code that makes it a tool, or to the function and a compile error.
 pub(crate) fn tool(options: TokenStream, item: &TokenStream) -> TokenStream {
-    // The function itself always comes out, so that a mistake here is not followed by one error for each use of it.
-    match beside(options, item) {
-        // A tool owns its input whether it consumes it or not; clippy would ask for a reference.
-        Ok(beside) => quote!(#[allow(clippy::needless_pass_by_value)] #item #beside),
+    // Always emit the function itself, so that a mistake here does not cause one more error at each use of the
+    // function.
+    match generate(options, item) {
+        // A tool takes its input by value even where it only reads it; clippy would suggest a reference.
+        Ok(generated) => quote!(#[allow(clippy::needless_pass_by_value)] #item #generated),
         Err(error) => {
             let error = error.to_compile_error();
             quote!(#item #error)
@@ -24,7 +26,8 @@ pub(crate) fn tool(options: TokenStream, item: &TokenStream) -> TokenStream {
     }
 }
 
-pub(crate) fn beside(options: TokenStream, item: &TokenStream) -> Result<TokenStream> {
+/// Checks the function and its options, and returns the code to add after the function.
+pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<TokenStream> {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         return Err(Error::new_spanned(item, "`#[tool]` goes on a function"));
     };
@@ -37,16 +40,16 @@ pub(crate) fn beside(options: TokenStream, item: &TokenStream) -> Result<TokenSt
     };
     let definition = definition(&shape, &options, &name, &description);
     let other = other_tool(&env("CARGO_CRATE_NAME"), &shape.name.to_string());
-    let twice = other.map(|other| one_tool(&shape, &other));
+    let second_tool = other.map(|other| second_tool_error(&shape, &other));
     let handle = handle(&function, &shape, &name, &definition);
-    Ok(quote!(#twice #handle))
+    Ok(quote!(#second_tool #handle))
 }
 
 fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Returns the name of the function, as its package spells it: a function cannot have the hyphens that a package can.
+/// Returns the name of the function. If the package has the same name with hyphens, returns that of the package.
 pub(crate) fn function_name(shape: &Shape, package: &str) -> Result<String> {
     let name = shape.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
@@ -59,8 +62,8 @@ pub(crate) fn function_name(shape: &Shape, package: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// Returns another function of the crate that is a tool. A compiler expands one crate; an editor may expand the same
-/// ones again.
+/// Remembers the first tool of each crate and returns it if `function` is another one. An editor expands several crates
+/// in one process, and each of them repeatedly.
 pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
     static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,20 +73,21 @@ pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
     (first != function).then(|| first.clone())
 }
 
-/// Returns the check that a component exports one tool. Native builds, which exist for tests, may have several.
-fn one_tool(shape: &Shape, other: &str) -> TokenStream {
+/// Generates the compile error for a second tool in a component. Native builds, which exist for tests, may have
+/// several.
+fn second_tool_error(shape: &Shape, other: &str) -> TokenStream {
     let text = format!(
-        "one crate holds one tool, and `{other}` is one already: move `{}` into a crate of its own (`art plugin new {}`)",
+        "a crate contains one tool, and `{other}` is one already: move `{}` into another crate (`art plugin new {}`)",
         shape.name, shape.name
     );
     quote_spanned!(shape.name.span()=> #[cfg(target_family = "wasm")] ::core::compile_error!(#text);)
 }
 
-/// Generates the static for the tool, and its section and export in a component.
+/// Generates the `static` of the tool and, in a component, its manifest section and its export.
 fn handle(function: &ItemFn, shape: &Shape, name: &str, definition: &TokenStream) -> TokenStream {
     let visibility = &function.vis;
     let fn_name = shape.name.to_string();
-    // A name of the call site, so that tests can use it, but with a span of this macro, so that lints leave it alone.
+    // The name resolves at the call site, so that tests can use it; its span is the macro call, so that lints skip it.
     let handle = format_ident!(
         "{}",
         fn_name.trim_start_matches("r#").to_uppercase(),
@@ -121,13 +125,16 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
     let (before, after) = manifest::text(name, &options.limits, &options.capabilities);
     let mode = mode(options.mode);
     let examples = options.examples.iter().flat_map(examples);
-    let blocking = options.blocking.as_ref().map(|config| configured("blocking", config));
-    let display = options.display.as_ref().map(|config| configured("display", config));
+    let blocking = options
+        .blocking
+        .as_ref()
+        .map(|config| config_method("blocking", config));
+    let display = options.display.as_ref().map(|config| config_method("display", config));
     let borrow = borrows.then(|| quote!(&));
     let context = takes_context.then(|| quote!(context));
-    // Errors about a type belong at the type.
+    // Give each type its own span, so that a compile error about a type points at it.
     let input = quote_spanned!(input.span()=> type Input = #input;);
-    let failed = failed(output);
+    let to_tool_error = to_tool_error(output);
     let output = quote_spanned!(output.span()=> type Return = #output;);
     quote! {
         impl ::art_sdk::__private::Definition for __Tool {
@@ -141,7 +148,7 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
             fn call(input: Self::Input, context: &::art_sdk::Context) -> Self::Return {
                 #function(#borrow input, #context)
             }
-            #failed
+            #to_tool_error
             #blocking
             #display
         }
@@ -149,13 +156,13 @@ fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -
 }
 
 /// Generates the conversion from the function's error to a `ToolError`; compile errors in it point at the return type.
-fn failed(output: &syn::Type) -> TokenStream {
+fn to_tool_error(output: &syn::Type) -> TokenStream {
     quote_spanned! {output.span()=>
-        fn failed(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
+        fn to_tool_error(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
             #[allow(unused_imports)]
-            use ::art_sdk::__private::failing::{Failed, Fails, FailsConverted, FailsItself, FailsWithText};
-            let way = (&&&&Failed(&error)).way();
-            way.tool_error(error)
+            use ::art_sdk::__private::conversion::{HasDisplay, HasInto, HasIntoToolError, HasNone, Probe};
+            let conversion = (&&&&Probe(&error)).conversion();
+            conversion.tool_error(error)
         }
     }
 }
@@ -168,21 +175,21 @@ fn mode(mode: Option<Mode>) -> TokenStream {
     }
 }
 
-/// One example of the contract for each question, or one without a question.
+/// Generates one example of the contract for each question, or one without a question if there is none.
 fn examples(example: &Example) -> Vec<TokenStream> {
     let option = |text: Option<&syn::LitStr>| match text {
         Some(text) => quote!(::core::option::Option::Some(#text)),
         None => quote!(::core::option::Option::None),
     };
     let (input, output) = (&example.input, option(example.output.as_ref()));
-    let asked = |ask| quote!(::art_sdk::Example { input: #input, output: #output, ask: #ask });
+    let with_ask = |ask| quote!(::art_sdk::Example { input: #input, output: #output, ask: #ask });
     match example.asks.as_slice() {
-        [] => vec![asked(option(None))],
-        asks => asks.iter().map(|ask| asked(option(Some(ask)))).collect(),
+        [] => vec![with_ask(option(None))],
+        asks => asks.iter().map(|ask| with_ask(option(Some(ask)))).collect(),
     }
 }
 
-fn configured(method: &str, config: &Config) -> TokenStream {
+fn config_method(method: &str, config: &Config) -> TokenStream {
     let method = format_ident!("{method}");
     let value = match config {
         Config::Text(text) => quote!(::core::option::Option::Some(::std::string::String::from(#text))),

@@ -18,9 +18,9 @@ use quote::quote;
 
 /// Makes a function a tool.
 ///
-/// The function takes its arguments as one type and, if it likes, a `&Context`; it returns a `Result`. Its name is the
-/// tool's name and its doc comment the description that the model reads. Beside the function `word_count` appears the
-/// static `WORD_COUNT`, the tool as a value for tests.
+/// The function takes its arguments as one type and, optionally, a `&Context`; it returns a `Result`. Its name is the
+/// tool's name and its doc comment the description that the model reads. The attribute also generates a static named
+/// after the function in upper case, such as `WORD_COUNT`: the tool as a value for tests.
 ///
 /// All options are optional:
 ///
@@ -31,7 +31,7 @@ use quote::quote;
 ///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked here, or an expression like json!({..})
 ///     display = r#"{"displayMode":"modal"}"#,
 ///     example(
-///         ask = "How many words are in \"to be\"?", // as a person would ask; more than one for the same input if you like
+///         ask = "How many words are in \"to be\"?", // as a person would ask; may be repeated for the same input
 ///         input = r#"{"text":"to be"}"#,
 ///         output = r#"{"words":2}"#,
 ///     ),
@@ -47,24 +47,25 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(options.into(), &item.into()).into()
 }
 
-/// Makes a struct or enum fit for the arguments of a tool, or for a part of them.
+/// Makes a struct or enum usable as the arguments of a tool, or as a part of them.
 ///
 /// Derives `Debug`, `serde::Deserialize` and `schemars::JsonSchema`. Doc comments of the fields become descriptions,
-/// `#[serde(..)]` attributes keep their meaning, and a field the type does not know is refused.
+/// `#[serde(..)]` attributes keep their meaning, and unknown fields are refused.
 #[proc_macro_attribute]
 pub fn args(options: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(data::Role::Args, &quote!(::art_sdk), &options.into(), &item.into()).into()
 }
 
-/// [`args`] for tools that are functions of a program that embeds the host, as `art_runtime::args`.
+/// Does the same as [`args`] for tools that are functions of an embedding program. Exported as `art_runtime::args`.
 #[proc_macro_attribute]
 pub fn native_args(options: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(data::Role::Args, &quote!(::art_runtime), &options.into(), &item.into()).into()
 }
 
-/// Makes a struct or enum fit for the output of a tool, or for a part of it.
+/// Makes a struct or enum usable as the output of a tool, or as a part of it.
 ///
-/// Derives `Debug`, `serde::Serialize` and `schemars::JsonSchema`. With `#[args]` on the same type it is fit for both.
+/// Derives `Debug`, `serde::Serialize` and `schemars::JsonSchema`. With `#[args]` on the same type it is usable as
+/// both.
 #[proc_macro_attribute]
 pub fn output(options: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(data::Role::Output, &quote!(::art_sdk), &options.into(), &item.into()).into()

@@ -1,17 +1,17 @@
-//! What a tool asks for: its limits and capabilities, and the JSON text that carries them to the host.
+//! The limits and capabilities that a tool requests, and the JSON text of the section that carries them to the host.
 
 use serde_json::{Map, Value, json};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, LitStr, Meta, MetaList, Result, Token};
 
-use crate::options::{key, list, once, unknown, value};
+use crate::options::{check_not_repeated, key, list, unknown, value};
 use crate::{json, units};
 
-/// The version of the contract that this SDK builds against: that of the package in `wit/tool.wit`.
+/// Version of the contract that this SDK builds against: the version of the package in `wit/tool.wit`.
 const CONTRACT: &str = "0.1.0";
 
-/// What one call of the tool may use. The host may allow less, never more.
+/// Requested limits of one call. The host may grant less, never more.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
     fuel: Option<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct Limits {
     output: Option<u64>,
 }
 
-/// One thing outside of itself that the tool wants to reach.
+/// A resource outside of the sandbox that the tool requests access to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Capability {
     Fs {
@@ -34,13 +34,13 @@ pub(crate) enum Capability {
     },
 }
 
-/// Reads `limits(fuel = 1, memory = "1 MiB", timeout = "1s", output = "1 KiB")`.
+/// Parses `limits(fuel = 1, memory = "1 MiB", timeout = "1s", output = "1 KiB")`.
 pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
     let mut limits = Limits::default();
     let mut seen = Vec::new();
     for meta in list(group.tokens.clone())? {
         let key = key(meta.path());
-        once(&mut seen, &key, meta.path())?;
+        check_not_repeated(&mut seen, &key, meta.path())?;
         match key.as_str() {
             "fuel" => limits.fuel = Some(units::count(value(&meta)?)?),
             "memory" => limits.memory = Some(units::bytes(value(&meta)?)?),
@@ -52,7 +52,7 @@ pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
     Ok(limits)
 }
 
-/// Reads `capabilities(fs(read), http("https://host/path", methods("GET")))`.
+/// Parses `capabilities(fs(read), http("https://host/path", methods("GET")))`.
 pub(crate) fn capabilities(group: &MetaList) -> Result<Vec<Capability>> {
     list(group.tokens.clone())?.iter().map(capability).collect()
 }
@@ -99,9 +99,9 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
     let mut seen = Vec::new();
     for meta in Punctuated::<Meta, Token![,]>::parse_terminated(input)? {
         let key = key(meta.path());
-        once(&mut seen, &key, meta.path())?;
+        check_not_repeated(&mut seen, &key, meta.path())?;
         match (key.as_str(), &meta) {
-            ("methods", Meta::List(group)) => methods = verbs(group)?,
+            ("methods", Meta::List(group)) => methods = parse_methods(group)?,
             ("reason", _) => reason = Some(json::string(value(&meta)?, "reason")?.value()),
             _ => return Err(unknown(meta.path(), "expected `methods(\"GET\")` or `reason = \"..\"`")),
         }
@@ -113,13 +113,13 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
     })
 }
 
-/// Checks an address. The host checks it again; this reports a mistake while the author still looks at the line.
+/// Checks a URL. The host checks it again; this check reports a mistake at its line in the source.
 fn check_url(url: &LitStr) -> Result<()> {
     let text = url.value();
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let host = rest.and_then(|rest| rest.split('/').next()).unwrap_or_default();
-    let odd = |c: char| c.is_whitespace() || c.is_control() || "?#*@\\".contains(c);
-    if host.is_empty() || text.contains(odd) {
+    let is_invalid = |c: char| c.is_whitespace() || c.is_control() || "?#*@\\".contains(c);
+    if host.is_empty() || text.contains(is_invalid) {
         let expected = "expected `https://host/path` without user, query, fragment or wildcard";
         return Err(Error::new(
             url.span(),
@@ -129,26 +129,26 @@ fn check_url(url: &LitStr) -> Result<()> {
     Ok(())
 }
 
-fn verbs(group: &MetaList) -> Result<Vec<String>> {
-    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-    let verbs = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(group.tokens.clone())?;
-    if verbs.is_empty() {
+fn parse_methods(group: &MetaList) -> Result<Vec<String>> {
+    const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    let methods = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(group.tokens.clone())?;
+    if methods.is_empty() {
         return Err(Error::new_spanned(
             group,
             "expected at least one method such as `\"GET\"`",
         ));
     }
-    let known = |verb: &LitStr| match verb.value() {
-        text if KNOWN.contains(&text.as_str()) => Ok(text),
+    let check = |method: &LitStr| match method.value() {
+        text if METHODS.contains(&text.as_str()) => Ok(text),
         text => Err(Error::new(
-            verb.span(),
-            format!("unknown method `{text}`; expected one of {}", KNOWN.join(", ")),
+            method.span(),
+            format!("unknown method `{text}`; expected one of {}", METHODS.join(", ")),
         )),
     };
-    verbs.iter().map(known).collect()
+    methods.iter().map(check).collect()
 }
 
-/// Returns the manifest as two pieces of JSON text, between which the tool's version belongs.
+/// Returns the manifest as two pieces of JSON text: what precedes the tool's version, and what follows it.
 pub(crate) fn text(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
     let before = format!(
         "{{\"contract\":\"{CONTRACT}\",\"tool\":{},\"version\":\"",

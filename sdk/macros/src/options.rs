@@ -1,4 +1,4 @@
-//! The options in the brackets of `#[tool(..)]`.
+//! Parses the options of `#[tool(..)]`.
 
 use proc_macro2::Span;
 use syn::parse::Parser;
@@ -27,7 +27,7 @@ pub(crate) enum Mode {
     Display,
 }
 
-/// JSON text, or an expression that becomes JSON when the host asks.
+/// JSON text, or an expression that is converted to JSON when the host calls `schema`.
 pub(crate) enum Config {
     Text(LitStr),
     Value(Expr),
@@ -36,28 +36,28 @@ pub(crate) enum Config {
 pub(crate) struct Example {
     pub(crate) input: LitStr,
     pub(crate) output: Option<LitStr>,
-    /// Questions that this input answers.
+    /// Questions for which this is the right input.
     pub(crate) asks: Vec<LitStr>,
 }
 
-/// What an example is told that describes itself instead of being asked for.
+/// Error for an example with a `description`, which the contract has and this attribute names `ask`.
 const DESCRIPTION: &str =
     "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
 const KEYS: &str = "expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`";
 
-/// Reads the options and checks each on its own and against the others.
+/// Parses the options, and checks each of them and their combination.
 pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
     let mut options = Options::default();
     let mut seen = Vec::new();
     for meta in list(tokens)? {
         let key = key(meta.path());
         if key != "example" {
-            once(&mut seen, &key, meta.path())?;
+            check_not_repeated(&mut seen, &key, meta.path())?;
         }
         options.set(&key, &meta)?;
     }
-    options.settle_mode()?;
+    options.apply_implied_mode()?;
     Ok(options)
 }
 
@@ -76,8 +76,8 @@ impl Options {
         Ok(())
     }
 
-    /// Sets the mode that a configuration implies, so that it need not be given twice.
-    fn settle_mode(&mut self) -> Result<()> {
+    /// Sets the mode that a configuration implies: `blocking = ..` and `display = ..` need no `mode`.
+    fn apply_implied_mode(&mut self) -> Result<()> {
         let mut imply = |config: &Option<Config>, mode: Mode, name: &str| match (config, self.mode) {
             (Some(config), Some(other)) if other != mode => Err(Error::new(
                 config.span(),
@@ -103,7 +103,7 @@ impl Config {
     }
 }
 
-/// Returns whether `name` is one the host takes: `^[a-z][a-z0-9_-]{0,63}$`.
+/// Checks that the host accepts `name`: `^[a-z][a-z0-9_-]{0,63}$`.
 pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
     let first = name.starts_with(|c: char| c.is_ascii_lowercase());
     let rest = name
@@ -150,7 +150,7 @@ fn example(group: &MetaList) -> Result<Example> {
     for meta in list(group.tokens.clone())? {
         let key = key(meta.path());
         if key != "ask" {
-            once(&mut seen, &key, meta.path())?;
+            check_not_repeated(&mut seen, &key, meta.path())?;
         }
         match key.as_str() {
             "input" => input = Some(json::object(value(&meta)?, "input")?),
@@ -175,7 +175,7 @@ fn question(value: &Expr) -> Result<LitStr> {
     Ok(text.clone())
 }
 
-/// Returns the parts between the commas.
+/// Parses a list that is separated by commas.
 pub(crate) fn list(tokens: proc_macro2::TokenStream) -> Result<Punctuated<Meta, Token![,]>> {
     Punctuated::parse_terminated.parse2(tokens)
 }
@@ -185,8 +185,8 @@ pub(crate) fn key(path: &Path) -> String {
     path.get_ident().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Refuses an option that was given before.
-pub(crate) fn once(seen: &mut Vec<String>, key: &str, path: &Path) -> Result<()> {
+/// Fails if `key` was given before; else remembers it.
+pub(crate) fn check_not_repeated(seen: &mut Vec<String>, key: &str, path: &Path) -> Result<()> {
     if seen.iter().any(|earlier| earlier == key) {
         return Err(Error::new_spanned(path, format!("`{key}` is given twice")));
     }
@@ -205,7 +205,7 @@ pub(crate) fn value(meta: &Meta) -> Result<&Expr> {
     }
 }
 
-/// Returns the brackets in `key(..)`.
+/// Returns `key(..)` as a list.
 pub(crate) fn group(meta: &Meta) -> Result<&MetaList> {
     match meta {
         Meta::List(list) => Ok(list),

@@ -1,4 +1,4 @@
-//! Whether a function can be a tool.
+//! Checks whether a function can be a tool.
 
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, Ident, ItemFn, Result, ReturnType, Signature, Type};
@@ -7,35 +7,35 @@ use syn::{Error, FnArg, Ident, ItemFn, Result, ReturnType, Signature, Type};
 pub(crate) struct Shape {
     pub(crate) name: Ident,
     pub(crate) input: Type,
-    /// The function takes `&In` rather than `In`.
+    /// Whether the function takes `&In` rather than `In`.
     pub(crate) borrows: bool,
     pub(crate) output: Type,
     pub(crate) takes_context: bool,
 }
 
-const ARGUMENTS: &str = "a tool takes its input and, if it likes, a `&Context`: `fn name(input: In, ctx: &Context)`";
+const ARGUMENTS: &str = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
 
-/// Checks the signature; every error stands at the part that is wrong.
+/// Checks the signature. Each error points at the part that is wrong.
 pub(crate) fn shape(function: &ItemFn) -> Result<Shape> {
     let signature = &function.sig;
-    plain(signature)?;
+    check_plain(signature)?;
     let (input, takes_context) = arguments(signature)?;
-    let (input, borrows) = owned(input)?;
+    let (input, borrows) = owned_type(input)?;
     Ok(Shape {
         name: signature.ident.clone(),
         input,
         borrows,
-        output: returned(signature)?,
+        output: return_type(signature)?,
         takes_context,
     })
 }
 
-fn plain(signature: &Signature) -> Result<()> {
+fn check_plain(signature: &Signature) -> Result<()> {
     let refuse = |span, text: &str| Err(Error::new(span, text));
     if let Some(keyword) = &signature.asyncness {
         return refuse(
             keyword.span,
-            "a tool cannot be `async`: every call has an instance of its own and may block",
+            "a tool cannot be `async`: every call runs in a separate instance and may block",
         );
     }
     if let Some(keyword) = &signature.unsafety {
@@ -53,8 +53,8 @@ fn plain(signature: &Signature) -> Result<()> {
     Ok(())
 }
 
-/// Returns the type to parse the arguments into, and whether the function borrows it.
-fn owned(input: &Type) -> Result<(Type, bool)> {
+/// Returns the type that the arguments are parsed into, and whether the function borrows it.
+fn owned_type(input: &Type) -> Result<(Type, bool)> {
     match input {
         Type::Reference(reference) if reference.mutability.is_none() => Ok(((*reference.elem).clone(), true)),
         Type::Reference(_) => Err(Error::new_spanned(input, "a tool takes its input as `In` or `&In`")),
@@ -86,7 +86,7 @@ fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
     }
 }
 
-/// Returns whether a type holds one value, where a tool takes one type with named fields.
+/// Returns whether a type is a plain value. A tool takes its arguments as one type with named fields instead.
 fn is_plain(argument: &Type) -> bool {
     const PLAIN: [&str; 20] = [
         "String", "str", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
@@ -104,7 +104,7 @@ fn is_plain(argument: &Type) -> bool {
     }
 }
 
-/// Says what to write instead, with the arguments as the author named them.
+/// Returns the error for plain arguments, which shows the type to define instead with the author's names as its fields.
 fn plain_argument(signature: &Signature) -> Error {
     let is_context = |ty: &Type| matches!(ty, Type::Reference(_)) && !is_plain(ty);
     let fields = signature.inputs.iter().filter_map(|argument| match argument {
@@ -116,14 +116,14 @@ fn plain_argument(signature: &Signature) -> Error {
     });
     let fields = fields.collect::<Vec<_>>().join(", ");
     let text = format!(
-        "a tool takes its arguments as one type, whose fields the model fills in: \
+        "a tool takes its arguments as one type, whose fields are filled in by the model: \
          `#[args] struct In {{ {fields} }}` and `fn {}(input: In)`",
         signature.ident
     );
     Error::new_spanned(&signature.inputs, text)
 }
 
-/// Returns the type as a field has it.
+/// Returns the type as that of a field: owned, and as text.
 fn owned_text(ty: &Type) -> String {
     let text = match ty {
         Type::Reference(reference) => return owned_text(&reference.elem),
@@ -143,7 +143,7 @@ fn typed(argument: &FnArg) -> Result<&Type> {
     }
 }
 
-fn returned(signature: &Signature) -> Result<Type> {
+fn return_type(signature: &Signature) -> Result<Type> {
     match &signature.output {
         ReturnType::Type(_, output) => Ok((**output).clone()),
         ReturnType::Default => Err(Error::new_spanned(&signature.ident, "a tool returns `Result<Out>`")),

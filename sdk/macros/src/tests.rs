@@ -1,4 +1,4 @@
-//! What an author reads after a mistake that the attribute finds by itself.
+//! The errors that the attributes report without the help of the compiler.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,8 +8,8 @@ use crate::{expand, signature};
 
 /// Returns the error for a tool with these options on this item.
 fn refusal(options: TokenStream, item: &TokenStream) -> String {
-    expand::beside(options, item)
-        .expect_err("the attribute takes it")
+    expand::generate(options, item)
+        .expect_err("the attribute accepts it")
         .to_string()
 }
 
@@ -58,7 +58,7 @@ fn a_tool_is_a_plain_function() {
         &quote!(
             async fn f(input: In) -> Result<Out> {}
         ),
-        "a tool cannot be `async`: every call has an instance of its own and may block",
+        "a tool cannot be `async`: every call runs in a separate instance and may block",
     );
     refused_item(
         &quote!(
@@ -81,8 +81,8 @@ fn a_tool_is_a_plain_function() {
 }
 
 #[test]
-fn a_tool_takes_an_input_and_perhaps_a_context() {
-    let shape = "a tool takes its input and, if it likes, a `&Context`: `fn name(input: In, ctx: &Context)`";
+fn a_tool_takes_an_input_and_optionally_a_context() {
+    let shape = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
     refused_item(
         &quote!(
             fn f() -> Result<Out> {}
@@ -122,7 +122,7 @@ fn a_tool_takes_an_input_and_perhaps_a_context() {
 }
 
 #[test]
-fn a_name_is_one_the_host_takes() {
+fn a_name_is_one_that_the_host_accepts() {
     let rule = "a lower case letter, then at most 63 of `a-z`, `0-9`, `_` and `-`";
     for name in ["", "Word", "1st", "a b", "-a", "_a", &"a".repeat(65)] {
         refused(
@@ -139,11 +139,11 @@ fn a_name_is_one_the_host_takes() {
 
 #[test]
 fn a_name_may_have_hyphens() {
-    assert!(expand::beside(quote!(name = "password-strength"), &tool()).is_ok());
+    assert!(expand::generate(quote!(name = "password-strength"), &tool()).is_ok());
 }
 
 #[test]
-fn a_tool_has_the_name_of_its_package_where_that_is_the_functions_with_hyphens() {
+fn a_tool_takes_the_hyphens_of_its_package_name() {
     let function = syn::parse2(tool()).unwrap();
     let shape = signature::shape(&function).unwrap();
     for (package, name) in [
@@ -157,12 +157,12 @@ fn a_tool_has_the_name_of_its_package_where_that_is_the_functions_with_hyphens()
 }
 
 #[test]
-fn a_crate_holds_one_tool() {
+fn a_crate_contains_one_tool() {
     assert_eq!(expand::other_tool("a_crate", "first"), None);
     assert_eq!(
         expand::other_tool("a_crate", "first"),
         None,
-        "an editor expands it again"
+        "an editor may expand it again"
     );
     assert_eq!(expand::other_tool("another_crate", "second"), None);
     assert_eq!(expand::other_tool("a_crate", "second").as_deref(), Some("first"));
@@ -170,35 +170,35 @@ fn a_crate_holds_one_tool() {
 
 #[test]
 fn plain_arguments_are_shown_as_the_fields_of_one_type() {
-    let told = |fields: &str| {
+    let expected = |fields: &str| {
         format!(
-            "a tool takes its arguments as one type, whose fields the model fills in: `#[args] struct In {{ {fields} }}` and \
-             `fn f(input: In)`"
+            "a tool takes its arguments as one type, whose fields are filled in by the model: `#[args] struct In {{ {fields} \
+             }}` and `fn f(input: In)`"
         )
     };
     refused_item(
         &quote!(
             fn f(text: String, times: u32) -> Result<Out> {}
         ),
-        &told("text: String, times: u32"),
+        &expected("text: String, times: u32"),
     );
     refused_item(
         &quote!(
             fn f(text: &str) -> Result<Out> {}
         ),
-        &told("text: String"),
+        &expected("text: String"),
     );
     refused_item(
         &quote!(
             fn f(words: Vec<String>, ctx: &Context) -> Result<Out> {}
         ),
-        &told("words: Vec<String>"),
+        &expected("words: Vec<String>"),
     );
     refused_item(
         &quote!(
             fn f(input: In, times: &u32) -> Result<Out> {}
         ),
-        &told("input: In, times: u32"),
+        &expected("input: In, times: u32"),
     );
 }
 
@@ -241,7 +241,7 @@ fn json_is_checked_while_the_tool_compiles() {
 }
 
 #[test]
-fn an_example_is_asked_for_in_words() {
+fn an_example_has_a_question_instead_of_a_description() {
     refused(
         quote!(example(input = "{}", description = "two words")),
         "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input",
@@ -266,11 +266,11 @@ fn a_configuration_and_its_mode_agree() {
         quote!(blocking = "{}", display = "{}"),
         "`display = ..` needs `mode = \"display\"`",
     );
-    assert!(expand::beside(quote!(mode = "blocking", blocking = "{}"), &tool()).is_ok());
+    assert!(expand::generate(quote!(mode = "blocking", blocking = "{}"), &tool()).is_ok());
 }
 
 #[test]
-fn a_capability_is_exact() {
+fn a_capability_has_no_wildcards() {
     refused(
         quote!(capabilities(net)),
         "unknown option `net`; expected `fs(..)` or `http(..)`",
@@ -327,7 +327,7 @@ fn expanded(item: &TokenStream) -> String {
 }
 
 #[test]
-fn the_derives_are_those_of_the_crate_that_exports_the_attribute() {
+fn the_derives_come_from_the_crate_that_exports_the_attribute() {
     let item = quote!(
         struct In;
     );
@@ -337,7 +337,7 @@ fn the_derives_are_those_of_the_crate_that_exports_the_attribute() {
 }
 
 #[test]
-fn a_type_that_holds_itself_is_told_what_to_write_instead() {
+fn a_type_that_contains_itself_is_refused_with_alternatives() {
     for item in [
         quote!(
             struct Tree {
@@ -361,14 +361,14 @@ fn a_type_that_holds_itself_is_told_what_to_write_instead() {
     ] {
         let text = expanded(&item);
         assert!(
-            text.contains("`Tree` holds itself, so its schema has no end: write"),
+            text.contains("`Tree` contains itself, so its schema would be infinite: define"),
             "{text}"
         );
     }
 }
 
 #[test]
-fn a_type_that_only_seems_to_hold_itself_is_fine() {
+fn a_type_that_only_seems_to_contain_itself_is_accepted() {
     for item in [
         quote!(
             struct Tree {

@@ -1,4 +1,4 @@
-//! Numbers, sizes and durations as people write them.
+//! Parses numbers, sizes and durations as people write them.
 
 use syn::{Error, Expr, ExprLit, Lit, Result};
 
@@ -7,19 +7,19 @@ type Unit = (&'static str, u64);
 const SIZES: [Unit; 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 const DURATIONS: [Unit; 3] = [("ms", 1), ("s", 1000), ("min", 60_000)];
 
-/// `2_000_000`
+/// Parses a number such as `2_000_000`.
 pub(crate) fn count(value: &Expr) -> Result<u64> {
     number(value).ok_or_else(|| Error::new_spanned(value, "expected a number above zero, such as `2_000_000`"))
 }
 
-/// Returns `"16 MiB"`, or a number of bytes.
+/// Parses a size such as `"16 MiB"`, or a number of bytes.
 pub(crate) fn bytes(value: &Expr) -> Result<u64> {
     number(value)
         .or_else(|| scaled(value, &SIZES))
         .ok_or_else(|| Error::new_spanned(value, "expected a size such as `\"16 MiB\"`, or a number of bytes"))
 }
 
-/// Returns `"5s"`, in milliseconds. A bare number would leave the unit to be guessed.
+/// Parses a duration such as `"5s"` to milliseconds. A number without a unit is refused as ambiguous.
 pub(crate) fn milliseconds(value: &Expr) -> Result<u64> {
     scaled(value, &DURATIONS)
         .ok_or_else(|| Error::new_spanned(value, "expected a duration such as `\"5s\"`, `\"250ms\"` or `\"1min\"`"))
