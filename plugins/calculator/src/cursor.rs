@@ -1,11 +1,11 @@
-//! The way through the tokens.
+//! A cursor over the tokens of an expression.
 
 use crate::{
     lexer::{Kind, Token},
     words,
 };
 
-/// Tokens, and which one is next. Past the last one everything is `End`.
+/// Tokens and the index of the next one. After the last token, every token is `End`.
 pub(crate) struct Cursor {
     tokens: Vec<Token>,
     next: usize,
@@ -20,7 +20,7 @@ impl Cursor {
         self.tokens.get(self.next).map_or(&Kind::End, |token| &token.kind)
     }
 
-    /// The 0-based character at which the next token starts.
+    /// Returns the 0-based character at which the next token starts.
     pub(crate) fn at(&self) -> usize {
         self.tokens
             .get(self.next)
@@ -50,17 +50,17 @@ impl Cursor {
         found
     }
 
-    /// Whether the token after the next one starts a value.
+    /// Returns whether the token after the next one starts a value.
     pub(crate) fn value_follows(&self) -> bool {
         match self.tokens.get(self.next.saturating_add(1)).map(|token| &token.kind) {
-            Some(Kind::Name(name)) => !words::is_between(name),
+            Some(Kind::Name(name)) => !words::ends_value(name),
             Some(Kind::Number(_) | Kind::Sign('(')) => true,
             _ => false,
         }
     }
 }
 
-/// A token in words, for messages.
+/// Returns the token in words, for error messages.
 pub(crate) fn describe(kind: &Kind) -> String {
     match kind {
         Kind::Number(value) => format!("the number `{value}`"),

@@ -1,27 +1,27 @@
-//! Why an expression has no value.
+//! The errors of an evaluation.
 
 use thiserror::Error;
 
-/// An expression that cannot be evaluated, and where.
+/// The reason why an expression cannot be evaluated, and its position.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("Failed to evaluate expression: {reason}{}", place(*.at))]
 pub(crate) struct EvalError {
-    /// The 1-based character of the expression at which it failed, when one is to blame.
+    /// The 1-based character of the expression at which the evaluation failed, if there is one.
     pub(crate) at: Option<usize>,
-    /// What is wrong there.
+    /// The kind of the error.
     pub(crate) reason: Reason,
 }
 
-/// What is wrong with an expression.
+/// The kind of an error.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub(crate) enum Reason {
-    /// Not an expression of this grammar.
+    /// The text is not a valid expression.
     #[error("syntax error: {0}")]
     Syntax(String),
-    /// A call of a function that is not on the list.
+    /// A call of a function that is not allowed.
     #[error("function `{name}` is not allowed; allowed functions: {allowed}")]
     DisallowedFunction {
-        /// As written.
+        /// The name as written.
         name: String,
         /// Every allowed function.
         allowed: String,
@@ -29,12 +29,12 @@ pub(crate) enum Reason {
     /// A name that has no value.
     #[error("undefined symbol `{name}`; known symbols: {known}")]
     UndefinedSymbol {
-        /// As written.
+        /// The name as written.
         name: String,
         /// Constants, variables, and `ans` when it was given.
         known: String,
     },
-    /// A variable of `scope` that no expression could name.
+    /// A variable of `scope` whose name no expression can contain.
     #[error("`scope` names a variable `{0}`: use letters, digits and `_`, and start with a letter")]
     BadVariable(String),
     /// A call with too few or too many arguments.
@@ -44,10 +44,10 @@ pub(crate) enum Reason {
         name: &'static str,
         /// In words, for example `1 argument`.
         expected: String,
-        /// How many were given.
+        /// The number of given arguments.
         got: usize,
     },
-    /// An argument outside of what the function is defined for.
+    /// An argument outside of the domain of the function.
     #[error("function `{name}` needs {needs}")]
     Domain {
         /// The function.
@@ -58,16 +58,16 @@ pub(crate) enum Reason {
     /// `x / 0`, `x mod 0` or `0 ^ -1`.
     #[error("division by zero")]
     DivisionByZero,
-    /// Infinity, or not a number.
+    /// The result is infinite or not a number.
     #[error("unsupported result: the value is {0}")]
     Unsupported(&'static str),
-    /// Longer or more deeply nested than the limits.
+    /// The expression is longer or more deeply nested than allowed.
     #[error("{0}")]
     TooLarge(String),
 }
 
 impl Reason {
-    /// Ties the reason to the 0-based character `at`.
+    /// Returns the error at the 0-based character `at`.
     pub(crate) fn at(self, at: usize) -> EvalError {
         EvalError {
             at: Some(at.saturating_add(1)),
@@ -75,7 +75,7 @@ impl Reason {
         }
     }
 
-    /// A reason that no single character is to blame for.
+    /// Returns the error without a position.
     pub(crate) fn anywhere(self) -> EvalError {
         EvalError { at: None, reason: self }
     }

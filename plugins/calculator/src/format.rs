@@ -1,4 +1,4 @@
-//! Numbers as people write them.
+//! Formats results as people write numbers.
 
 use art_sdk::serde_json;
 use num_complex::Complex64;
@@ -8,15 +8,15 @@ use crate::{
     input::CalculatorResult,
 };
 
-/// Every whole number up to here is exact in an `f64`.
+/// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A part this much smaller than the other one is the rounding error of the calculation, as in `e^(i*pi)`.
+/// A part whose ratio to the other part is at most this is a rounding error, as in `e^(i*pi)`.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// A number when `value` is real, otherwise `<real> + <imaginary>i`.
+/// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`.
 pub(crate) fn result(value: Complex64) -> Result<CalculatorResult, EvalError> {
-    let value = without_noise(value);
+    let value = drop_rounding_error(value);
     if value.im == 0.0 {
         return number(value.re).map(CalculatorResult::Number);
     }
@@ -28,8 +28,8 @@ pub(crate) fn result(value: Complex64) -> Result<CalculatorResult, EvalError> {
     )))
 }
 
-/// Drops a real or an imaginary part that is only rounding error.
-pub(crate) fn without_noise(value: Complex64) -> Complex64 {
+/// Sets a real or an imaginary part that is only a rounding error to 0.
+pub(crate) fn drop_rounding_error(value: Complex64) -> Complex64 {
     if value.im.abs() <= value.re.abs() * NEGLIGIBLE {
         Complex64::new(value.re, 0.0)
     } else if value.re.abs() <= value.im.abs() * NEGLIGIBLE {
@@ -42,13 +42,14 @@ pub(crate) fn without_noise(value: Complex64) -> Complex64 {
 fn number(value: f64) -> Result<serde_json::Number, EvalError> {
     let rounded = round_digits(value);
     if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
-        // A whole number within 2^53.
+        // The cast is exact: the number is whole and at most 2^53.
         return Ok((rounded as i64).into());
     }
     serde_json::Number::from_f64(rounded).ok_or_else(|| unsupported(value).anywhere())
 }
 
-/// Fifteen significant digits survive the way through an `f64`: 0.1 + 0.2 is 0.3 again. Whole numbers stay as they are.
+/// Rounds to fifteen significant digits, which an `f64` represents faithfully: 0.1 + 0.2 becomes 0.3. Keeps whole
+/// numbers.
 fn round_digits(value: f64) -> f64 {
     if value.fract() == 0.0 {
         value
@@ -57,7 +58,7 @@ fn round_digits(value: f64) -> f64 {
     }
 }
 
-/// Why `value` cannot be a result.
+/// Returns the reason why `value` cannot be a result.
 pub(crate) fn unsupported(value: f64) -> Reason {
     Reason::Unsupported(if value.is_nan() {
         "not a number"

@@ -10,7 +10,7 @@ use crate::error::Reason;
 
 pub(crate) use complex::{add, divide, power};
 
-/// The allow-list.
+/// The functions that an expression may call.
 const NAMES: [&str; 41] = [
     "abs",
     "sign",
@@ -57,7 +57,7 @@ const NAMES: [&str; 41] = [
 
 type Value = Result<Complex64, Reason>;
 
-/// The function that `name` means, in any letter case.
+/// Returns the allowed function called `name`, in any letter case.
 pub(crate) fn lookup(name: &str) -> Result<&'static str, Reason> {
     let found = NAMES.iter().copied().find(|known| known.eq_ignore_ascii_case(name));
     found.ok_or_else(|| Reason::DisallowedFunction {
@@ -89,31 +89,31 @@ pub(crate) fn call(name: &'static str, arguments: &[Complex64]) -> Value {
     }
 }
 
-/// The remainder with the sign of the divisor, so `-7 mod 3` is 2.
+/// Returns the remainder with the sign of the divisor, so `-7 mod 3` is 2.
 pub(crate) fn modulo(a: Complex64, b: Complex64) -> Value {
     real::of_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
 }
 
-/// `log(x)` is the natural logarithm, `log(x, base)` the one to `base`.
+/// Computes `log(x)`, the natural logarithm, or `log(x, base)`.
 fn logarithm(name: &'static str, arguments: &[Complex64]) -> Value {
     match arguments {
         [value] => complex::of_one("ln", *value),
         [value, base] => divide(complex::of_one("ln", *value)?, complex::of_one("ln", *base)?),
-        _ => Err(count(name, "1 or 2 arguments", arguments.len())),
+        _ => Err(argument_count(name, "1 or 2 arguments", arguments.len())),
     }
 }
 
 fn one(name: &'static str, arguments: &[Complex64]) -> Value {
     match arguments {
         [value] => Ok(*value),
-        _ => Err(count(name, "1 argument", arguments.len())),
+        _ => Err(argument_count(name, "1 argument", arguments.len())),
     }
 }
 
 fn two(name: &'static str, arguments: &[Complex64]) -> Result<[Complex64; 2], Reason> {
     match arguments {
         [a, b] => Ok([*a, *b]),
-        _ => Err(count(name, "2 arguments", arguments.len())),
+        _ => Err(argument_count(name, "2 arguments", arguments.len())),
     }
 }
 
@@ -137,7 +137,7 @@ fn domain(name: &'static str, needs: &'static str) -> Reason {
     Reason::Domain { name, needs }
 }
 
-fn count(name: &'static str, expected: &str, got: usize) -> Reason {
+fn argument_count(name: &'static str, expected: &str, got: usize) -> Reason {
     Reason::ArgumentCount {
         name,
         expected: expected.to_owned(),

@@ -1,4 +1,4 @@
-//! What goes in and what comes out.
+//! The input and the output of the tool.
 
 use std::collections::BTreeMap;
 

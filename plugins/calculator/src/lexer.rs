@@ -1,8 +1,8 @@
-//! Text to tokens. Positions count characters, not bytes.
+//! Splits an expression into tokens. Positions count characters, not bytes.
 
 use crate::error::{EvalError, Reason};
 
-/// Longer expressions are refused.
+/// Maximum length of an expression, in characters.
 const MAX_CHARS: usize = 4096;
 
 /// One token and the 0-based character at which it starts.
@@ -47,7 +47,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, EvalError> {
 struct Lexer {
     chars: Vec<char>,
     at: usize,
-    /// For each open parenthesis, whether it holds the arguments of a call: there a comma separates arguments.
+    /// For each open parenthesis, whether it encloses the arguments of a call, where a comma separates arguments.
     parens: Vec<bool>,
     tokens: Vec<Token>,
 }
@@ -137,7 +137,7 @@ impl Lexer {
         Ok(())
     }
 
-    /// A `_` between two digits is dropped.
+    /// Reads digits, and skips a `_` between two of them.
     fn digits(&mut self, digits: &mut String) {
         while let Some(c) = self.peek(0) {
             match c {
@@ -149,7 +149,7 @@ impl Lexer {
         }
     }
 
-    /// `12,345` is one number, except directly between the parentheses of a call, where `,` separates arguments.
+    /// Reads the groups of `12,345`, except directly in the parentheses of a call, where `,` separates arguments.
     fn thousands(&mut self, digits: &mut String) {
         let in_call = self.parens.last().copied().unwrap_or(false);
         if in_call || digits.is_empty() || digits.len() > 3 {
@@ -167,7 +167,7 @@ impl Lexer {
         self.peek(0) == Some(',') && (1..=3).all(|ahead| self.peek_is(ahead, digit)) && !self.peek_is(4, digit)
     }
 
-    /// `e` starts an exponent only when digits follow: `2e` is twice the constant.
+    /// Reads an exponent. An `e` without digits after it is the constant: `2e` is twice `e`.
     fn exponent(&mut self, digits: &mut String) {
         let signed = self.peek_is(1, |c| c == '+' || c == '-');
         let has_digits = self.peek_is(if signed { 2 } else { 1 }, |c| c.is_ascii_digit());

@@ -21,8 +21,8 @@ use symbols::Symbols;
 
 /// Calculates an arithmetic expression and returns its value: plus, minus, times, divided by, powers, square roots,
 /// percentages ("17.5% of 2340"), logarithms, trigonometry, rounding, sums, averages, variables and complex numbers.
-/// Use it whenever a question asks to calculate, compute, evaluate, add, subtract, multiply or divide numbers, or what a
-/// formula comes to. Returns `result`: a number, or text such as `0 + 2i` for a complex number.
+/// Use it whenever a question asks to calculate, compute, evaluate, add, subtract, multiply or divide numbers, or what
+/// a formula comes to. Returns `result`: a number, or text such as `0 + 2i` for a complex number.
 #[tool(
     example(
         ask = "What is 2+2?",
@@ -291,9 +291,9 @@ fn calculator(input: CalculatorInput) -> Result<CalculatorOutput> {
 
 fn evaluate(input: &CalculatorInput) -> Result<CalculatorOutput, EvalError> {
     let symbols = Symbols::new(input.scope.as_ref(), input.ans)?;
-    // A person ends a sum with one of these.
+    // People often end an expression with one of these.
     let expression = input.expression.trim_end_matches([' ', '=', '?']);
-    let tokens = words::in_signs(&lexer::tokenize(expression)?, &symbols)?;
+    let tokens = words::replace_phrases(&lexer::tokenize(expression)?, &symbols)?;
     let value = parser::evaluate(tokens, &symbols)?;
     Ok(CalculatorOutput {
         result: format::result(value)?,

@@ -1,5 +1,5 @@
-//! Evaluates tokens while it parses them: binding powers, no tree. The stack grows with the nesting only, so a long flat
-//! sum costs no depth.
+//! Evaluates tokens while parsing them, by precedence climbing and without a syntax tree. The stack grows with the
+//! nesting only, not with the length of a sum.
 
 use num_complex::Complex64;
 
@@ -12,7 +12,7 @@ use crate::{
     words,
 };
 
-/// Deeper expressions are refused: each level costs stack.
+/// Maximum depth of nesting; each level uses stack.
 const MAX_DEPTH: usize = 64;
 
 const SUM: u8 = 1;
@@ -26,7 +26,7 @@ const POWER: u8 = 7;
 #[derive(Clone, Copy)]
 struct Operand {
     value: Complex64,
-    /// Written as `n%`: added to something, it is a share of it.
+    /// Whether it was written as `n%`. When added to a value, it is a share of that value.
     percent: bool,
 }
 
@@ -73,7 +73,7 @@ impl Parser<'_> {
         while let Some((power, operator)) = self.infix(min) {
             let at = self.cursor.at();
             if operator == Infix::Adjacent {
-                adjacent_is_clear(divided, at)?;
+                check_not_ambiguous(divided, at)?;
             } else {
                 self.cursor.take();
             }
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The operator that comes next, when it binds at least as tightly as `min`.
+    /// Returns the next operator if its precedence is at least `min`.
     fn infix(&self, min: u8) -> Option<(u8, Infix)> {
         let (power, operator) = match self.cursor.peek() {
             Kind::Sign('+') => (SUM, Infix::Add),
@@ -97,7 +97,7 @@ impl Parser<'_> {
             Kind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
             Kind::Name(name) if name == "off" => (PRODUCT, Infix::Off),
             Kind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
-            Kind::Name(name) if words::is_between(name) && !self.symbols.contains(name) => return None,
+            Kind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
             Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
         };
@@ -108,7 +108,7 @@ impl Parser<'_> {
         let right = self.expression(match operator {
             // Right-associative, and the exponent may have a sign.
             Infix::Power => PREFIX,
-            // Leaves a product without a sign to the caller, which refuses it.
+            // Stop before a product without a sign, so that the caller refuses it as ambiguous.
             Infix::Divide => PREFIX,
             _ => power + 1,
         })?;
@@ -171,7 +171,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `5!` and `5%`. A `%` with a value after it is the remainder instead, so `8 % 3` is 2.
+    /// Applies `!`, `%` and `degrees` to the value before them. A `%` before a value is the remainder: `8 % 3` is 2.
     fn postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
@@ -210,12 +210,13 @@ impl Parser<'_> {
         finite(value, at)
     }
 
-    /// The values in `sum of 4, 8 and 15`; each binds tighter than an operator behind the last one.
+    /// Reads the values in `sum of 4, 8 and 15`. An operator after the last value applies to the result of the
+    /// function.
     fn named_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
         self.cursor.take();
         let mut values = Vec::new();
         loop {
-            values.push(format::without_noise(self.expression(PREFIX)?.value));
+            values.push(format::drop_rounding_error(self.expression(PREFIX)?.value));
             let comma = self.cursor.take_sign(',');
             if !(self.cursor.take_name("and") || comma) {
                 return Ok(values);
@@ -223,7 +224,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A calculation that begins with what is done: `divide 100 by 8`.
+    /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not one.
     fn sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let joins: &[&str] = match verb.to_lowercase().as_str() {
             "add" => &["to", "and"],
@@ -235,7 +236,7 @@ impl Parser<'_> {
         };
         let first = self.expression(0)?.value;
         if !joins.iter().any(|join| self.cursor.take_name(join)) {
-            let expected = format!("expected `{}` after what to {verb}", joins.join("` or `"));
+            let expected = format!("expected `{}` after the first value of `{verb}`", joins.join("` or `"));
             return Err(syntax(self.cursor.at(), &expected));
         }
         let second = self.expression(0)?.value;
@@ -256,7 +257,7 @@ impl Parser<'_> {
             return Ok(arguments);
         }
         loop {
-            arguments.push(format::without_noise(self.expression(0)?.value));
+            arguments.push(format::drop_rounding_error(self.expression(0)?.value));
             if !self.cursor.take_sign(',') {
                 self.close(open)?;
                 return Ok(arguments);
@@ -281,8 +282,8 @@ enum Infix {
     PercentOf,
 }
 
-/// People read `6/2(1+2)` in two ways, so neither is chosen.
-fn adjacent_is_clear(divided: bool, at: usize) -> Result<(), EvalError> {
+/// Refuses a product without a sign after a division: `6/2(1+2)` is ambiguous.
+fn check_not_ambiguous(divided: bool, at: usize) -> Result<(), EvalError> {
     if divided {
         return Err(syntax(
             at,
@@ -292,7 +293,7 @@ fn adjacent_is_clear(divided: bool, at: usize) -> Result<(), EvalError> {
     Ok(())
 }
 
-/// How many hundredths of `whole` are `part`.
+/// Returns `part` as a percentage of `whole`.
 fn percentage(part: Complex64, whole: Complex64, at: usize) -> Result<Complex64, EvalError> {
     let share = functions::divide(part, whole).map_err(|reason| reason.at(at))?;
     Ok(share * 100.0)

@@ -1,4 +1,4 @@
-//! What the names of an expression stand for.
+//! The values of the names in an expression.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// The value of `name`, which starts at the 0-based character `at`.
+    /// Returns the value of `name`, which starts at the 0-based character `at`.
     pub(crate) fn get(&self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
             return Ok(Complex64::new(*value, 0.0));

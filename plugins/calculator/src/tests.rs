@@ -45,7 +45,7 @@ fn fails_with(expression: &str, part: &str) {
 }
 
 #[test]
-fn precedence_is_that_of_school() {
+fn precedence_is_that_of_mathematics() {
     gives("2+2", "4");
     gives("2 + 3 * 4", "14");
     gives("(2 + 3) * 4", "20");
@@ -121,7 +121,7 @@ fn a_calculation_may_be_a_command() {
     gives("Subtract 3 from 10", "7");
     gives("multiply 6 by 7", "42");
     gives("divide 100 by 8", "12.5");
-    fails_with("divide 100 to 8", "expected `by` after what to divide");
+    fails_with("divide 100 to 8", "expected `by` after the first value of `divide`");
     fails_with("divide 100 by 0", "division by zero");
 }
 
@@ -136,7 +136,7 @@ fn percentages_may_be_words() {
 }
 
 #[test]
-fn a_variable_is_no_word() {
+fn a_variable_hides_a_word() {
     let result = run("x * over", &[("x", 3.0), ("over", 2.0)], None);
     assert_eq!(result, Ok(CalculatorResult::Number(6.into())));
 }
@@ -150,7 +150,7 @@ fn a_percent_sign_before_a_value_is_the_remainder() {
 }
 
 #[test]
-fn thousands_separators_are_read_where_they_are_clear() {
+fn thousands_separators_are_accepted_where_unambiguous() {
     gives("1,284 / 6 + 19", "233");
     gives("1,234,567.5 * 2", "2469135");
     gives("max(1,284)", "284");
@@ -163,7 +163,7 @@ fn thousands_separators_are_read_where_they_are_clear() {
 }
 
 #[test]
-fn products_may_leave_out_the_sign() {
+fn products_may_omit_the_sign() {
     gives("2(3 + 4)", "14");
     gives("(1 + 2)(3 + 4)", "21");
     gives("2pi / tau", "1");
@@ -214,7 +214,7 @@ fn complex_results_are_text() {
 }
 
 #[test]
-fn variables_and_the_last_answer_are_explicit() {
+fn variables_and_the_last_result_are_arguments() {
     let number = |value: i64| Ok(CalculatorResult::Number(value.into()));
     assert_eq!(run("2x + y", &[("x", 3.0), ("y", 4.0)], None), number(10));
     assert_eq!(run("ans * 2", &[], Some(21.0)), number(42));
@@ -230,7 +230,7 @@ fn variables_and_the_last_answer_are_explicit() {
 }
 
 #[test]
-fn syntax_errors_say_where() {
+fn syntax_errors_have_a_position() {
     fails(
         "2+",
         "syntax error: the expression ends where a value is expected (at character 3)",
@@ -262,7 +262,7 @@ fn functions_outside_of_the_list_are_refused() {
 }
 
 #[test]
-fn results_without_a_number_are_errors() {
+fn undefined_results_are_errors() {
     fails("1/0", "division by zero (at character 2)");
     fails("0^-1", "division by zero (at character 2)");
     fails_with("10^400", "unsupported result: the value is infinite");
@@ -305,7 +305,7 @@ fn every_allowed_function_survives_odd_arguments() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&CALCULATOR);
 }
 

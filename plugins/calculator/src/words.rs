@@ -1,6 +1,7 @@
 //! Arithmetic in words: `15 percent of 80`, `the square root of 144`, `average of 4, 8 and 15`, `divide 100 by 8`.
 //!
-//! Words that are an operator become its sign before an expression is parsed; the parser knows the others by name.
+//! Phrases that stand for an operator or a function are replaced before parsing; the parser handles the other words by
+//! name.
 
 use crate::{
     error::EvalError,
@@ -8,7 +9,7 @@ use crate::{
     symbols::Symbols,
 };
 
-/// What words stand for, written with signs and the names of functions. The longest phrase wins.
+/// Phrases and their replacements: operators and names of functions. The longest phrase wins.
 const PHRASES: [(&str, &str); 39] = [
     ("plus", "+"),
     ("increased by", "+"),
@@ -51,38 +52,38 @@ const PHRASES: [(&str, &str); 39] = [
     ("what percentage of", "percent_of"),
 ];
 
-/// Words of the longest phrase.
-const MAX_WORDS: usize = 5;
+/// Number of words of the longest phrase.
+const MAX_PHRASE_WORDS: usize = 5;
 
-/// Words between two values. They end the value before them, so they are no names of variables.
-const BETWEEN: [&str; 8] = ["and", "to", "from", "by", "is", "off", "degrees", "is_percent_of"];
+/// Words that end the value before them, so they cannot be names of variables.
+const VALUE_ENDS: [&str; 8] = ["and", "to", "from", "by", "is", "off", "degrees", "is_percent_of"];
 
-/// Whether `name` stands behind a value.
-pub(crate) fn is_between(name: &str) -> bool {
-    name == "of" || name == "mod" || BETWEEN.contains(&name)
+/// Returns whether `name` ends the value before it.
+pub(crate) fn ends_value(name: &str) -> bool {
+    name == "of" || name == "mod" || VALUE_ENDS.contains(&name)
 }
 
-/// Puts signs and names of functions in the place of words. Names that have a value keep it.
-pub(crate) fn in_signs(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
-    let mut signs = Vec::with_capacity(tokens.len());
+/// Replaces phrases by operators and names of functions. Words that are variables stay.
+pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
+    let mut replaced = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let [first, others @ ..] = rest {
         let phrase = phrase(rest, symbols);
         if let Some((length, meaning)) = phrase {
             let meaning = lexer::tokenize(meaning)?.into_iter();
             let meaning = meaning.filter(|token| token.kind != Kind::End);
-            signs.extend(meaning.map(|token| Token { at: first.at, ..token }));
+            replaced.extend(meaning.map(|token| Token { at: first.at, ..token }));
             rest = rest.get(length..).unwrap_or_default();
         } else {
-            let is_times = is_times(signs.last(), rest, symbols);
-            signs.push(if is_times { times(first.at) } else { first.clone() });
+            let is_times = is_times(replaced.last(), rest, symbols);
+            replaced.push(if is_times { times(first.at) } else { first.clone() });
             rest = others;
         }
     }
-    Ok(signs)
+    Ok(replaced)
 }
 
-/// The longest phrase at the start of `tokens`: its words, and what it stands for.
+/// Returns the longest phrase at the start of `tokens`: its number of words, and its replacement.
 fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static str)> {
     let words: Vec<_> = tokens
         .iter()
@@ -90,7 +91,7 @@ fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static st
             Kind::Name(name) if !symbols.contains(name) => Some(name.to_lowercase()),
             _ => None,
         })
-        .take(MAX_WORDS)
+        .take(MAX_PHRASE_WORDS)
         .collect();
     (1..=words.len()).rev().find_map(|length| {
         let text = words.get(..length)?.join(" ");
@@ -99,7 +100,7 @@ fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static st
     })
 }
 
-/// Whether the `x` at the start of `tokens` stands between two values, as in `12 x 12`.
+/// Returns whether `tokens` start with an `x` between two values, as in `12 x 12`.
 fn is_times(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> bool {
     let [
         Token {

@@ -1,4 +1,4 @@
-//! Many cells to one value.
+//! Combines many cells into one value.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use art_sdk::serde_json::Value;
 
 use crate::{column::Column, error::CsvError, input::Aggregate, number, table::Table};
 
-/// What is computed, and from which column. Only `count` may go without a column: it counts rows then.
+/// An aggregate and its column. Only `count` works without a column: it then counts rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) aggregate: Aggregate,
@@ -14,7 +14,7 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The name of the output column.
+    /// Returns the name of the output column.
     pub(crate) fn name(&self) -> String {
         match self.column {
             Some(column) => format!("{}_{}", self.aggregate.name(), column.name),
@@ -22,7 +22,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Refuses a sum of texts. The smallest and the largest text are fine: dates are texts.
+    /// Refuses the sum, mean and median of text. The minimum and maximum of text are allowed, since dates are text.
     pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
         let needs_numbers = matches!(self.aggregate, Aggregate::Sum | Aggregate::Mean | Aggregate::Median);
         let Some(column) = self.column.filter(|column| needs_numbers && column.style.is_none()) else {
@@ -44,7 +44,7 @@ impl Plan<'_> {
         })
     }
 
-    /// The value for `rows`; null when they hold none.
+    /// Returns the value for `rows`; null if all their cells are empty.
     pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
         let Some(column) = self.column else {
             return Value::from(rows.len());
@@ -68,7 +68,7 @@ impl Plan<'_> {
         combine(self.aggregate, numbers).map_or(Value::Null, number::to_json)
     }
 
-    /// How many of `rows` have no value to aggregate.
+    /// Returns how many of `rows` have an empty cell in the column.
     pub(crate) fn missing(&self, table: &Table, rows: &[usize]) -> usize {
         let missing = |column| {
             rows.iter()
@@ -99,14 +99,14 @@ fn combine(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// The rows of each group, in the order in which the groups first appear. Letter case does not make two groups of one.
+/// Returns the rows of each group, in the order in which the groups first appear. Ignores letter case.
 pub(crate) fn groups(table: &Table, by: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for row in rows {
         let cell = table.cell(*row, by);
-        let place = *places.entry(cell.to_lowercase()).or_insert(groups.len());
-        match groups.get_mut(place) {
+        let index = *indices.entry(cell.to_lowercase()).or_insert(groups.len());
+        match groups.get_mut(index) {
             Some((_, rows)) => rows.push(*row),
             None => groups.push((cell.to_owned(), vec![*row])),
         }

@@ -1,4 +1,4 @@
-//! One column and what its cells have in common.
+//! A column and the style of its numbers.
 
 use csv::StringRecord;
 
@@ -9,7 +9,7 @@ use crate::number::{self, Style};
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How its numbers are written, when every cell that is not empty is one.
+    /// How its numbers are written, if every cell that is not empty is a number.
     pub(crate) style: Option<Style>,
 }
 
@@ -28,7 +28,7 @@ impl Column {
         Self { index, name, style }
     }
 
-    /// The number in `cell`, when this is a numeric column and the cell is not empty.
+    /// Returns the number in `cell` if this is a numeric column and the cell is not empty.
     pub(crate) fn number(&self, cell: &str) -> Option<f64> {
         self.style
             .filter(|_| !number::is_missing(cell))
@@ -36,7 +36,7 @@ impl Column {
     }
 }
 
-/// The names of `columns`, for messages.
+/// Returns the names of `columns`, for error messages.
 pub(crate) fn list<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
     let names: Vec<String> = columns.into_iter().map(|column| format!("`{}`", column.name)).collect();
     if names.is_empty() {

@@ -1,14 +1,14 @@
-//! Why a query has no answer.
+//! The errors of a query.
 
 use thiserror::Error;
 
 /// A query that cannot be answered.
 #[derive(Debug, Error)]
 pub(crate) enum CsvError {
-    /// Not CSV, or rows of different lengths.
+    /// The text is not CSV.
     #[error("cannot read the csv text: {0}")]
     Csv(#[from] csv::Error),
-    /// A row whose length is not that of the header.
+    /// A row has another length than the header.
     #[error("line {line} has {found} fields, the header has {expected}: quote fields that hold a `{delimiter}`")]
     Ragged {
         /// 1-based line of the text.
@@ -17,51 +17,51 @@ pub(crate) enum CsvError {
         found: usize,
         /// Fields of the header.
         expected: usize,
-        /// What separates fields.
+        /// The character that separates fields.
         delimiter: char,
     },
-    /// Nothing to read.
+    /// The text is empty.
     #[error("the csv text is empty: give a header row and at least one data row")]
     Empty,
-    /// Not exactly one ASCII character.
+    /// The delimiter is not exactly one ASCII character.
     #[error("`delimiter` is `{0}`: use one character such as `,`, `;`, `|` or a tab")]
     Delimiter(String),
-    /// A column that the table does not have.
+    /// The table has no such column.
     #[error("no column `{name}`; the columns are {columns}")]
     UnknownColumn {
-        /// As asked for.
+        /// The requested name.
         name: String,
-        /// Every column.
+        /// All columns of the table.
         columns: String,
     },
-    /// Sums and averages need numbers.
+    /// The aggregate needs a numeric column.
     #[error(
         "column `{column}` is not numeric (line {line} holds `{cell}`), so it has no {aggregate}; numeric columns: {numeric}"
     )]
     NotNumeric {
-        /// The column asked for.
+        /// The requested column.
         column: String,
-        /// Where the first cell that is no number stands.
+        /// 1-based line of the first cell that is not a number.
         line: u64,
         /// That cell.
         cell: String,
-        /// What was asked for.
+        /// The requested aggregate.
         aggregate: &'static str,
-        /// Columns that would do.
+        /// The numeric columns.
         numeric: String,
     },
-    /// No column was named and the table does not settle which one is meant.
+    /// No column was named, and the table does not have exactly one numeric column.
     #[error("name the column to {purpose} in `column`; numeric columns: {numeric}")]
     WhichColumn {
-        /// Aggregate or sort by.
+        /// `aggregate` or `sort by`.
         purpose: &'static str,
-        /// The choice.
+        /// The numeric columns.
         numeric: String,
     },
-    /// A filter that compares a numeric column with text.
+    /// A filter compares a numeric column with text.
     #[error("filter value `{value}` is not a number, but column `{column}` is numeric: compare it with a number")]
     FilterValue {
-        /// As given.
+        /// The value of the filter.
         value: String,
         /// The numeric column.
         column: String,

@@ -1,4 +1,4 @@
-//! Which rows of the table count.
+//! Selects the rows that match the filters.
 
 use std::cmp::Ordering;
 
@@ -10,17 +10,17 @@ use crate::{
     table::Table,
 };
 
-/// The indices of the rows that meet every filter.
+/// Returns the indices of the rows that match every filter.
 pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usize>, CsvError> {
     let tests: Vec<Test<'_>> = filters
         .iter()
         .map(|filter| Test::new(table, filter))
         .collect::<Result<_, _>>()?;
-    let meets = |row: &usize| tests.iter().all(|test| test.accepts(table.cell(*row, test.column)));
-    Ok((0..table.rows.len()).filter(meets).collect())
+    let matches = |row: &usize| tests.iter().all(|test| test.accepts(table.cell(*row, test.column)));
+    Ok((0..table.rows.len()).filter(matches).collect())
 }
 
-/// A filter whose column is known and whose value is read.
+/// A filter with its column resolved and its value parsed.
 struct Test<'a> {
     column: &'a Column,
     operator: Operator,

@@ -1,5 +1,5 @@
-//! What a query asks for. The field descriptions hold the words people use: tools and values are also chosen without a
-//! language model, by comparing words.
+//! The input of the tool. The field descriptions contain the words that people use, because tools are ranked by comparing
+//! words with the question.
 
 use art_sdk::{args, schemars, serde_json};
 
@@ -9,23 +9,23 @@ use art_sdk::{args, schemars, serde_json};
 pub(crate) struct CsvQueryInput {
     /// The CSV text: a header row with the column names, then one line for each row.
     pub(crate) csv: String,
-    /// The character between two fields: `,`, `;`, tab or `|`. Left out, it is detected.
+    /// The character between two fields: `,`, `;`, tab or `|`. Detected if omitted.
     pub(crate) delimiter: Option<String>,
-    /// Keeps only the rows that meet every condition: where, only, with, whose, above, below, at least.
+    /// Keeps only the rows that match every condition: where, only, with, whose, above, below, at least.
     #[serde(default)]
     pub(crate) filter: Vec<Filter>,
     /// The column to group by: one output row for each, per, every or by region, category, month, customer and so on.
     pub(crate) group_by: Option<String>,
     /// How to combine the values of a group, or of the whole table: `sum` for the total or overall amount, `mean` for the average, `count` for how many or the number of rows, `min` for the smallest, lowest, least or earliest value, `max` for the largest, highest, most or latest value, `median` for the middle value.
     pub(crate) aggregate: Option<Aggregate>,
-    /// The column to aggregate or to sort by, such as sales, revenue, price or amount. Left out, it is the only numeric column.
+    /// The column to aggregate or to sort by, such as sales, revenue, price or amount. Defaults to the only numeric column.
     pub(crate) column: Option<String>,
     /// The order of the rows: `descending` puts the highest, largest, biggest, top, most, best, latest first; `ascending` the lowest, smallest, least, fewest, worst, earliest first. Sorts by the aggregated value, or by `column`.
     pub(crate) sort: Option<Sort>,
-    /// How many rows to return at most: 1 for the single highest or lowest, 3 for the top three. Left out, up to 1000.
+    /// The maximum number of rows to return: 1 for the single highest or lowest, 3 for the top three. Defaults to 1000.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: Option<u32>,
-    /// The columns to show, in this order; left out, all. For rows that are not grouped or aggregated.
+    /// The columns to show, in this order; defaults to all. For rows that are not grouped or aggregated.
     pub(crate) columns: Option<Vec<String>>,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct CsvQueryInput {
 #[output]
 #[derive(Clone)]
 pub(crate) struct Filter {
-    /// The column to look at; upper and lower case are the same.
+    /// The column to compare, in any letter case.
     pub(crate) column: String,
     /// How to compare: `eq` equal, is; `ne` not equal, other than; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside; `starts_with` begins with the text.
     pub(crate) operator: Operator,
-    /// What to compare with. Compared as a number when the column is numeric, otherwise as text in any letter case.
+    /// The value to compare with: as a number if the column is numeric, otherwise as text in any letter case.
     pub(crate) value: FilterValue,
 }
 
-/// A filter value as it was given.
+/// The value to compare with: text, a number, true or false.
 #[args]
 #[output]
 #[derive(Clone)]
@@ -51,19 +51,19 @@ pub(crate) struct Filter {
 pub(crate) enum FilterValue {
     /// A number.
     Number(f64),
-    /// Any text, also of a number or a date.
+    /// Any text, including a number or a date.
     Text(String),
     /// True or false, compared as text.
     Bool(bool),
 }
 
-/// One `type` list reads more easily than three alternatives.
+/// Replaces three alternatives by one `type` list, which is easier to read.
 fn scalar(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));
 }
 
-/// How two values are compared.
+/// The comparison of a cell with the value of a filter.
 #[args]
 #[output]
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -79,7 +79,7 @@ pub(crate) enum Operator {
     StartsWith,
 }
 
-/// How many values become one.
+/// The way in which many values are combined into one.
 #[args]
 #[derive(Clone, Copy, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
@@ -93,7 +93,7 @@ pub(crate) enum Aggregate {
 }
 
 impl Aggregate {
-    /// As in the input.
+    /// Returns the name that the input uses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Count => "count",

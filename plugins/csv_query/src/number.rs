@@ -1,8 +1,8 @@
-//! Numbers as people type them into tables.
+//! Parses numbers as people type them into tables.
 
 use art_sdk::serde_json::Value;
 
-/// Which of `.` and `,` separates the decimals. A column has one style.
+/// The decimal separator, `.` or `,`. A column has one style.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Style {
     /// `1,234.56`
@@ -15,16 +15,16 @@ const CURRENCIES: [&str; 18] = [
     "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "CHF", "EUR", "USD", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "%",
 ];
 
-/// Every whole number up to here is exact in an `f64`.
+/// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether a cell says that there is no value.
+/// Returns whether a cell is empty or marks a missing value.
 pub(crate) fn is_missing(cell: &str) -> bool {
     const MARKS: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "—"];
     cell.is_empty() || MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(cell))
 }
 
-/// Reads `$1,234.50`, `(12)`, `-3 %`, `1e6`. Refuses `007` and `1,23`, which are no numbers of the point style.
+/// Parses `$1,234.50`, `(12)`, `-3 %`, `1e6`. Returns `None` for `007`, and for `1,23` in the style [`Style::Point`].
 pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let cell = cell.trim();
     let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
@@ -82,7 +82,7 @@ fn magnitude(text: &str, style: Style) -> Option<f64> {
         .filter(|value: &f64| value.is_finite())
 }
 
-/// Groups are separated by `group`, a space or an apostrophe, and all but the first have three digits.
+/// Removes the separators of groups: `group`, a space or an apostrophe. Each group except the first has three digits.
 fn without_groups(whole: &str, group: char) -> Option<String> {
     let mut parts = whole.split([group, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();
@@ -96,7 +96,7 @@ fn without_groups(whole: &str, group: char) -> Option<String> {
     digits.chars().all(|c| c.is_ascii_digit()).then_some(digits)
 }
 
-/// A JSON number without float noise: fifteen significant digits, and no decimal point when it is whole.
+/// Returns the value as a JSON number, rounded to fifteen significant digits; a whole number has no decimal point.
 pub(crate) fn to_json(value: f64) -> Value {
     let rounded = if value.fract() == 0.0 {
         value

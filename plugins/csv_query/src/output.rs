@@ -1,4 +1,4 @@
-//! What a query returns.
+//! The output of the tool.
 
 use art_sdk::{
     output,
@@ -15,9 +15,9 @@ pub(crate) struct CsvQueryOutput {
     pub(crate) rows: Vec<Map<String, Value>>,
     /// How many rows are in `rows`.
     pub(crate) row_count: usize,
-    /// How many rows of the table met the filter.
+    /// How many rows of the table match the filter.
     pub(crate) matched_rows: usize,
-    /// What was left out or chosen: rows past the limit, empty cells, a column that was not named.
+    /// Notes about ignored data: rows over the limit, empty cells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }

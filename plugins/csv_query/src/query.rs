@@ -1,4 +1,4 @@
-//! Puts the steps of a query together: filter, group and aggregate, sort, cut, project.
+//! Runs the steps of a query: filter, group and aggregate, sort, limit, select columns.
 
 use std::cmp::Ordering;
 
@@ -15,10 +15,10 @@ use crate::{
     table::Table,
 };
 
-/// More rows than a reader takes in are not returned.
+/// Maximum number of returned rows.
 const MAX_ROWS: usize = 1000;
 
-/// Answers `input`.
+/// Runs the query.
 pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
     let table = Table::read(&input.csv, input.delimiter.as_deref())?;
     let matched = filter::matching_rows(&table, &input.filter)?;
@@ -40,7 +40,7 @@ struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// What to aggregate; nothing for a query that only lists rows.
+    /// Returns the aggregate and its column; `None` for a query that only lists rows.
     fn plan(&self) -> Result<Option<Plan<'a>>, CsvError> {
         let Some(aggregate) = self.aggregate()? else {
             return Ok(None);
@@ -55,7 +55,8 @@ impl<'a> Query<'a> {
         Ok(Some(plan))
     }
 
-    /// A query that groups without saying how means the total if there is one thing to total, else the number of rows.
+    /// Returns the aggregate. A query that only groups means the sum if there is one numeric column, else the number of
+    /// rows.
     fn aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);
@@ -67,7 +68,7 @@ impl<'a> Query<'a> {
         Ok(Some(if summable { Aggregate::Sum } else { Aggregate::Count }))
     }
 
-    /// The numeric columns that the query does not group by.
+    /// Returns the numeric columns that the query does not group by.
     fn candidates(&self) -> Result<Vec<&'a Column>, CsvError> {
         let by = self.group_column()?.map(|column| column.index);
         Ok(self
@@ -128,12 +129,12 @@ impl<'a> Query<'a> {
         let missing = plan.missing(self.table, matched);
         if let Some(column) = plan.column.filter(|_| missing > 0) {
             self.notes
-                .push(format!("{missing} empty cells of `{}` were left out", column.name));
+                .push(format!("{missing} empty cells of `{}` were ignored", column.name));
         }
     }
 
     fn listed(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
-        let shown = self.shown()?;
+        let columns = self.listed_columns()?;
         if let Some(sort) = self.input.sort {
             let by = match &self.input.column {
                 Some(name) => self.table.column(name)?,
@@ -145,15 +146,15 @@ impl<'a> Query<'a> {
         let limit = self.limit();
         let row = |row: usize| {
             let field = |column: &&Column| (column.name.clone(), cell_value(column, self.table.cell(row, column)));
-            shown.iter().map(field).collect()
+            columns.iter().map(field).collect()
         };
-        // One row past the limit, so that the cut is noticed.
+        // One row over the limit, so that `finish` notices that there are more.
         let rows = matched.into_iter().take(limit.saturating_add(1)).map(row).collect();
-        let columns = shown.iter().map(|column| column.name.clone()).collect();
-        Ok(self.finish(columns, rows, total))
+        let names = columns.iter().map(|column| column.name.clone()).collect();
+        Ok(self.finish(names, rows, total))
     }
 
-    fn shown(&self) -> Result<Vec<&'a Column>, CsvError> {
+    fn listed_columns(&self) -> Result<Vec<&'a Column>, CsvError> {
         match &self.input.columns {
             Some(names) if !names.is_empty() => names.iter().map(|name| self.table.column(name)).collect(),
             _ => Ok(self.table.columns.iter().collect()),
@@ -182,7 +183,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Sorting that reads each cell once.
+/// Sorting rows by a key that is computed once for each row.
 trait SortRows {
     fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value);
 }
@@ -203,7 +204,7 @@ fn cell_value(column: &Column, cell: &str) -> Value {
     }
 }
 
-/// Rows without a value come last in both orders.
+/// Compares two values. A null comes last in both orders.
 fn ordered(sort: Sort, a: &Value, b: &Value) -> Ordering {
     let order = match (a, b) {
         (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),

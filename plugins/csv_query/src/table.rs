@@ -1,4 +1,4 @@
-//! CSV text to a table.
+//! Parses CSV text into a table.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::{
 
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
-/// How many lines decide which delimiter a text uses.
+/// Number of lines that are sampled to detect the delimiter.
 const SAMPLE_LINES: usize = 10;
 
-/// A header and its rows, all of one length.
+/// The columns of the header, and the rows, which all have the length of the header.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
@@ -41,7 +41,7 @@ impl Table {
         Ok(Self { columns, rows })
     }
 
-    /// The cell of `row` in `column`; every row has every column.
+    /// Returns the cell of `row` in `column`.
     pub(crate) fn cell<'a>(&'a self, row: usize, column: &Column) -> &'a str {
         self.rows
             .get(row)
@@ -49,14 +49,14 @@ impl Table {
             .unwrap_or_default()
     }
 
-    /// The column that `name` means: exact, else in any letter case, else without spaces and punctuation.
+    /// Finds a column by its exact name, else in any letter case, else without spaces and punctuation.
     pub(crate) fn column(&self, name: &str) -> Result<&Column, CsvError> {
         let find = |same: &dyn Fn(&str) -> bool| self.columns.iter().find(|column| same(&column.name));
         let name = name.trim();
-        let (lower, plain) = (name.to_lowercase(), plain(name));
+        let (lower, plain) = (name.to_lowercase(), letters_and_digits(name));
         find(&|column| column == name)
             .or_else(|| find(&|column| column.to_lowercase() == lower))
-            .or_else(|| find(&|column| !plain.is_empty() && self::plain(column) == plain))
+            .or_else(|| find(&|column| !plain.is_empty() && letters_and_digits(column) == plain))
             .ok_or_else(|| CsvError::UnknownColumn {
                 name: name.to_owned(),
                 columns: column::list(&self.columns),
@@ -67,12 +67,12 @@ impl Table {
         self.columns.iter().filter(|column| column.style.is_some())
     }
 
-    /// The names of the numeric columns, for messages.
+    /// Returns the names of the numeric columns, for error messages.
     pub(crate) fn numeric_names(&self) -> String {
         column::list(self.numeric_columns())
     }
 
-    /// The 1-based line of the text at which `row` starts.
+    /// Returns the 1-based line of the text at which `row` starts.
     pub(crate) fn line(&self, row: usize) -> u64 {
         self.rows
             .get(row)
@@ -81,7 +81,7 @@ impl Table {
     }
 }
 
-fn plain(name: &str) -> String {
+fn letters_and_digits(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
@@ -102,7 +102,7 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
     }
 }
 
-/// The candidate that the most of the first lines have as often as the header has it; a comma if none occurs.
+/// Returns the delimiter that occurs in the most of the first lines as often as in the header; a comma if none occurs.
 fn detect(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()
@@ -156,7 +156,7 @@ fn records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRecord>
     Ok((header, rows))
 }
 
-/// Names are unique and not empty, because each row becomes an object.
+/// Returns the names of the columns, made unique and not empty, because they become the keys of an object.
 fn names(header: &StringRecord) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();

@@ -60,9 +60,9 @@ fn every_aggregate_has_its_value() {
 }
 
 #[test]
-fn empty_cells_are_left_out_and_noted() {
+fn empty_cells_are_ignored_with_a_note() {
     let output = query(json!({"aggregate": "mean", "column": "units_sold"}), SALES).unwrap();
-    assert_eq!(output["notes"], json!(["1 empty cells of `Units Sold` were left out"]));
+    assert_eq!(output["notes"], json!(["1 empty cells of `Units Sold` were ignored"]));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn filters_compare_numbers_as_numbers_and_text_in_any_case() {
 }
 
 #[test]
-fn every_filter_has_to_be_met() {
+fn every_filter_has_to_match() {
     let filter = json!([
         {"column": "region", "operator": "eq", "value": "north"},
         {"column": "product", "operator": "eq", "value": "tea"},
@@ -178,7 +178,7 @@ fn numbers_are_read_as_people_write_them() {
 }
 
 #[test]
-fn errors_name_what_there_is() {
+fn errors_name_the_alternatives() {
     fails(
         json!({"group_by": "city"}),
         SALES,
@@ -226,12 +226,12 @@ fn unknown_fields_are_refused() {
 }
 
 #[test]
-fn equal_and_empty_headers_get_names_of_their_own() {
+fn equal_and_empty_headers_get_unique_names() {
     rows(json!({}), "a,a,\n1,2,3\n", json!([{"a": 1, "a_2": 2, "column_3": 3}]));
 }
 
 #[test]
-fn a_large_table_is_cut_and_says_so() {
+fn a_large_table_is_truncated_with_a_note() {
     let csv = format!("n\n{}", "1\n".repeat(1500));
     let output = query(json!({}), &csv).unwrap();
     assert_eq!(
@@ -258,7 +258,7 @@ fn the_schema_is_flat_and_closed() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&CSV_QUERY);
 }
 
@@ -273,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn any_cell_is_a_number_or_not(cell in "\\PC{0,12}") {
+    fn a_parsed_cell_is_a_finite_number(cell in "\\PC{0,12}") {
         for style in [number::Style::Point, number::Style::Comma] {
             prop_assert!(number::parse(&cell, style).is_none_or(f64::is_finite));
         }

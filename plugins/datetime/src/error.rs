@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! The errors of the tool.
 
 use thiserror::Error;
 
@@ -7,32 +7,32 @@ use thiserror::Error;
 pub(crate) enum DateError {
     #[error("operation `{operation}` needs `{field}`: {hint}")]
     Missing {
-        /// As in the input.
+        /// The operation, as in the input.
         operation: &'static str,
-        /// The field that was left out.
+        /// The missing field.
         field: &'static str,
-        /// What to put there.
+        /// A description of the expected value.
         hint: &'static str,
     },
     #[error(
         "cannot read `{text}` in `{field}` as a date{reason}; write ISO 8601, for example `2026-11-21` or `2026-11-21T14:30:00+01:00`"
     )]
     Date {
-        /// The field it stands in.
+        /// The field that contains the date.
         field: &'static str,
-        /// As given, shortened.
+        /// The given text, shortened.
         text: String,
-        /// What is wrong with it, when it looks like a date.
+        /// The error of the parser, if the text looks like ISO 8601.
         reason: String,
     },
     #[error("unknown time zone `{name}`{near}; use a name such as `Europe/Berlin` or an offset such as `+02:00`")]
     Zone {
-        /// As given, shortened.
+        /// The given text, shortened.
         name: String,
         /// Zones with a similar name.
         near: String,
     },
-    #[error("`amount` is {0}: give a whole number and a smaller `unit` for parts")]
+    #[error("`amount` is {0}: give a whole number, if necessary of a smaller `unit`")]
     Fraction(f64),
     #[error("`format` is not a strftime pattern: {0}")]
     Format(jiff::Error),

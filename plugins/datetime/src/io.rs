@@ -1,5 +1,5 @@
-//! What goes in and what comes out. The field descriptions hold the words people use: values are also chosen without a
-//! language model, by comparing words.
+//! The input and the output of the tool. The field descriptions contain the words that people use, because tools are
+//! ranked by comparing words with the question.
 
 use art_sdk::{args, output, serde_json};
 
@@ -7,11 +7,11 @@ use art_sdk::{args, output, serde_json};
 #[args]
 #[derive(Clone, Default)]
 pub(crate) struct DatetimeInput {
-    /// What to do: `difference` how long, how many days, weeks, months, years or hours lie between two dates, from one to the other, until or since; `add` a time to a date: what date is it after, later, from, in; `subtract` it: before, earlier, ago; `convert` to another time zone; `weekday` which day of the week; `parse` reads a date and gives it in ISO 8601; `format` writes it in another form; `now` the current date and time, today.
+    /// What to do: `difference` how long, how many days, weeks, months, years or hours lie between two dates, from one to the other, until or since; `add` a time to a date: what date is it after, later, from, in; `subtract` it: before, earlier, ago; `convert` to another time zone; `weekday` which day of the week; `parse` reads a date and returns it in ISO 8601; `format` writes it in another form; `now` the current date and time, today.
     pub(crate) operation: Operation,
     /// The earlier date for `difference`: from, since, between. ISO 8601 such as `2024-02-27T14:30`, or as people write it: `27 February 2024`, `3 March`, `3 pm`, `today`, `Christmas`.
     pub(crate) start: Option<String>,
-    /// The later date for `difference`: to, until, and. Written as `start`.
+    /// The later date for `difference`: to, until, and. In the same forms as `start`.
     pub(crate) end: Option<String>,
     /// The date for every operation except `difference` and `now`. ISO 8601 such as `2026-11-21T14:30:00+01:00`, or as people write it: `21 November 2026 at 3 pm`, `March 3`, `15:00`, `now`, `tomorrow`, `next Friday`. A day without a year is the next one, a time without a day is today.
     pub(crate) date: Option<String>,
@@ -20,15 +20,15 @@ pub(crate) struct DatetimeInput {
     /// The unit of `amount`, or of the answer of `difference`.
     #[serde(default)]
     pub(crate) unit: Unit,
-    /// The time zone of dates that name none, such as `Europe/Berlin`, `New York` or `+05:30`. Left out, UTC.
+    /// The time zone of dates without one, such as `Europe/Berlin`, `New York` or `+05:30`. Defaults to UTC.
     pub(crate) from_zone: Option<String>,
     /// The time zone of the answer for `convert` and `now`, such as `Asia/Tokyo`, `London` or `-08:00`.
     pub(crate) to_zone: Option<String>,
-    /// How `format` writes the date, in the letters of strftime: `%d.%m.%Y`, `%A, %B %-d, %Y`, `%H:%M`. Left out, ISO 8601.
+    /// The strftime pattern for `format`: `%d.%m.%Y`, `%A, %B %-d, %Y`, `%H:%M`. Defaults to ISO 8601.
     pub(crate) format: Option<String>,
 }
 
-/// What to do.
+/// The operation to run.
 #[args]
 #[output]
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -67,7 +67,7 @@ pub(crate) enum Unit {
 pub(crate) struct DatetimeOutput {
     /// The answer: `998 days`, a weekday, or a date in ISO 8601.
     pub(crate) result: String,
-    /// The number of units for `difference`, with a fraction if they do not divide evenly; negative when `end` is before `start`.
+    /// The number of units for `difference`, with a fraction if they do not divide evenly; negative if `end` is before `start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<serde_json::Number>,
     /// The difference in years, months, days and so on.
@@ -85,7 +85,7 @@ pub(crate) struct DatetimeOutput {
     /// The time zone of `result`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) zone: Option<String>,
-    /// Seconds since 1970-01-01 UTC, when the point in time is known.
+    /// Seconds since 1970-01-01 UTC, if the point in time is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unix_seconds: Option<i64>,
 }

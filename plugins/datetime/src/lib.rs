@@ -9,8 +9,8 @@ mod error;
 mod io;
 mod moment;
 mod operations;
+mod phrase;
 mod words;
-mod written;
 mod zone;
 
 #[cfg(test)]
@@ -19,11 +19,11 @@ mod tests;
 use error::DateError;
 use io::{DatetimeInput, DatetimeOutput};
 
-/// Answers questions about dates and times: how many days, weeks, months, years or hours lie between two dates, what date
-/// it is some days before or after another one, which weekday (day of the week) a date falls on, what time it is in
-/// another time zone or city, and what the current date and time is now or today. Also reads and formats dates. Knows
-/// leap years, time zones and daylight saving time. Returns the answer as text in `result`, with the number, the weekday
-/// and the breakdown beside it.
+/// Answers questions about dates and times: how many days, weeks, months, years or hours lie between two dates, what
+/// date it is some days before or after another one, which weekday (day of the week) a date falls on, what time it is
+/// in another time zone or city, and what the current date and time is now or today. Also reads and formats dates.
+/// Knows leap years, time zones and daylight saving time. Returns the answer as text in `result`, and in addition the
+/// number, the weekday and the breakdown.
 #[tool(
     example(
         ask = "How many days are there between 2024-02-27 and 2026-11-21?",
@@ -301,7 +301,7 @@ fn datetime(input: DatetimeInput) -> Result<DatetimeOutput> {
     operations::run(&input, &now).map_err(ToolError::validation)
 }
 
-/// The clock of the host.
+/// Reads the clock of the host.
 fn now() -> Result<Timestamp, DateError> {
     Timestamp::try_from(SystemTime::now()).map_err(DateError::Range)
 }

@@ -1,4 +1,4 @@
-//! Dates as people write them.
+//! Parses dates, times and points in time.
 
 use jiff::{
     Timestamp, Zoned,
@@ -9,29 +9,29 @@ use jiff::{
 
 use crate::{
     error::DateError,
-    written::{Day, Written},
+    phrase::{Day, Phrase},
 };
 
-/// A date as far as it was given.
+/// A date with as much of time and zone as was given.
 #[derive(Clone, Debug)]
 pub(crate) enum Moment {
     /// A day without a time.
     Date(Date),
-    /// A day and a time that a time zone is still missing for.
+    /// A day and a time without a time zone.
     Local(DateTime),
     /// A point in time.
     Zoned(Box<Zoned>),
 }
 
-/// Longer texts are no dates.
+/// Maximum length of a date, in characters.
 const MAX_CHARS: usize = 100;
 
-/// The clock, read only by the words that need it.
+/// The clock. It is read only for texts that depend on it, such as `today`.
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
-    /// Reads `text`, which stands in `field`. `zone` is where `today` is.
-    pub(crate) fn read(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
+    /// Parses `text`, the value of `field`. `today` is the current day in `zone`.
+    pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
         let refuse = |reason| DateError::Date {
             field,
@@ -42,24 +42,24 @@ impl Moment {
             return Err(refuse(String::new()));
         }
         if text.eq_ignore_ascii_case("now") {
-            // Nobody asks for nanoseconds.
+            // Drop the fraction of the second, which is noise in an answer.
             let now = clock()?.to_zoned(zone.clone()).round(jiff::Unit::Second);
             return now.map(|now| Self::Zoned(Box::new(now))).map_err(DateError::Range);
         }
-        let error = match iso(text) {
+        let error = match parse_iso(text) {
             Ok(moment) => return Ok(moment),
             Err(error) => error,
         };
-        if let Some(moment) = unix(text).or_else(|| mail(text)) {
+        if let Some(moment) = parse_unix(text).or_else(|| parse_rfc2822(text)) {
             return Ok(moment);
         }
-        let written = Written::read(text).ok_or_else(|| refuse(reason(text, &error)))?;
-        Self::of(written, zone, clock)
+        let phrase = Phrase::parse(text).ok_or_else(|| refuse(reason(text, &error)))?;
+        Self::from_phrase(phrase, zone, clock)
     }
 
-    /// The moment that `written` means; a time alone is one of today.
-    fn of(written: Written, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
-        let date = match written.day {
+    /// Resolves a phrase; a time alone means today.
+    fn from_phrase(phrase: Phrase, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
+        let date = match phrase.day {
             Some(Day::Full(date)) => date,
             day => {
                 let now = clock()?.to_zoned(zone.clone());
@@ -67,15 +67,19 @@ impl Moment {
                     .map_err(DateError::Range)?
             }
         };
-        Ok(written
+        Ok(phrase
             .time
             .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
     }
 
-    /// The same day and time near another date, for a day that recurs, such as `25 December` or `Friday`.
-    pub(crate) fn near(&self, text: &str, date: impl Fn(Day) -> Result<Date, jiff::Error>) -> Result<Self, DateError> {
-        let written = Written::read(text).and_then(|written| written.day);
-        let Some(day) = written.filter(|day| day.recurs()) else {
+    /// Resolves a recurring day, such as `25 December` or `Friday`, with `date`. Returns other moments unchanged.
+    pub(crate) fn resolve_recurring(
+        &self,
+        text: &str,
+        date: impl Fn(Day) -> Result<Date, jiff::Error>,
+    ) -> Result<Self, DateError> {
+        let day = Phrase::parse(text).and_then(|phrase| phrase.day);
+        let Some(day) = day.filter(|day| day.recurs()) else {
             return Ok(self.clone());
         };
         let date = date(day).map_err(DateError::Range)?;
@@ -86,7 +90,7 @@ impl Moment {
         })
     }
 
-    /// The point in time that is meant, with `zone` where none is given. A day starts at midnight.
+    /// Returns the point in time, in `zone` if the moment has no zone. A day without a time starts at midnight.
     pub(crate) fn in_zone(&self, zone: &TimeZone) -> Result<Zoned, DateError> {
         let local = match self {
             Self::Date(date) => date.to_datetime(Time::midnight()),
@@ -104,7 +108,7 @@ impl Moment {
         }
     }
 
-    /// ISO 8601, as exact as the moment is.
+    /// Returns the moment in ISO 8601, with as much of time and zone as it has.
     pub(crate) fn iso(&self) -> String {
         match self {
             Self::Date(date) => date.to_string(),
@@ -114,7 +118,7 @@ impl Moment {
     }
 }
 
-fn iso(text: &str) -> Result<Moment, jiff::Error> {
+fn parse_iso(text: &str) -> Result<Moment, jiff::Error> {
     let pieces = Pieces::parse(text)?;
     if pieces.time_zone_annotation().is_some() {
         return Ok(Moment::Zoned(Box::new(text.parse()?)));
@@ -133,8 +137,9 @@ fn iso(text: &str) -> Result<Moment, jiff::Error> {
     Ok(Moment::Zoned(Box::new(text.parse::<Timestamp>()?.to_zoned(zone))))
 }
 
-/// Nine to eleven digits are seconds since 1970, twelve to fourteen milliseconds. Eight digits are a date.
-fn unix(text: &str) -> Option<Moment> {
+/// Parses a Unix timestamp: nine to eleven digits are seconds, twelve to fourteen milliseconds. Eight digits are a
+/// date.
+fn parse_unix(text: &str) -> Option<Moment> {
     let number: i64 = text
         .parse()
         .ok()
@@ -149,12 +154,12 @@ fn unix(text: &str) -> Option<Moment> {
         .map(|timestamp| Moment::Zoned(Box::new(timestamp.to_zoned(TimeZone::UTC))))
 }
 
-/// The date of a mail.
-fn mail(text: &str) -> Option<Moment> {
+/// Parses the date format of e-mails.
+fn parse_rfc2822(text: &str) -> Option<Moment> {
     rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned)))
 }
 
-/// What the parser says helps only with a text that begins like ISO 8601.
+/// Returns the error of the parser if the text starts like ISO 8601. For other texts it would not help.
 fn reason(text: &str, error: &jiff::Error) -> String {
     let like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
     if like_iso { format!(" ({error})") } else { String::new() }
@@ -166,11 +171,12 @@ mod tests {
 
     fn read(text: &str) -> String {
         let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
-        Moment::read("date", text, &TimeZone::UTC, &clock).map_or_else(|error| error.to_string(), |moment| moment.iso())
+        Moment::parse("date", text, &TimeZone::UTC, &clock)
+            .map_or_else(|error| error.to_string(), |moment| moment.iso())
     }
 
     #[test]
-    fn iso_forms_keep_what_they_say() {
+    fn iso_forms_keep_their_precision_and_offset() {
         assert_eq!(read("2024-02-27"), "2024-02-27");
         assert_eq!(read("20240227"), "2024-02-27");
         assert_eq!(read(" 2024-02-27 14:30 "), "2024-02-27T14:30:00");
@@ -180,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn other_clear_forms_are_read_too() {
+    fn other_unambiguous_forms_are_parsed() {
         let forms = [
             "27 February 2024",
             "27 Feb 2024",
@@ -207,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn unclear_and_impossible_dates_are_refused() {
+    fn ambiguous_and_impossible_dates_are_refused() {
         let expected = "cannot read `02/03/2026` in `date` as a date; write ISO 8601, for example";
         assert!(read("02/03/2026").starts_with(expected), "{}", read("02/03/2026"));
         assert!(

@@ -1,4 +1,4 @@
-//! The operations.
+//! The operations of the tool.
 
 use jiff::{Span, Zoned, civil::Date, fmt::strtime, tz::TimeZone};
 
@@ -9,10 +9,10 @@ use crate::{
     words, zone,
 };
 
-/// A pattern makes at most a few hundred characters out of each of its own.
+/// Maximum length of a pattern, in characters. Each of them expands to at most a few hundred characters.
 const MAX_FORMAT_CHARS: usize = 200;
 
-/// Answers `input`. The clock is read only when the answer depends on it.
+/// Runs the operation. Reads the clock only if the answer depends on it.
 pub(crate) fn run(input: &DatetimeInput, clock: Clock<'_>) -> Result<DatetimeOutput, DateError> {
     let call = Call {
         input,
@@ -38,7 +38,7 @@ fn optional_zone(name: Option<&str>) -> Result<Option<TimeZone>, DateError> {
 struct Call<'a> {
     input: &'a DatetimeInput,
     clock: Clock<'a>,
-    /// The zone of dates that name none.
+    /// The zone of dates without one.
     from: TimeZone,
 }
 
@@ -46,7 +46,7 @@ impl Call<'_> {
     fn moment(&self, operation: &'static str, field: &'static str, text: Option<&String>) -> Result<Moment, DateError> {
         let hint = "a date such as `2026-11-21`";
         let text = text.ok_or(DateError::Missing { operation, field, hint })?;
-        Moment::read(field, text, &self.from, self.clock)
+        Moment::parse(field, text, &self.from, self.clock)
     }
 
     fn date(&self, operation: &'static str) -> Result<Moment, DateError> {
@@ -54,8 +54,8 @@ impl Call<'_> {
     }
 
     fn difference(&self) -> Result<DatetimeOutput, DateError> {
-        let (start, end) = self.ends()?;
-        // Days and months are those of one calendar.
+        let (start, end) = self.bounds()?;
+        // Count days and months in one time zone.
         let end = end.with_time_zone(start.time_zone().clone());
         let unit = self.input.unit;
         let total = start
@@ -75,18 +75,19 @@ impl Call<'_> {
         })
     }
 
-    /// Both ends of a difference. A day that recurs is the one nearest to the other end, on its side of it.
-    fn ends(&self) -> Result<(Zoned, Zoned), DateError> {
+    /// Returns start and end of a difference. A recurring day is the last one before the end or the next one after the
+    /// start.
+    fn bounds(&self) -> Result<(Zoned, Zoned), DateError> {
         let (first, last) = (self.input.start.as_ref(), self.input.end.as_ref());
         let start = self.moment("difference", "start", first)?;
         let end = self.moment("difference", "end", last)?;
         let text = |text: Option<&String>| text.cloned().unwrap_or_default();
-        let start = start.near(&text(first), |day| day.last_until(end.date()))?;
-        let end = end.near(&text(last), |day| day.next_from(start.date()))?;
+        let start = start.resolve_recurring(&text(first), |day| day.last_until(end.date()))?;
+        let end = end.resolve_recurring(&text(last), |day| day.next_from(start.date()))?;
         Ok((start.in_zone(&self.from)?, end.in_zone(&self.from)?))
     }
 
-    /// `sign` is -1 to go back.
+    /// Adds `amount` units to `date`, or subtracts them if `sign` is -1.
     fn add(&self, operation: &'static str, sign: f64) -> Result<DatetimeOutput, DateError> {
         let date = self.date(operation)?;
         let hint = "how many units";
@@ -154,7 +155,7 @@ impl Call<'_> {
     fn now(&self) -> Result<DatetimeOutput, DateError> {
         let to = optional_zone(self.input.to_zone.as_deref())?.unwrap_or_else(|| self.from.clone());
         let now = (self.clock)()?.to_zoned(to);
-        // Nobody asks for nanoseconds.
+        // Drop the fraction of the second, which is noise in an answer.
         let now = now.round(jiff::Unit::Second).map_err(DateError::Range)?;
         Ok(in_zone(now))
     }
@@ -178,7 +179,7 @@ fn span(amount: f64, unit: Unit) -> Result<Span, DateError> {
     if amount.fract() != 0.0 {
         return Err(DateError::Fraction(amount));
     }
-    // Saturates, and is out of range then.
+    // The cast saturates, and the result is then out of range.
     let amount = amount as i64;
     let span = Span::new();
     let span = match unit {
@@ -202,7 +203,7 @@ fn in_zone(point: Zoned) -> DatetimeOutput {
     }
 }
 
-/// All that is known of `moment`.
+/// Returns the output for a date, with all details that are known of it.
 fn describe(moment: &Moment) -> DatetimeOutput {
     let date = moment.date();
     let point = if let Moment::Zoned(zoned) = moment {

@@ -42,7 +42,7 @@ fn days_are_the_default_unit() {
 }
 
 #[test]
-fn a_breakdown_reads_like_a_sentence() {
+fn a_breakdown_lists_units_from_large_to_small() {
     let breakdown = |start, end, unit| between(start, end, unit)["breakdown"].clone();
     assert_eq!(
         breakdown("2024-02-27", "2026-11-21", "days"),
@@ -77,7 +77,7 @@ fn differences_cross_time_zones_and_daylight_saving() {
 }
 
 #[test]
-fn adding_keeps_the_form_of_the_date() {
+fn adding_keeps_the_precision_of_the_date() {
     let add = |date: &str, amount: i64, unit: &str| {
         run(json!({"operation": "add", "date": date, "amount": amount, "unit": unit}))["result"].clone()
     };
@@ -101,7 +101,7 @@ fn subtracting_goes_back() {
     );
 }
 
-/// What `difference` gives on 21 November 2026.
+/// Returns the result of `difference` on 21 November 2026.
 fn days_between(start: &str, end: &str) -> String {
     let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
     let input = DatetimeInput {
@@ -114,7 +114,7 @@ fn days_between(start: &str, end: &str) -> String {
 }
 
 #[test]
-fn a_day_without_a_year_is_on_its_side_of_the_other_one() {
+fn a_day_without_a_year_is_the_nearest_before_the_end_or_after_the_start() {
     assert_eq!(days_between("today", "Christmas"), "34 days");
     assert_eq!(days_between("1 January", "today"), "324 days");
     assert_eq!(days_between("25 December", "3 March"), "68 days");
@@ -124,7 +124,7 @@ fn a_day_without_a_year_is_on_its_side_of_the_other_one() {
 }
 
 #[test]
-fn times_of_today_have_hours_between_them() {
+fn the_difference_of_two_times_is_within_today() {
     assert_eq!(between("9:15", "5:45 pm", "hours")["value"], 8.5);
 }
 
@@ -185,7 +185,7 @@ fn unknown_zones_are_refused_with_similar_names() {
 }
 
 #[test]
-fn weekdays_have_their_week() {
+fn a_weekday_has_its_week_and_day_of_the_year() {
     let output = run(json!({"operation": "weekday", "date": "2026-11-21"}));
     assert_eq!(
         output,
@@ -194,7 +194,7 @@ fn weekdays_have_their_week() {
 }
 
 #[test]
-fn parsing_gives_iso() {
+fn parsing_returns_iso() {
     assert_eq!(
         run(json!({"operation": "parse", "date": "November 21, 2026"}))["result"],
         "2026-11-21"
@@ -232,7 +232,7 @@ fn formats_follow_strftime() {
 }
 
 #[test]
-fn now_comes_from_the_clock_given() {
+fn now_comes_from_the_given_clock() {
     let clock = || Ok(Timestamp::from_millisecond(1_795_269_600_400).unwrap());
     let input = DatetimeInput {
         to_zone: Some("Tokyo".to_owned()),
@@ -250,7 +250,7 @@ fn the_real_clock_runs() {
 }
 
 #[test]
-fn the_clock_is_left_alone_when_the_answer_does_not_need_it() {
+fn the_clock_is_not_read_if_the_answer_does_not_need_it() {
     let clock = || -> Result<Timestamp, DateError> { panic!("the clock was read") };
     let input = DatetimeInput {
         operation: io::Operation::Weekday,
@@ -261,7 +261,7 @@ fn the_clock_is_left_alone_when_the_answer_does_not_need_it() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&DATETIME);
     let properties = &DATETIME.input_schema()["properties"];
     assert_eq!(properties["unit"]["default"], "days");

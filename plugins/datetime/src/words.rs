@@ -1,11 +1,11 @@
-//! Spans of time in words.
+//! Formats spans of time in words.
 
 use art_sdk::serde_json::Number;
 use jiff::Span;
 
 use crate::io::Unit;
 
-/// Every whole number up to here is exact in an `f64`.
+/// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Unit {
@@ -34,7 +34,7 @@ impl Unit {
     }
 }
 
-/// `2 years, 8 months, 25 days`; `minus` in front of a negative span.
+/// Formats a span as `2 years, 8 months, 25 days`, with `minus` before a negative one.
 pub(crate) fn breakdown(span: &Span) -> String {
     let size = span.abs();
     let parts = [
@@ -67,7 +67,7 @@ fn counted(count: i64, unit: &str) -> String {
     }
 }
 
-/// `998 days`, `1 day`, `142.571428571429 weeks`
+/// Formats an amount as `998 days`, `1 day` or `142.571428571429 weeks`.
 pub(crate) fn amount(value: &Number, unit: Unit) -> String {
     let name = unit.name();
     if value.as_i64().is_some_and(|value| value.abs() == 1) {
@@ -76,7 +76,7 @@ pub(crate) fn amount(value: &Number, unit: Unit) -> String {
     format!("{value} {name}")
 }
 
-/// Fifteen significant digits, and no decimal point when it is whole.
+/// Returns the value as a JSON number, rounded to fifteen significant digits; a whole number has no decimal point.
 pub(crate) fn number(value: f64) -> Option<Number> {
     let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {

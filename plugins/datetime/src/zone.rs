@@ -1,10 +1,10 @@
-//! Names of time zones.
+//! Finds time zones by name.
 
 use jiff::tz::{self, Offset, TimeZone};
 
 use crate::error::DateError;
 
-/// Abbreviations that mean one place to nearly everybody. `CST` and `IST` do not.
+/// Abbreviations that are unambiguous in practice. `CST` and `IST` are not.
 const ABBREVIATIONS: [(&str, &str); 18] = [
     ("et", "America/New_York"),
     ("est", "America/New_York"),
@@ -26,7 +26,7 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("aedt", "Australia/Sydney"),
 ];
 
-/// Large cities that give no zone its name.
+/// Large cities after which no zone is named.
 const CITIES: [(&str, &str); 20] = [
     ("san_francisco", "America/Los_Angeles"),
     ("seattle", "America/Los_Angeles"),
@@ -50,10 +50,10 @@ const CITIES: [(&str, &str); 20] = [
     ("hanoi", "Asia/Bangkok"),
 ];
 
-/// How many similar names a message lists.
-const MAX_NEAR: usize = 5;
+/// Maximum number of similar names in an error message.
+const MAX_SIMILAR: usize = 5;
 
-/// Reads `Europe/Berlin`, `Berlin`, `Mumbai`, `UTC`, `PST`, `+05:30` or `UTC-3`.
+/// Finds the zone for `Europe/Berlin`, `Berlin`, `Mumbai`, `UTC`, `PST`, `+05:30` or `UTC-3`.
 pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     let name = name.trim();
     let key = name.to_lowercase().replace(' ', "_");
@@ -73,11 +73,11 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
         .and_then(|name| TimeZone::get(&name).ok());
     found.ok_or_else(|| DateError::Zone {
         name: name.chars().take(60).collect(),
-        near: near(&key),
+        near: similar(&key),
     })
 }
 
-/// The name to show for `zone`.
+/// Returns the name to show for `zone`.
 pub(crate) fn name(zone: &TimeZone, offset: Offset) -> String {
     zone.iana_name().map_or_else(|| offset.to_string(), str::to_owned)
 }
@@ -86,7 +86,7 @@ fn names() -> impl Iterator<Item = String> {
     tz::db().available().map(|name| name.to_string())
 }
 
-/// The whole name, or its last part: a city.
+/// Finds a zone by its whole name, else by its last part, which is a city.
 fn by_name(key: &str) -> Option<String> {
     names()
         .find(|name| name.eq_ignore_ascii_case(key))
@@ -97,7 +97,7 @@ fn city(name: &str) -> String {
     name.rsplit('/').next().unwrap_or_default().to_lowercase()
 }
 
-/// `+2`, `-0330`, `utc+05:30`
+/// Parses an offset such as `+2`, `-0330` or `utc+05:30`.
 fn offset(key: &str) -> Option<Offset> {
     let key = key
         .strip_prefix("utc")
@@ -125,19 +125,19 @@ fn offset(key: &str) -> Option<Offset> {
         .filter(|_| valid)
 }
 
-fn near(key: &str) -> String {
+fn similar(key: &str) -> String {
     let stem: String = key.rsplit('/').next().unwrap_or_default().chars().take(4).collect();
     if stem.chars().count() < 3 {
         return String::new();
     }
-    let similar: Vec<String> = names()
+    let names: Vec<String> = names()
         .filter(|name| city(name).contains(&stem))
-        .take(MAX_NEAR)
+        .take(MAX_SIMILAR)
         .map(|name| format!("`{name}`"))
         .collect();
-    if similar.is_empty() {
+    if names.is_empty() {
         String::new()
     } else {
-        format!(", did you mean {}", similar.join(", "))
+        format!(", did you mean {}", names.join(", "))
     }
 }

@@ -1,4 +1,4 @@
-//! The comparison.
+//! Compares two texts.
 
 use similar::{ChangeTag, TextDiff};
 use thiserror::Error;
@@ -10,21 +10,21 @@ use crate::io::{DiffTextInput, DiffTextOutput, Mode};
 pub(crate) enum CompareError {
     #[error("`{field}` has more than {limit} {unit}: {advice}")]
     TooLong {
-        /// Which text.
+        /// `before` or `after`.
         field: &'static str,
-        /// How many parts are allowed.
+        /// Maximum number of parts.
         limit: usize,
-        /// What the parts are.
+        /// `lines`, `words` or `characters`.
         unit: &'static str,
-        /// What to do instead.
+        /// The alternative to suggest.
         advice: &'static str,
     },
     #[error("`context` is {0}: give a number from 0 to 100")]
     Context(u32),
 }
 
-/// How many parts each text may have: the time grows faster than their number.
-const LIMIT: usize = 10_000;
+/// Maximum number of parts of each text. The time grows faster than their number.
+const MAX_PARTS: usize = 10_000;
 
 /// Compares the texts of `input`.
 pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareError> {
@@ -48,7 +48,7 @@ pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareEr
 }
 
 fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), CompareError> {
-    let limit = LIMIT;
+    let limit = MAX_PARTS;
     let (count, unit, advice) = match mode {
         Mode::Lines => (text.lines().take(limit + 1).count(), "lines", "compare parts of it"),
         Mode::Words => (words(text, limit), "words", "compare `lines`, or parts of it"),
@@ -70,7 +70,7 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     }
 }
 
-/// Single marks and signs are words to the comparison, so a long run of anything else than letters counts as many.
+/// Counts words as the comparison does: each punctuation mark or symbol is a word too.
 fn words(text: &str, limit: usize) -> usize {
     let signs = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace());
     text.split_whitespace()
@@ -87,7 +87,7 @@ fn unified(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
         .to_string()
 }
 
-/// The whole text, with what was removed and added in brackets.
+/// Returns the whole text with the removed and the added parts in brackets.
 fn marked(diff: &TextDiff<'_, '_, str>) -> String {
     let mut text = String::new();
     let mut open = ChangeTag::Equal;

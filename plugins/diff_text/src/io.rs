@@ -1,4 +1,4 @@
-//! What goes in and what comes out.
+//! The input and the output of the tool.
 
 use art_sdk::{args, output};
 
@@ -13,7 +13,7 @@ pub(crate) struct DiffTextInput {
     #[serde(default = "three")]
     #[schemars(range(max = 100))]
     pub(crate) context: u32,
-    /// What is compared: `lines` for files, code and lists, `words` for sentences and drafts, `chars` for single words, codes and spelling.
+    /// The parts to compare: `lines` for files, code and lists, `words` for sentences and drafts, `chars` for single words, codes and spelling.
     #[serde(default)]
     pub(crate) mode: Mode,
 }
@@ -43,9 +43,9 @@ pub(crate) struct DiffTextOutput {
     pub(crate) identical: bool,
     /// How many lines, words or characters only the new text has. White space between words counts as a word.
     pub(crate) inserted: usize,
-    /// How many only the old text has.
+    /// How many lines, words or characters only the old text has.
     pub(crate) deleted: usize,
-    /// How many both have.
+    /// How many lines, words or characters both texts have.
     pub(crate) equal: usize,
     /// How similar the texts are: 1 when equal, 0 when they have nothing in common.
     pub(crate) ratio: f64,

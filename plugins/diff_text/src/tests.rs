@@ -8,7 +8,7 @@ fn diff(before: &str, after: &str, mode: &str) -> Value {
 }
 
 #[test]
-fn lines_make_a_unified_diff() {
+fn lines_are_compared_as_a_unified_diff() {
     let output = diff("a\nb\nc\nd\n", "a\nc\nd\ne\n", "lines");
     assert_eq!(
         output["diff"],
@@ -19,7 +19,7 @@ fn lines_make_a_unified_diff() {
 }
 
 #[test]
-fn context_limits_what_is_shown_around_a_change() {
+fn context_sets_the_number_of_lines_around_a_change() {
     let input = json!({"before": "1\n2\n3\n4\n5\n", "after": "1\n2\nx\n4\n5\n", "context": 0});
     assert_eq!(
         testing::output(&DIFF_TEXT, input)["diff"],
@@ -79,7 +79,7 @@ fn long_texts_are_refused_with_advice() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&DIFF_TEXT);
     let properties = &DIFF_TEXT.input_schema()["properties"];
     assert_eq!(

@@ -1,14 +1,14 @@
-//! Values of `serde_json` to those of the filter engine, and back.
+//! Converts between the values of `serde_json` and those of the filter engine.
 
 use art_sdk::serde_json::{Map, Number, Value};
 use jaq_json::{Num, Val};
 
 use crate::error::QueryError;
 
-/// As deep as JSON text may be; a filter can build deeper values out of flat ones.
+/// Maximum nesting of a result, the same as for JSON text. A filter can build deeper values from flat ones.
 const MAX_DEPTH: usize = 128;
 
-/// The depth of `value` is bounded by whoever parsed it.
+/// Converts to a value of the engine. Recursive: the parser has bounded the depth of `value`.
 pub(crate) fn to_val(value: &Value) -> Val {
     match value {
         Value::Null => Val::Null,
@@ -25,7 +25,7 @@ pub(crate) fn to_val(value: &Value) -> Val {
     }
 }
 
-/// A decimal literal goes through a float, so whole numbers take their own way.
+/// Converts a number. Whole numbers are converted exactly, without a float.
 fn to_num(number: &Number) -> Num {
     match (number.as_i64(), number.as_u64()) {
         (Some(whole), _) => Num::from_integral(whole),
@@ -36,12 +36,12 @@ fn to_num(number: &Number) -> Num {
     }
 }
 
-/// `NaN` and infinity become null, as JSON has neither.
+/// Converts to JSON. `NaN` and infinity become null, since JSON has neither.
 pub(crate) fn to_json(value: &Val) -> Result<Value, QueryError> {
-    within(value, 0)
+    to_json_at(value, 0)
 }
 
-fn within(value: &Val, depth: usize) -> Result<Value, QueryError> {
+fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
     if depth > MAX_DEPTH {
         return Err(QueryError::Output("it is nested more than 128 levels deep"));
     }
@@ -53,13 +53,13 @@ fn within(value: &Val, depth: usize) -> Result<Value, QueryError> {
         Val::Arr(items) => Value::Array(
             items
                 .iter()
-                .map(|item| within(item, depth + 1))
+                .map(|item| to_json_at(item, depth + 1))
                 .collect::<Result<_, _>>()?,
         ),
         Val::Obj(fields) => {
             let mut object = Map::new();
             for (key, value) in fields.iter() {
-                object.insert(self::key(key)?, within(value, depth + 1)?);
+                object.insert(self::key(key)?, to_json_at(value, depth + 1)?);
             }
             Value::Object(object)
         }
@@ -69,11 +69,11 @@ fn within(value: &Val, depth: usize) -> Result<Value, QueryError> {
 fn key(key: &Val) -> Result<String, QueryError> {
     match key {
         Val::TStr(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
-        _ => Err(QueryError::Output("a key of an object is not text; use `tostring`")),
+        _ => Err(QueryError::Output("a key of an object is not a string; use `tostring`")),
     }
 }
 
-/// A whole number stays whole: `7.0` is written `7`, as jq does.
+/// Converts a number. A whole float becomes an integer, as in jq: `7.0` becomes `7`.
 fn number(number: &Num) -> Option<Number> {
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
     let text = number.to_string();

@@ -15,14 +15,14 @@ use crate::{
     natives::{self, MISSING_DEFS},
 };
 
-/// More values than a reader takes in are not returned.
+/// Maximum number of returned values.
 const MAX_RESULTS: usize = 1000;
-/// Longer filters are refused: the parser's stack grows with them.
+/// Maximum length of a filter, in characters, because the stack of the parser grows with it.
 const MAX_QUERY_CHARS: usize = 4096;
-/// The same for brackets.
+/// Maximum nesting of brackets in a filter, because the stack of the parser grows with it.
 const MAX_QUERY_DEPTH: usize = 64;
 
-/// The only data of a filter is its input.
+/// The data that a filter can access in addition to its input: none.
 pub(crate) type Data = data::JustLut<Val>;
 
 /// Runs `query` on every value in `json`.
@@ -54,7 +54,7 @@ fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
     }
 }
 
-/// Text is read as JSON, everything else is taken as it is.
+/// Parses text as JSON, possibly with several values. Returns any other value unchanged.
 fn inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
     let Value::String(text) = json else {
         return Ok(vec![json.clone()]);
@@ -125,7 +125,7 @@ fn load_error(query: &str, errors: &load::Errors<&str, ()>) -> QueryError {
     }
 }
 
-/// `Expect::as_str` panics on delimiters it does not know.
+/// Describes the expected token. Handles delimiters itself, because `Expect::as_str` panics on unknown ones.
 fn lex_expected(expected: &load::lex::Expect<&str>) -> String {
     match expected {
         load::lex::Expect::Delim(open) => {
@@ -146,22 +146,22 @@ fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError 
     let Some((name, undefined)) = first else {
         return located(query, "", "an undefined name".to_owned());
     };
-    let what = match undefined {
+    let reason = match undefined {
         compile::Undefined::Filter(arity) => format!("no filter `{name}` with {arity} arguments"),
         other => format!("no {} `{name}`", other.as_str()),
     };
-    located(query, name, what)
+    located(query, name, reason)
 }
 
-/// `found` is a part of `query`, so its distance from the start is where it stands.
-fn located(query: &str, found: &str, what: String) -> QueryError {
+/// Returns the error at the position of `found`, a slice of `query`: its address minus that of `query` is its offset.
+fn located(query: &str, found: &str, reason: String) -> QueryError {
     let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
     let before = offset
         .and_then(|offset| query.get(..offset))
         .filter(|_| !found.is_empty())
         .unwrap_or(query);
     QueryError::Compile {
-        what,
+        reason,
         at: before.chars().count() + 1,
         found: found.chars().take(20).collect(),
     }

@@ -1,4 +1,4 @@
-//! Why a query has no answer.
+//! The errors of a query.
 
 use art_sdk::serde_json;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 /// A query that cannot be answered.
 #[derive(Debug, Error)]
 pub(crate) enum QueryError {
-    #[error("give either `query`, a jq filter, or `field`, the name of a field, with or without `combine`")]
+    #[error("give either `query`, a jq filter, or `field`, the name of a field, optionally with `combine`")]
     Which,
     #[error("`json` is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
     Json(#[from] serde_json::Error),
@@ -16,25 +16,25 @@ pub(crate) enum QueryError {
     TooLong(usize, usize),
     #[error("`query` is nested more than {0} levels deep")]
     TooDeep(usize),
-    #[error("`query` is not a jq filter: {what} at character {at}{}", near(.found))]
+    #[error("`query` is not a jq filter: {reason} at character {at}{}", near(.found))]
     Compile {
-        /// What was expected or is missing.
-        what: String,
+        /// The expected token, or the missing name.
+        reason: String,
         /// 1-based character of the query.
         at: usize,
-        /// The text from there on, shortened.
+        /// The text from this character on, shortened.
         found: String,
     },
     #[error("`import` and `include` are not available: write the definitions into the query")]
     Import,
     #[error("the filter failed after {after} results: {message}")]
     Run {
-        /// What jq says.
+        /// The message of jq.
         message: String,
-        /// How many values had come out.
+        /// Number of values before the error.
         after: usize,
     },
-    #[error("a result cannot be written as JSON: {0}")]
+    #[error("a result cannot be converted to JSON: {0}")]
     Output(&'static str),
 }
 

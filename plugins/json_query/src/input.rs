@@ -1,4 +1,4 @@
-//! What goes in and what comes out.
+//! The input and the output of the tool.
 
 use art_sdk::{args, output, schemars, serde_json};
 
@@ -7,18 +7,18 @@ use crate::error::QueryError;
 /// JSON and a question about it.
 #[args]
 pub(crate) struct JsonQueryInput {
-    /// The data: any JSON value, or text that holds JSON. Text with several values, such as JSON Lines, is queried value by value.
+    /// The data: any JSON value, or text that contains JSON. Text with several values, such as JSON Lines, is queried value by value.
     #[schemars(transform = any_type)]
     pub(crate) json: serde_json::Value,
     /// The jq filter to run, for example `.items[] | select(.price > 10) | .name`, `length` or `group_by(.city)`.
     pub(crate) query: Option<String>,
-    /// Instead of a filter: the name of a field, whose values are collected wherever it is in the data.
+    /// The name of a field, instead of a filter: its values are collected wherever they are in the data.
     pub(crate) field: Option<String>,
-    /// What to make of the values of `field`. Left out, they are listed.
+    /// How to combine the values of `field` into one. If omitted, they are listed.
     pub(crate) combine: Option<Combine>,
 }
 
-/// How several values become one.
+/// How several values are combined into one.
 #[args]
 #[output]
 #[derive(Clone, Copy)]
@@ -32,18 +32,18 @@ pub(crate) enum Combine {
 }
 
 impl JsonQueryInput {
-    /// The filter to run: the one that was given, or the one that collects a field.
+    /// Returns the filter to run: the given one, or one that collects the values of the field.
     pub(crate) fn filter(&self) -> Result<String, QueryError> {
         match (&self.query, &self.field) {
             (Some(query), None) if self.combine.is_none() => Ok(query.clone()),
-            (None, Some(field)) => Ok(collecting(field, self.combine)),
+            (None, Some(field)) => Ok(field_filter(field, self.combine)),
             _ => Err(QueryError::Which),
         }
     }
 }
 
-fn collecting(field: &str, combine: Option<Combine>) -> String {
-    // The text of a JSON string is that of a jq string but for `\(`, which JSON does not have.
+fn field_filter(field: &str, combine: Option<Combine>) -> String {
+    // A JSON string is a valid jq string: JSON has no `\(`, the only sequence that jq treats differently.
     let field = serde_json::Value::from(field).to_string();
     let values = format!("[.. | objects | select(has({field})) | .[{field}]]");
     let then = match combine {
@@ -57,19 +57,19 @@ fn collecting(field: &str, combine: Option<Combine>) -> String {
     format!("{values} | {then}")
 }
 
-/// All types by name: some readers of a schema take a missing `type` for a string.
+/// Lists all types by name, because some models treat a missing `type` as a string.
 fn any_type(schema: &mut schemars::Schema) {
     let types = ["object", "array", "string", "number", "boolean", "null"];
     schema.insert("type".to_owned(), serde_json::json!(types));
 }
 
-/// What the filter gave.
+/// The results of the filter.
 #[output]
 pub(crate) struct JsonQueryOutput {
-    /// The values that the filter gave, in order.
+    /// The values that the filter returned, in order.
     pub(crate) results: Vec<serde_json::Value>,
     /// How many values are in `results`.
     pub(crate) count: usize,
-    /// Whether the filter would have given more: at most 1000 values are returned.
+    /// Whether there were more values: at most 1000 are returned.
     pub(crate) truncated: bool,
 }

@@ -16,7 +16,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
 /// Queries JSON with a jq filter: picks fields, selects and filters the items of an array or object, counts, sums,
 /// groups, sorts, renames and reshapes them. Use it to extract, look up, find or compute something in JSON data, an API
 /// response, a list of objects or nested records when a jq expression can say it, for example `.users[].name`. Returns
-/// every value that the filter gives in `results`, and their `count`.
+/// every value that the filter produces in `results`, and their `count`.
 #[tool(
     example(
         ask = "Run the jq filter `.users[] | select(.age >= 18) | .name` on this JSON",

@@ -1,7 +1,7 @@
-//! The filters of jq that the base library leaves out: numbers, formats and regular expressions.
+//! The filters of jq that the base library does not have: numbers, formats and regular expressions.
 //!
-//! `jaq-std` has them as well, but only together with time zones, the environment and the log, for which a component
-//! would import clocks and a file system. Nothing in here sees more than its arguments.
+//! `jaq-std` has them too, but only together with time zones, the environment and the log, for which a component would
+//! import clocks and a file system. The filters of this module access nothing but their arguments.
 
 mod format;
 mod regexp;
@@ -18,7 +18,7 @@ use crate::engine::Data;
 
 type Error = jaq_core::Error<Val>;
 
-/// Definitions that are made of filters which do not exist here.
+/// Definitions of the library that use filters which do not exist here.
 pub(crate) const MISSING_DEFS: [&str; 13] = [
     "debug",
     "drem",
@@ -35,26 +35,26 @@ pub(crate) const MISSING_DEFS: [&str; 13] = [
     "todate",
 ];
 
-/// Formats that the library leaves to its command line. Numbers stay as they are, text is quoted.
+/// Formats that only the command line of the library has. They quote strings, and write numbers as they are.
 const DEFS: &str = r#"
 def @csv: map(if . == null then "" elif type == "string" then "\"\(gsub("\""; "\"\""))\"" else tostring end) | join(",");
 def @tsv: map(if . == null then "" else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") end)
   | join("\t");
 "#;
 
-/// The definitions of this module.
+/// Returns the definitions of this module.
 pub(crate) fn defs() -> Vec<Def<&'static str>> {
     load::parse(DEFS, |parser| parser.defs()).unwrap_or_default()
 }
 
-/// A filter of a number without arguments.
+/// Defines a filter on a number, without arguments.
 macro_rules! of_number {
     ($name:literal, $function:expr) => {
         run(($name, v(0), |cv| bome(number(&cv.1).map(|x| Val::from($function(x))))))
     };
 }
 
-/// A filter of two numbers, which are its arguments.
+/// Defines a filter with two numbers as its arguments.
 macro_rules! of_two {
     ($name:literal, $function:expr) => {
         run(($name, v(2), |cv| {
@@ -64,14 +64,14 @@ macro_rules! of_two {
     };
 }
 
-/// A filter of a text without arguments.
+/// Defines a filter on a string, without arguments.
 macro_rules! of_text {
     ($name:literal, $function:expr) => {
         run(($name, v(0), |cv| bome(text(&cv.1).and_then($function).map(Val::from))))
     };
 }
 
-/// A filter of a text whose arguments are a regular expression and its flags.
+/// Defines a filter on a string whose arguments are a regular expression and its flags.
 macro_rules! of_match {
     ($name:literal, $function:expr) => {
         run(($name, v(2), |cv| {
@@ -83,7 +83,7 @@ macro_rules! of_match {
     };
 }
 
-/// Every filter of this module.
+/// Returns every filter of this module.
 pub(crate) fn funs() -> impl Iterator<Item = Fun<Data>> {
     numbers().into_iter().chain(texts())
 }
@@ -146,11 +146,11 @@ fn text(value: &Val) -> Result<String, Error> {
     }
 }
 
-/// Arguments come off a stack, the last one first.
+/// Returns the two arguments, which are popped from a stack in reverse order.
 fn arguments(mut cv: Cv<'_, Data>) -> [Val; 2] {
     let last = cv.0.pop_var();
     [cv.0.pop_var(), last]
 }
 
-/// What a filter of a regular expression gives.
-type Found = ValR;
+/// The result of a filter with a regular expression.
+type SearchResult = ValR;

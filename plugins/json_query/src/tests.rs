@@ -45,7 +45,7 @@ fn a_field_is_collected_wherever_it_is() {
 }
 
 #[test]
-fn the_values_of_a_field_become_one() {
+fn the_values_of_a_field_are_combined() {
     let combined = ["count", "sum", "mean", "min", "max"].map(|combine| of_field("price", json!(combine))[0].as_f64());
     assert_eq!(combined, [3.0, 9.0, 3.0, 1.5, 4.5].map(Some));
     assert_eq!(of_field("cost", json!("mean")), json!([null]));
@@ -161,7 +161,7 @@ fn numbers_keep_their_value() {
 }
 
 #[test]
-fn too_many_results_are_cut_and_said_so() {
+fn too_many_results_are_truncated() {
     let output = testing::output(&JSON_QUERY, json!({"json": null, "query": "repeat(1)"}));
     assert_eq!((&output["count"], &output["truncated"]), (&json!(1000), &json!(true)));
     let exact = testing::output(&JSON_QUERY, json!({"json": null, "query": "range(1000)"}));
@@ -169,7 +169,7 @@ fn too_many_results_are_cut_and_said_so() {
 }
 
 #[test]
-fn compile_errors_say_where() {
+fn compile_errors_have_a_position() {
     fails(
         json!(1),
         ".a | nosuch(1)",
@@ -187,7 +187,7 @@ fn compile_errors_say_where() {
 }
 
 #[test]
-fn nothing_outside_of_the_input_is_seen() {
+fn a_filter_can_access_only_its_input() {
     [
         "env",
         "$ENV.PATH",
@@ -221,7 +221,7 @@ fn failures_of_the_filter_are_reported() {
 }
 
 #[test]
-fn sizes_are_bounded() {
+fn query_and_results_are_bounded() {
     fails(json!(1), &"(".repeat(65), "nested more than 64 levels");
     fails(json!(1), &"1,".repeat(3000), "at most 4096");
     fails(
@@ -233,12 +233,12 @@ fn sizes_are_bounded() {
 }
 
 #[test]
-fn keys_that_are_no_text_are_refused() {
-    fails(json!(1), "{(.): 1}", "cannot be written as JSON");
+fn keys_that_are_not_strings_are_refused() {
+    fails(json!(1), "{(.): 1}", "cannot be converted to JSON");
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&JSON_QUERY);
     assert_eq!(JSON_QUERY.input_schema()["required"], json!(["json"]));
 }

@@ -1,21 +1,21 @@
-//! Why nothing was searched.
+//! The errors of a search.
 
 use thiserror::Error;
 
-/// A search that cannot be made.
+/// A search that cannot be run.
 #[derive(Debug, Error)]
 pub(crate) enum ExtractError {
     #[error("`pattern` is empty: give a regular expression such as `\\d+`")]
     Empty,
     #[error("`pattern` has {0} characters, at most {1} are allowed")]
     TooLong(usize, usize),
-    #[error("`pattern` is not a regular expression: {what} at character {at}, near `{near}`")]
+    #[error("`pattern` is not a regular expression: {reason} at character {at}, near `{near}`")]
     Syntax {
-        /// What is wrong.
-        what: String,
+        /// The error of the parser.
+        reason: String,
         /// 1-based character of the pattern.
         at: usize,
-        /// The pattern from there on, shortened.
+        /// The pattern from this character on, shortened.
         near: String,
     },
     #[error("`pattern` is too large when compiled: use smaller repetitions")]
@@ -24,9 +24,9 @@ pub(crate) enum ExtractError {
     Limit(u32),
     #[error("`pattern` has no group `{group}`; its groups are {known}")]
     UnknownGroup {
-        /// As asked for.
+        /// The requested group.
         group: String,
-        /// Numbers, with names.
+        /// The numbers of the existing groups, with their names.
         known: String,
     },
 }

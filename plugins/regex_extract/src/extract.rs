@@ -1,4 +1,4 @@
-//! The search.
+//! Runs a search.
 
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -7,14 +7,14 @@ use crate::{
     io::{Capture, Group, Match, RegexExtractInput, RegexExtractOutput},
 };
 
-/// Longer patterns are refused.
+/// Maximum length of a pattern, in characters.
 const MAX_PATTERN_CHARS: usize = 1000;
-/// Nested groups cost stack while the pattern is parsed.
+/// Maximum nesting of groups, because the stack of the parser grows with it.
 const MAX_NESTING: u32 = 50;
-/// Bytes of a compiled pattern: `\w{1000}` would take several megabytes.
-const MAX_COMPILED: usize = 2 * 1024 * 1024;
+/// Maximum size of a compiled pattern, in bytes. That of `\w{1000}` would be several megabytes.
+const MAX_COMPILED_BYTES: usize = 2 * 1024 * 1024;
 
-/// Finds what `input` asks for.
+/// Finds the matches of the pattern.
 pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, ExtractError> {
     if !(1..=1000).contains(&input.limit) {
         return Err(ExtractError::Limit(input.limit));
@@ -41,7 +41,7 @@ pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, E
         output
             .values
             .extend(captures.get(group).map(|found| found.as_str().to_owned()));
-        output.matches.extend(read(&regex, &captures, &mut offsets));
+        output.matches.extend(to_match(&regex, &captures, &mut offsets));
     }
     output.count = output.matches.len();
     Ok(output)
@@ -60,7 +60,7 @@ fn compile(input: &RegexExtractInput) -> Result<Regex, ExtractError> {
         .case_insensitive(input.case_insensitive)
         .multi_line(input.multi_line)
         .nest_limit(MAX_NESTING)
-        .size_limit(MAX_COMPILED)
+        .size_limit(MAX_COMPILED_BYTES)
         .build();
     built.map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => ExtractError::TooLarge,
@@ -68,13 +68,13 @@ fn compile(input: &RegexExtractInput) -> Result<Regex, ExtractError> {
     })
 }
 
-/// Parses once more, because only the parser tells where the pattern is wrong.
+/// Parses the pattern again with `regex-syntax`, because only that parser reports the position of the error.
 fn syntax(pattern: &str, error: &regex::Error) -> ExtractError {
     let parsed = regex_syntax::ParserBuilder::new()
         .nest_limit(MAX_NESTING)
         .build()
         .parse(pattern);
-    let (what, start) = match parsed {
+    let (reason, start) = match parsed {
         Err(regex_syntax::Error::Parse(error)) => (error.kind().to_string(), error.span().start.offset),
         Err(regex_syntax::Error::Translate(error)) => (error.kind().to_string(), error.span().start.offset),
         _ => (error.to_string(), 0),
@@ -82,7 +82,7 @@ fn syntax(pattern: &str, error: &regex::Error) -> ExtractError {
     let before = pattern.get(..start).unwrap_or_default();
     let near = pattern.get(start..).unwrap_or_default().chars().take(20).collect();
     ExtractError::Syntax {
-        what,
+        reason,
         at: before.chars().count() + 1,
         near,
     }
@@ -91,7 +91,7 @@ fn syntax(pattern: &str, error: &regex::Error) -> ExtractError {
 fn group_index(regex: &Regex, group: &Group) -> Result<usize, ExtractError> {
     let found = match group {
         Group::Index(index) => (*index < regex.captures_len()).then_some(*index),
-        // Numbers arrive as text too.
+        // Models sometimes send a number as text.
         Group::Name(name) => regex
             .capture_names()
             .position(|known| known == Some(name))
@@ -119,7 +119,7 @@ fn known_groups(regex: &Regex) -> String {
     groups.join(", ")
 }
 
-fn read(regex: &Regex, captures: &Captures<'_>, offsets: &mut Offsets<'_>) -> Option<Match> {
+fn to_match(regex: &Regex, captures: &Captures<'_>, offsets: &mut Offsets<'_>) -> Option<Match> {
     let whole = captures.get(0)?;
     let start = offsets.at(whole.start());
     let groups = captures.iter().zip(regex.capture_names()).enumerate().skip(1);
@@ -144,7 +144,7 @@ fn read(regex: &Regex, captures: &Captures<'_>, offsets: &mut Offsets<'_>) -> Op
     })
 }
 
-/// Turns byte offsets that only grow into character offsets, in one pass over the text.
+/// Converts increasing byte offsets to character offsets, in one pass over the text.
 struct Offsets<'a> {
     text: &'a str,
     byte: usize,

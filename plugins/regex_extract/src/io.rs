@@ -1,24 +1,24 @@
-//! What goes in and what comes out.
+//! The input and the output of the tool.
 
 use art_sdk::{args, output, schemars, serde_json};
 
-/// A text and what to find in it.
+/// A text and the pattern to find in it.
 #[args]
 pub(crate) struct RegexExtractInput {
     /// The text to search.
     pub(crate) text: String,
     /// The regular expression in the syntax of Rust's `regex`: as in Perl, but without look-around and back-references. For example `\d+` or `(?<user>\w+)@(?<host>[\w.]+)`.
     pub(crate) pattern: String,
-    /// The capture group whose text goes into `values`: its name or its number. Left out, the whole match.
+    /// The capture group whose text goes into `values`: its name or its number. Defaults to the whole match.
     pub(crate) group: Option<Group>,
-    /// How many matches to return at most, 1 to 1000.
+    /// The maximum number of matches to return, 1 to 1000.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: u32,
-    /// Whether upper and lower case are the same.
+    /// Whether to ignore the difference between upper and lower case.
     #[serde(default)]
     pub(crate) case_insensitive: bool,
-    /// Whether `^` and `$` match at the start and end of every line instead of only those of the text.
+    /// Whether `^` and `$` match at the start and end of every line, not only of the whole text.
     #[serde(default)]
     pub(crate) multi_line: bool,
 }
@@ -32,22 +32,22 @@ fn hundred() -> u32 {
 #[serde(untagged)]
 #[schemars(transform = name_or_number)]
 pub(crate) enum Group {
-    /// Its number; 0 is the whole match.
+    /// The number of the group; 0 is the whole match.
     Index(usize),
-    /// Its name.
+    /// The name of the group.
     Name(String),
 }
 
-/// One `type` list reads more easily than two alternatives.
+/// Replaces two alternatives by one `type` list, which is easier to read.
 fn name_or_number(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "integer"]));
 }
 
-/// What was found.
+/// The matches.
 #[output]
 pub(crate) struct RegexExtractOutput {
-    /// The matched texts in order, or the texts of `group`; a match in which the group took no part is left out.
+    /// The matched texts in order, or the texts of `group`; a match without this group is omitted.
     pub(crate) values: Vec<String>,
     /// How many matches are in `matches`.
     pub(crate) count: usize,
@@ -62,26 +62,26 @@ pub(crate) struct RegexExtractOutput {
 pub(crate) struct Match {
     /// The matched text.
     pub(crate) text: String,
-    /// How many characters of the text come before the match.
+    /// The number of characters before the match.
     pub(crate) start: usize,
-    /// The same for its end.
+    /// The number of characters before the end of the match.
     pub(crate) end: usize,
-    /// The capture groups that took part.
+    /// The capture groups that matched.
     pub(crate) groups: Vec<Capture>,
 }
 
-/// What a capture group matched.
+/// The match of a capture group.
 #[output]
 pub(crate) struct Capture {
     /// The number of the group, from 1.
     pub(crate) index: usize,
-    /// Its name, if it has one.
+    /// The name of the group, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// The text it matched.
+    /// The text that the group matched.
     pub(crate) text: String,
-    /// How many characters of the text come before it.
+    /// The number of characters before this text.
     pub(crate) start: usize,
-    /// The same for its end.
+    /// The number of characters before the end of this text.
     pub(crate) end: usize,
 }

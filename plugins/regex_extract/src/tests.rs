@@ -14,7 +14,7 @@ fn fails(input: Value, expected: &str) {
 }
 
 #[test]
-fn all_matches_come_in_order() {
+fn all_matches_are_returned_in_order() {
     assert_eq!(
         values(json!({"text": "a1 b22 c333", "pattern": r"\d+"})),
         json!(["1", "22", "333"])
@@ -45,7 +45,7 @@ fn groups_are_chosen_by_name_or_number() {
 }
 
 #[test]
-fn a_group_that_took_no_part_is_left_out() {
+fn a_group_that_did_not_match_is_omitted() {
     let output = testing::output(&REGEX_EXTRACT, json!({"text": "b", "pattern": "(a)|b", "group": 1}));
     assert_eq!((&output["values"], &output["count"]), (&json!([]), &json!(1)));
     assert_eq!(output["matches"][0]["groups"], json!([]));
@@ -65,7 +65,7 @@ fn flags_change_the_search() {
 }
 
 #[test]
-fn the_limit_cuts_and_says_so() {
+fn the_limit_truncates_the_matches() {
     let output = testing::output(&REGEX_EXTRACT, json!({"text": "aaa", "pattern": "a", "limit": 2}));
     assert_eq!((&output["count"], &output["truncated"]), (&json!(2), &json!(true)));
     let all = testing::output(&REGEX_EXTRACT, json!({"text": "aaa", "pattern": "a", "limit": 3}));
@@ -77,7 +77,7 @@ fn the_limit_cuts_and_says_so() {
 }
 
 #[test]
-fn empty_matches_end() {
+fn empty_matches_terminate() {
     assert_eq!(values(json!({"text": "ab", "pattern": "x*"})), json!(["", "", ""]));
 }
 
@@ -113,7 +113,7 @@ fn patterns_are_bounded() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&REGEX_EXTRACT);
     let properties = &REGEX_EXTRACT.input_schema()["properties"];
     assert_eq!(properties["limit"]["default"], 100);

@@ -1,4 +1,4 @@
-//! The counting.
+//! Counts words, characters, sentences and more.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -10,7 +10,7 @@ use crate::io::{TextStatsInput, TextStatsOutput, WordCount};
 /// An input that cannot be counted.
 #[derive(Debug, Error)]
 pub(crate) enum CountError {
-    #[error("`words_per_minute` is 0: give how many words the reader reads in a minute, for example 238")]
+    #[error("`words_per_minute` is 0: give the number of words that are read in a minute, for example 238")]
     NoSpeed,
     #[error("`find` is empty: give the word, phrase or letter to count")]
     NothingToFind,
@@ -25,7 +25,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     let tally = Tally::of(text);
     let sentences = text.unicode_sentences().count();
     let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
-    let times = input.find.as_deref().map(|find| times(text, find)).transpose()?;
+    let times = input.find.as_deref().map(|find| occurrences(text, find)).transpose()?;
     let mut stats = TextStatsOutput {
         times,
         words: tally.words,
@@ -49,7 +49,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     Ok(stats)
 }
 
-/// What one pass over the words finds.
+/// The counts of one pass over the words.
 #[derive(Default)]
 struct Tally<'a> {
     words: usize,
@@ -88,8 +88,8 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// How many times `find` occurs: a single character anywhere, anything longer as whole words.
-fn times(text: &str, find: &str) -> Result<usize, CountError> {
+/// Returns how many times `find` occurs: a single character anywhere, a longer text only as whole words.
+fn occurrences(text: &str, find: &str) -> Result<usize, CountError> {
     let (text, find) = (text.to_lowercase(), find.trim().to_lowercase());
     if find.is_empty() {
         return Err(CountError::NothingToFind);
@@ -104,7 +104,7 @@ fn times(text: &str, find: &str) -> Result<usize, CountError> {
     Ok(text.match_indices(find.as_str()).filter(is_whole).count())
 }
 
-/// Runs of lines that are not blank.
+/// Returns the number of paragraphs, which are runs of lines that are not blank.
 fn paragraphs(text: &str) -> usize {
     let mut inside = false;
     let mut paragraphs = 0;
@@ -116,7 +116,7 @@ fn paragraphs(text: &str) -> usize {
     paragraphs
 }
 
-/// Rounded to two decimals; 0 when there is nothing to divide.
+/// Returns the ratio, rounded to two decimals; 0 if `parts` is 0.
 fn ratio(total: usize, parts: usize) -> f64 {
     if parts == 0 {
         0.0
@@ -125,7 +125,7 @@ fn ratio(total: usize, parts: usize) -> f64 {
     }
 }
 
-/// Rounded up, so that a word takes a second.
+/// Returns the reading time, rounded up to whole seconds.
 fn reading_seconds(words: usize, words_per_minute: u32) -> u64 {
     let words = u64::try_from(words).unwrap_or(u64::MAX);
     words.saturating_mul(60).div_ceil(u64::from(words_per_minute).max(1))

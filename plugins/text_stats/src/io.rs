@@ -1,4 +1,4 @@
-//! What goes in and what comes out.
+//! The input and the output of the tool.
 
 use art_sdk::{args, output};
 
@@ -11,12 +11,12 @@ pub(crate) struct TextStatsInput {
     #[serde(default = "ten")]
     #[schemars(range(max = 1000))]
     pub(crate) top: u32,
-    /// Words shorter than this many characters are left out of the frequent words, for example 4 to skip `the` and `and`.
+    /// The minimum length of the frequent words, in characters: for example 4 to skip `the` and `and`.
     #[serde(default = "one")]
     pub(crate) min_word_length: u32,
-    /// What to count the occurrences of, in any letter case: a word or a phrase as whole words, a single letter anywhere.
+    /// The text whose occurrences to count, in any letter case: a word or a phrase as whole words, a single letter anywhere.
     pub(crate) find: Option<String>,
-    /// How fast the reader is, for the reading time. 238 is the average of adults who read English silently.
+    /// The reading speed, for the reading time. 238 is the average of adults who read English silently.
     #[serde(default = "average_speed")]
     #[schemars(range(min = 1))]
     pub(crate) words_per_minute: u32,
@@ -35,7 +35,7 @@ fn average_speed() -> u32 {
     238
 }
 
-/// What the text is made of.
+/// The counts.
 #[output]
 #[derive(Default)]
 pub(crate) struct TextStatsOutput {
@@ -44,39 +44,39 @@ pub(crate) struct TextStatsOutput {
     pub(crate) times: Option<usize>,
     /// The number of words, as Unicode separates them (UAX #29).
     pub(crate) words: usize,
-    /// The number of different words, upper and lower case being the same.
+    /// The number of different words, ignoring letter case.
     pub(crate) unique_words: usize,
-    /// The number of characters as a reader sees them: an accented letter or an emoji is one. Line breaks count.
+    /// The number of characters as a reader sees them: an accented letter or an emoji is one. Includes line breaks.
     pub(crate) characters: usize,
-    /// The same without white space.
+    /// The number of characters without white space.
     pub(crate) characters_without_spaces: usize,
     /// The number of characters that are letters.
     pub(crate) letters: usize,
     /// The number of sentences.
     pub(crate) sentences: usize,
-    /// The number of lines, empty ones included.
+    /// The number of lines, including empty ones.
     pub(crate) lines: usize,
-    /// The number of paragraphs, which empty lines separate.
+    /// The number of paragraphs, which are separated by empty lines.
     pub(crate) paragraphs: usize,
-    /// Characters per word on average.
+    /// The average number of characters per word.
     pub(crate) average_word_length: f64,
-    /// Words per sentence on average.
+    /// The average number of words per sentence.
     pub(crate) average_sentence_length: f64,
-    /// The longest word, the first one if there are several.
+    /// The longest word; the first one if there are several.
     pub(crate) longest_word: String,
-    /// The most frequent words in lower case, most frequent first, equals in alphabetical order.
+    /// The most frequent words in lower case, most frequent first, equally frequent ones in alphabetical order.
     pub(crate) frequent_words: Vec<WordCount>,
-    /// How long reading takes, in seconds.
+    /// The reading time in seconds.
     pub(crate) reading_seconds: u64,
-    /// How long reading takes, in words.
+    /// The reading time as text.
     pub(crate) reading_time: String,
 }
 
-/// A word and how often it occurs.
+/// A word and the number of its occurrences.
 #[output]
 pub(crate) struct WordCount {
     /// The word in lower case.
     pub(crate) word: String,
-    /// How often it occurs.
+    /// The number of its occurrences.
     pub(crate) count: usize,
 }

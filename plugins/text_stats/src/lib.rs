@@ -1,4 +1,4 @@
-//! `text_stats`: counts what a text is made of.
+//! `text_stats`: counts words, characters, sentences and more in a text.
 
 use art_sdk::prelude::*;
 
@@ -10,10 +10,10 @@ mod tests;
 
 use io::{TextStatsInput, TextStatsOutput};
 
-/// Counts the words, characters, letters, sentences, lines and paragraphs of a text, its unique words, the most frequent
-/// words, the average word length, and the time it takes to read. Use it for how many words or characters an article,
-/// essay, post or message has, how long it is, which words it uses most often, or how many minutes reading takes. Works
-/// in every language, emoji and accents included. Returns the counts and the list of frequent words.
+/// Counts the words, characters, letters, sentences, lines and paragraphs of a text, its unique words, the most
+/// frequent words, the average word length, and the time it takes to read. Use it for how many words or characters an
+/// article, essay, post or message has, how long it is, which words it uses most often, or how many minutes reading
+/// takes. Works in every language, emoji and accents included. Returns the counts and the list of frequent words.
 #[tool(
     example(
         ask = r#"How many words are in "to be or not to be"?"#,

@@ -8,14 +8,14 @@ fn stats(text: &str) -> Value {
 }
 
 #[test]
-fn words_are_those_of_a_reader() {
+fn words_are_counted_as_a_reader_would() {
     let stats = stats("It's 3.5 km, isn't it? Yes!");
     assert_eq!((&stats["words"], &stats["unique_words"]), (&json!(6), &json!(6)));
     assert_eq!(stats["sentences"], 2);
 }
 
 #[test]
-fn characters_are_what_is_seen() {
+fn characters_are_counted_as_they_are_displayed() {
     let stats = stats("cafe\u{301} 👩‍👩‍👧 ñ");
     assert_eq!(
         (&stats["characters"], &stats["characters_without_spaces"]),
@@ -25,13 +25,13 @@ fn characters_are_what_is_seen() {
 }
 
 #[test]
-fn lines_and_paragraphs_are_told_apart() {
+fn lines_and_paragraphs_are_counted_separately() {
     let stats = stats("one\ntwo\n\n\nthree\n");
     assert_eq!((&stats["lines"], &stats["paragraphs"]), (&json!(5), &json!(2)));
 }
 
 #[test]
-fn frequent_words_ignore_case_and_come_in_order() {
+fn frequent_words_ignore_case_and_are_ordered() {
     let input = json!({"text": "The cat and the dog and THE bird", "top": 2});
     let output = testing::output(&TEXT_STATS, input);
     assert_eq!(
@@ -41,7 +41,7 @@ fn frequent_words_ignore_case_and_come_in_order() {
 }
 
 #[test]
-fn short_words_can_be_left_out() {
+fn short_words_can_be_omitted() {
     let input = json!({"text": "the cat and the dog wander", "min_word_length": 4});
     let output = testing::output(&TEXT_STATS, input);
     assert_eq!(output["frequent_words"], json!([{"word": "wander", "count": 1}]));
@@ -75,7 +75,7 @@ fn reading_time_follows_the_speed() {
 }
 
 #[test]
-fn averages_are_rounded_and_safe_for_nothing() {
+fn averages_are_rounded_and_0_for_empty_text() {
     let stats = stats("ab abc abcd. a");
     assert_eq!(
         (&stats["average_word_length"], &stats["longest_word"]),
@@ -97,7 +97,7 @@ fn the_defaults_are_in_the_schema() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&TEXT_STATS);
 }
 

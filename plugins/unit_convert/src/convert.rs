@@ -1,4 +1,4 @@
-//! The conversion.
+//! Converts quantities.
 
 use art_sdk::serde_json::Number;
 
@@ -11,13 +11,13 @@ use crate::{
     units::Scale,
 };
 
-/// Every whole number up to here is exact in an `f64`.
+/// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Kelvins that rounding may be off by.
+/// Maximum rounding error of a temperature, in kelvins.
 const ZERO_TOLERANCE: f64 = 1e-9;
 
-/// Converts as `input` asks.
+/// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
     let from = parse::parse("from", &input.from)?;
     let to = parse::parse("to", &input.to)?;
@@ -30,7 +30,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
             to_unit,
         });
     }
-    let result = number(through_base(input.value, &from, &to)?)?;
+    let result = number(via_base_unit(input.value, &from, &to)?)?;
     let text = format!("{} {} = {result} {}", number(input.value)?, from.name, to.name);
     Ok(UnitConvertOutput {
         result,
@@ -39,7 +39,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     })
 }
 
-fn through_base(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
+fn via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
     let affine = [from, to].iter().any(|unit| matches!(unit.scale, Scale::Offset { .. }));
     let base = match from.scale {
         Scale::Factor(factor) => value * factor,
@@ -51,7 +51,7 @@ fn through_base(value: f64, from: &Measure, to: &Measure) -> Result<f64, Convert
     }
     match to.scale {
         Scale::Factor(factor) if !affine => Ok(base / factor),
-        // Offsets cancel most digits; what is left of their rounding is dropped.
+        // Subtracting an offset cancels leading digits, so round away the remaining rounding error.
         Scale::Factor(factor) => Ok(round_decimals(base / factor)),
         Scale::Offset { factor, offset } => Ok(round_decimals(base / factor - offset)),
         Scale::Inverse(numerator) => divide(numerator, base),
@@ -71,7 +71,7 @@ fn round_decimals(value: f64) -> f64 {
     if rounded.is_finite() { rounded } else { value }
 }
 
-/// Fifteen significant digits, and no decimal point when it is whole.
+/// Returns the value as a JSON number, rounded to fifteen significant digits; a whole number has no decimal point.
 fn number(value: f64) -> Result<Number, ConvertError> {
     let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {

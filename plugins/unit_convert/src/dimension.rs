@@ -1,7 +1,7 @@
-//! What a unit measures, as powers of base quantities.
+//! The dimension of a unit, as powers of base quantities.
 
-/// The base quantities. Angles and data are dimensionless in the SI; here they are kept apart, so that nobody converts
-/// radians to bytes.
+/// The powers of the base quantities. Angles and data are dimensionless in the SI; here they are separate quantities,
+/// so that radians do not convert to bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Dimension {
     pub(crate) length: i16,
@@ -10,7 +10,8 @@ pub(crate) struct Dimension {
     pub(crate) temperature: i16,
     pub(crate) angle: i16,
     pub(crate) data: i16,
-    /// Distance by fuel. A quantity of its own, because `mile per gallon` and `litre per kilometre` are inverse.
+    /// Distance per volume of fuel. A separate quantity, because `mile per gallon` and `litre per kilometre` are
+    /// inverse.
     pub(crate) fuel: i16,
 }
 
@@ -113,7 +114,7 @@ const NAMES: [(Dimension, &str); 20] = [
 ];
 
 impl Dimension {
-    /// The dimension of a product with `other` to the power `power`; nothing on overflow.
+    /// Returns the dimension of a product with `other` to the power `power`; `None` on overflow.
     pub(crate) fn times(self, other: Self, power: i16) -> Option<Self> {
         let add = |a: i16, b: i16| a.checked_add(b.checked_mul(power)?);
         Some(Self {
@@ -127,7 +128,8 @@ impl Dimension {
         })
     }
 
-    /// `speed`, or `length^2 time^-3` when there is no word.
+    /// Returns the name of the dimension, such as `speed`, or its powers, such as `length^2 time^-3`, if it has no
+    /// name.
     pub(crate) fn name(self) -> String {
         if let Some((_, name)) = NAMES.iter().find(|(dimension, _)| *dimension == self) {
             return (*name).to_owned();

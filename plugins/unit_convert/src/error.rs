@@ -1,4 +1,4 @@
-//! Why a quantity cannot be converted.
+//! The errors of a conversion.
 
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ pub(crate) enum ConvertError {
     Unknown {
         /// `from` or `to`.
         field: &'static str,
-        /// The part that is not known, shortened.
+        /// The unknown part, shortened.
         unit: String,
         /// Units with a similar name.
         near: String,
@@ -18,29 +18,29 @@ pub(crate) enum ConvertError {
     Ambiguous {
         /// `from` or `to`.
         field: &'static str,
-        /// As written.
+        /// The unit as written.
         unit: String,
-        /// What it could mean.
+        /// The units that it could mean.
         choice: String,
     },
-    #[error("cannot read the unit `{text}` in `{field}`: {reason}")]
+    #[error("cannot parse the unit `{text}` in `{field}`: {reason}")]
     Syntax {
         /// `from` or `to`.
         field: &'static str,
         /// The whole unit, shortened.
         text: String,
-        /// What is wrong with it.
+        /// The reason, as a sentence.
         reason: &'static str,
     },
     #[error("cannot convert {from} to {to}: `{from_unit}` measures {from}, `{to_unit}` measures {to}")]
     Mismatch {
-        /// What `from` measures.
+        /// The quantity that `from` measures.
         from: String,
-        /// What `to` measures.
+        /// The quantity that `to` measures.
         to: String,
-        /// Its full name.
+        /// The full name of the unit `from`.
         from_unit: String,
-        /// Its full name.
+        /// The full name of the unit `to`.
         to_unit: String,
     },
     #[error("the result is too large for a 64-bit float")]

@@ -1,8 +1,8 @@
-//! What goes in and what comes out.
+//! The input and the output of the tool.
 
 use art_sdk::{args, output, serde_json};
 
-/// A quantity and the unit it is wanted in.
+/// A quantity and the unit to convert it to.
 #[args]
 pub(crate) struct UnitConvertInput {
     /// The number to convert.
@@ -20,6 +20,6 @@ pub(crate) struct UnitConvertOutput {
     pub(crate) result: serde_json::Number,
     /// Both quantities with the full names of their units, which shows how the units were understood.
     pub(crate) text: String,
-    /// What is measured: length, speed and so on.
+    /// The measured quantity: length, speed and so on.
     pub(crate) dimension: String,
 }

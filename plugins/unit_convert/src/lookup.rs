@@ -1,12 +1,12 @@
-//! From one written unit to the unit it means.
+//! Finds a unit by its name or symbol.
 
 use crate::{
     dimension::Dimension,
     units::{self, BINARY, DECIMAL, Prefix, Prefixes, Scale, Unit},
 };
 
-/// How many similar names a message lists.
-const MAX_NEAR: usize = 4;
+/// Maximum number of similar names in an error message.
+const MAX_SIMILAR: usize = 4;
 
 /// A unit, with its prefix if it has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,71 +16,71 @@ pub(crate) struct Measure {
     pub(crate) dimension: Dimension,
 }
 
-/// What a written unit means.
+/// The result of a search for a unit.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Found {
-    One(Measure),
-    /// Only the letter case would tell.
-    Several(Vec<String>),
-    Nothing,
+pub(crate) enum Lookup {
+    Unit(Measure),
+    /// Several units match, whose symbols differ in letter case only.
+    Ambiguous(Vec<String>),
+    None,
 }
 
-/// Finds `text`: a symbol, else a name, else a symbol in any letter case, else its plural.
-pub(crate) fn find(text: &str) -> Found {
+/// Finds `text` as a symbol, else as a name, else as a symbol in any letter case, else as the plural of one.
+pub(crate) fn find(text: &str) -> Lookup {
     let exact = by_symbol(text, |a, b| a == b).into_iter().next();
     if let Some(measure) = exact.or_else(|| by_name(text)) {
-        return Found::One(measure);
+        return Lookup::Unit(measure);
     }
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
     [Some(text), singular]
         .into_iter()
         .flatten()
         .map(any_case)
-        .find(|found| *found != Found::Nothing)
-        .unwrap_or(Found::Nothing)
+        .find(|found| *found != Lookup::None)
+        .unwrap_or(Lookup::None)
 }
 
-fn any_case(text: &str) -> Found {
+fn any_case(text: &str) -> Lookup {
     let mut found = by_symbol(text, |a, b| a.to_lowercase() == b.to_lowercase());
     found.dedup_by(|a, b| a.name == b.name);
     match (found.pop(), found.is_empty()) {
-        (None, _) => Found::Nothing,
-        (Some(measure), true) => Found::One(measure),
-        (Some(last), false) => Found::Several(found.into_iter().chain([last]).map(|measure| measure.name).collect()),
+        (None, _) => Lookup::None,
+        (Some(measure), true) => Lookup::Unit(measure),
+        (Some(last), false) => Lookup::Ambiguous(found.into_iter().chain([last]).map(|measure| measure.name).collect()),
     }
 }
 
-/// Units whose symbol is `text`, plain ones before prefixed ones.
+/// Returns the units whose symbol is `text`, plain ones before prefixed ones.
 fn by_symbol(text: &str, same: impl Fn(&str, &str) -> bool) -> Vec<Measure> {
-    let is = |unit: &Unit, text: &str| unit.symbols.iter().any(|symbol| same(symbol, text));
-    let plain = units::all().filter(|unit| is(unit, text)).map(plain);
+    let has_symbol = |unit: &Unit, text: &str| unit.symbols.iter().any(|symbol| same(symbol, text));
+    let plain = units::all().filter(|unit| has_symbol(unit, text)).map(plain);
     let prefixed = prefixes().filter_map(|prefix| {
         let (_, symbol, _) = prefix;
         let head = text.get(..symbol.len()).filter(|head| same(head, symbol))?;
         let rest = text.get(head.len()..).filter(|rest| !rest.is_empty())?;
-        let takes = |unit: &&Unit| is(unit, rest) && allows(unit, prefix);
-        units::all().find(takes).map(|unit| prefixed(unit, prefix))
+        let fits = |unit: &&Unit| has_symbol(unit, rest) && allows(unit, prefix);
+        units::all().find(fits).map(|unit| prefixed(unit, prefix))
     });
     plain.chain(prefixed).collect()
 }
 
 fn by_name(text: &str) -> Option<Measure> {
-    let text = normal(text);
+    let text = normalized(text);
     if let Some(unit) = units::all().find(|unit| is_named(unit, &text)) {
         return Some(plain(unit));
     }
     prefixes().find_map(|prefix| {
         let rest = text.strip_prefix(prefix.0)?;
-        let takes = |unit: &&Unit| is_named(unit, rest) && allows(unit, prefix);
-        units::all().find(takes).map(|unit| prefixed(unit, prefix))
+        let fits = |unit: &&Unit| is_named(unit, rest) && allows(unit, prefix);
+        units::all().find(fits).map(|unit| prefixed(unit, prefix))
     })
 }
 
 fn is_named(unit: &Unit, text: &str) -> bool {
-    same_words(&normal(unit.name), text) || unit.aliases.iter().any(|alias| same_words(alias, text))
+    same_words(&normalized(unit.name), text) || unit.aliases.iter().any(|alias| same_words(alias, text))
 }
 
-/// Every word may be a plural: `miles per gallon`.
+/// Returns whether the words are the same. Every word of `text` may be a plural: `miles per gallon`.
 fn same_words(name: &str, text: &str) -> bool {
     let same = |(name, word): (&str, &str)| {
         let ending = word.strip_prefix(name);
@@ -89,8 +89,8 @@ fn same_words(name: &str, text: &str) -> bool {
     name.split(' ').count() == text.split(' ').count() && name.split(' ').zip(text.split(' ')).all(same)
 }
 
-/// Lower case, one space between words, no hyphens.
-fn normal(text: &str) -> String {
+/// Converts to lower case with one space between words, and hyphens to spaces.
+fn normalized(text: &str) -> String {
     let text = text.to_lowercase().replace(['-', '_'], " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -124,17 +124,17 @@ fn prefixed(unit: &Unit, (name, _, by): &Prefix) -> Measure {
     }
 }
 
-/// Units that are written much like `text`, for a message; empty when there are none.
-pub(crate) fn near(text: &str) -> String {
-    let text = normal(text);
+/// Returns the units whose names are similar to `text`, for an error message; empty if there are none.
+pub(crate) fn similar(text: &str) -> String {
+    let text = normalized(text);
     let names = units::all().flat_map(|unit| [unit.name].into_iter().chain(unit.aliases.iter().copied()));
-    let mut names: Vec<(usize, &str)> = names.map(|name| (distance(&normal(name), &text), name)).collect();
+    let mut names: Vec<(usize, &str)> = names.map(|name| (distance(&normalized(name), &text), name)).collect();
     let allowed = if text.chars().count() < 5 { 1 } else { 2 };
     names.retain(|(distance, _)| *distance <= allowed);
     names.sort_unstable();
     let names: Vec<String> = names
         .iter()
-        .take(MAX_NEAR)
+        .take(MAX_SIMILAR)
         .map(|(_, name)| format!("`{name}`"))
         .collect();
     if names.is_empty() {
@@ -144,7 +144,7 @@ pub(crate) fn near(text: &str) -> String {
     }
 }
 
-/// How many letters to insert, delete or replace to get from `a` to `b`.
+/// Returns the Levenshtein distance of `a` and `b`.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,20 +1,25 @@
-//! From a written compound, such as `kg/m^3` or `feet per second squared`, to one measure.
+//! Parses a compound unit, such as `kg/m^3` or `feet per second squared`.
 
 use crate::{
     dimension::Dimension,
     error::ConvertError,
-    lookup::{self, Found, Measure},
+    lookup::{self, Lookup, Measure},
     tokens::{self, Token},
     units::Scale,
 };
 
+/// Maximum length of a unit, in characters.
 const MAX_CHARS: usize = 100;
+/// Maximum nesting of parentheses.
 const MAX_DEPTH: usize = 4;
-/// No unit has a longer name.
+/// Maximum number of words in the name of a unit.
 const MAX_WORDS: usize = 5;
+/// Maximum absolute value of a power.
 const MAX_POWER: i16 = 9;
+/// The reason for a power that is not a whole number or out of range.
+const INVALID_POWER: &str = "a power must be a whole number from -9 to 9";
 
-/// Reads `text`, the unit in `field`.
+/// Parses `text`, the unit in `field`.
 pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertError> {
     let text = text.trim();
     let parser = Parser {
@@ -27,10 +32,10 @@ pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertE
     if text.chars().count() > MAX_CHARS {
         return Err(parser.syntax("it is longer than 100 characters"));
     }
-    if let Found::One(measure) = lookup::find(text) {
+    if let Lookup::Unit(measure) = lookup::find(text) {
         return Ok(measure);
     }
-    let tokens = tokens::tokenize(text).ok_or_else(|| parser.syntax("a number is not a whole power"))?;
+    let tokens = tokens::tokenize(text).ok_or_else(|| parser.syntax(INVALID_POWER))?;
     let mut parser = Parser { tokens, ..parser };
     let product = parser.product()?;
     if parser.next < parser.tokens.len() {
@@ -91,7 +96,7 @@ impl Parser<'_> {
         found
     }
 
-    /// The words that come next, in lower case; `square` and `squared` are no units.
+    /// Skips the next word if it is one of `words`, in any letter case.
     fn take_word(&mut self, words: &[&str]) -> bool {
         let found = matches!(self.peek(), Some(Token::Word(word)) if words.contains(&word.to_lowercase().as_str()));
         self.next += usize::from(found);
@@ -104,23 +109,24 @@ impl Parser<'_> {
             return Err(self.syntax("it has more than 4 levels of parentheses"));
         }
         let mut product = Product::one();
-        let mut power = 1;
+        // 1 in the numerator, -1 in the denominator.
+        let mut side = 1;
         loop {
-            let (term, own) = self.term()?;
-            product = self.multiply(&product, term, power * own)?;
+            let (term, power) = self.term()?;
+            product = self.multiply(&product, term, side * power)?;
             if self.take_sign('*') {
-                power = 1;
+                side = 1;
             } else if self.take_sign('/') {
-                power = -1;
+                side = -1;
             } else if matches!(self.peek(), None | Some(Token::Sign(')'))) {
                 self.depth -= 1;
                 return Ok(product);
             }
-            // Without a sign the side stays: `J/kg K` is `J/(kg K)`.
+            // Without an operator the side stays the same: `J/kg K` is `J/(kg K)`.
         }
     }
 
-    /// A unit or a group, and the power it is raised to.
+    /// Parses a unit or a group in parentheses, and the power that it is raised to.
     fn term(&mut self) -> Result<(Product, i16), ConvertError> {
         let mut power = match () {
             () if self.take_word(&["square", "sq", "sq."]) => 2,
@@ -130,7 +136,7 @@ impl Parser<'_> {
         let term = match self.peek().cloned() {
             Some(Token::Sign('(')) => self.group()?,
             Some(Token::Word(_)) => self.unit()?,
-            // As in `1/s`.
+            // The 1 in `1/s`.
             Some(Token::Number(1)) => {
                 self.next += 1;
                 Product::one()
@@ -157,7 +163,7 @@ impl Parser<'_> {
                 self.next += 1;
                 Ok(power)
             }
-            _ => Err(self.syntax("after `^` comes a whole power from -9 to 9")),
+            _ => Err(self.syntax(INVALID_POWER)),
         }
     }
 
@@ -175,13 +181,13 @@ impl Parser<'_> {
         })
     }
 
-    /// The longest run of words that is the name of a unit.
+    /// Parses the longest run of words that is the name of a unit.
     fn unit(&mut self) -> Result<Product, ConvertError> {
         let words: Vec<String> = self.words().take(MAX_WORDS).map(str::to_owned).collect();
         for length in (1..=words.len()).rev() {
             let written = words.get(..length).unwrap_or_default().join(" ");
             match lookup::find(&written) {
-                Found::One(measure) => {
+                Lookup::Unit(measure) => {
                     self.next += length;
                     let factor = if let Scale::Offset { factor, .. } | Scale::Factor(factor) = measure.scale {
                         factor
@@ -196,7 +202,7 @@ impl Parser<'_> {
                         single: Some(measure),
                     });
                 }
-                Found::Several(names) => {
+                Lookup::Ambiguous(names) => {
                     let choice = names
                         .iter()
                         .map(|name| format!("`{name}`"))
@@ -208,11 +214,11 @@ impl Parser<'_> {
                         choice,
                     });
                 }
-                Found::Nothing => {}
+                Lookup::None => {}
             }
         }
         let unit: String = words.join(" ").chars().take(60).collect();
-        let near = lookup::near(&unit);
+        let near = lookup::similar(&unit);
         Err(ConvertError::Unknown {
             field: self.field,
             unit,
@@ -231,26 +237,27 @@ impl Parser<'_> {
         })
     }
 
+    /// Multiplies `product` by `term` to the power `power`.
     fn multiply(&self, product: &Product, term: Product, power: i16) -> Result<Product, ConvertError> {
         let first = product.name.is_empty();
         if first && power == 1 {
             return Ok(term);
         }
-        let compound = term.factor * product.factor;
-        if compound.is_nan() {
+        let combined = term.factor * product.factor;
+        if combined.is_nan() {
             return Err(self.syntax("this unit cannot be part of a compound"));
         }
-        let size = if power.abs() == 1 {
+        let exponent = if power.abs() == 1 {
             String::new()
         } else {
             format!("^{}", power.abs())
         };
-        let sign = if power < 0 { "/" } else { "·" };
+        let operator = if power < 0 { "/" } else { "·" };
         let left = if first && power < 0 { "1" } else { &product.name };
         let name = if first && power > 0 {
-            format!("{}{size}", term.name)
+            format!("{}{exponent}", term.name)
         } else {
-            format!("{left}{sign}{}{size}", term.name)
+            format!("{left}{operator}{}{exponent}", term.name)
         };
         let dimension = product.dimension.times(term.dimension, power);
         let dimension = dimension.ok_or_else(|| self.syntax("its powers are too large"))?;

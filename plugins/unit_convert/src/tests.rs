@@ -23,7 +23,7 @@ fn fails(from: &str, to: &str, part: &str) {
 }
 
 #[test]
-fn factors_are_those_of_the_definitions() {
+fn factors_match_the_definitions() {
     is(72.0, "mph", "m/s", 32.18688);
     is(1.0, "mile", "km", 1.609344);
     is(6.0, "feet", "cm", 182.88);
@@ -53,13 +53,13 @@ fn temperatures_have_offsets() {
     is(0.0, "kelvin", "celsius", -273.15);
     is(100.0, "c", "k", 373.15);
     is(9.0, "rankine", "kelvin", 5.0);
-    // A step of one degree, not a point on the scale.
+    // A difference of one degree, not a point on the scale.
     is(1.0, "J/(kg °C)", "J/kg/K", 1.0);
     fails("m °C", "kelvin", "cannot convert length temperature to temperature");
 }
 
 #[test]
-fn nothing_is_colder_than_absolute_zero() {
+fn temperatures_below_absolute_zero_are_refused() {
     let error = testing::failure(&UNIT_CONVERT, json!({"value": -300, "from": "C", "to": "F"}));
     assert_eq!(error.message, "-300 degree Celsius is below absolute zero");
 }
@@ -85,7 +85,7 @@ fn fuel_economy_is_inverted() {
 }
 
 #[test]
-fn compounds_are_read_in_symbols_and_words() {
+fn compounds_may_be_symbols_or_words() {
     is(1.0, "g/cm3", "kg/m^3", 1000.0);
     is(1.0, "grams per cubic centimetre", "kg/m³", 1000.0);
     is(10.0, "feet per second squared", "m/s^2", 3.048);
@@ -101,7 +101,7 @@ fn compounds_are_read_in_symbols_and_words() {
 }
 
 #[test]
-fn letter_case_is_forgiven_where_it_is_clear() {
+fn letter_case_is_ignored_where_unambiguous() {
     is(1.0, "KM", "M", 1000.0);
     is(5.0, "Kilometers", "METERS", 5000.0);
     is(1.0, "ghz", "mhz", 1000.0);
@@ -132,7 +132,7 @@ fn mismatches_name_both_sides() {
 }
 
 #[test]
-fn unknown_units_have_near_matches() {
+fn unknown_units_are_refused_with_similar_ones() {
     fails("kilometrr", "m", "unknown unit `kilometrr` in `from`");
     fails(
         "m",
@@ -144,17 +144,17 @@ fn unknown_units_have_near_matches() {
 }
 
 #[test]
-fn broken_compounds_say_what_is_wrong() {
-    fails("m/", "m", "cannot read the unit `m/` in `from`: a unit is missing");
+fn errors_of_compounds_name_the_reason() {
+    fails("m/", "m", "cannot parse the unit `m/` in `from`: a unit is missing");
     fails("", "m", "a unit is missing");
     fails("(m", "m", "a `(` is never closed");
     fails("m)", "m", "a `)` has no `(`");
     fails("100 km", "m", "put it into `value`");
-    fails("m^x", "m", "after `^` comes a whole power");
-    fails("m^99", "m", "after `^` comes a whole power");
+    fails("m^x", "m", "a power must be a whole number from -9 to 9");
+    fails("m^99", "m", "a power must be a whole number from -9 to 9");
     fails(&"(".repeat(50), "m", "more than 4 levels");
     fails(&"m*".repeat(100), "m", "longer than 100 characters");
-    fails("99999999", "m", "not a whole power");
+    fails("99999999", "m", "a power must be a whole number from -9 to 9");
     fails("l/100km/s", "m", "put it into `value`");
 }
 
@@ -192,7 +192,7 @@ fn every_unit_is_found_by_all_its_names() {
 }
 
 #[test]
-fn the_examples_give_what_they_say() {
+fn the_examples_return_their_outputs() {
     testing::check(&UNIT_CONVERT);
     assert_eq!(UNIT_CONVERT.input_schema()["additionalProperties"], false);
 }
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn there_and_back_is_the_same(value in -1e9..1e9_f64) {
+    fn a_conversion_and_its_inverse_cancel(value in -1e9..1e9_f64) {
         let there = convert(value, "mile/h", "cm/min")["result"].as_f64().unwrap();
         let back = convert(there, "cm/min", "mile/h")["result"].as_f64().unwrap();
         prop_assert!((back - value).abs() <= value.abs() * 1e-13);

@@ -1,4 +1,4 @@
-//! The words and signs of a written compound.
+//! Splits a compound unit into words, numbers and signs.
 
 /// One word, number or sign.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub(crate) enum Token {
     Sign(char),
 }
 
-/// Splits `text`; nothing when it holds a number too large for a power.
+/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`.
 pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
@@ -20,14 +20,14 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
             '*' if chars.next_if_eq(&'*').is_some() => tokens.push(Token::Sign('^')),
             '*' | '·' | '⋅' | '×' => tokens.push(Token::Sign('*')),
             '/' | '^' | '(' | ')' => tokens.push(Token::Sign(c)),
-            // As in `watt-hour`.
+            // The hyphen in `watt-hour`.
             '-' if !chars.peek().is_some_and(char::is_ascii_digit) => {}
             '0'..='9' | '-' | '−' => {
                 let mut digits = String::from(if c == '−' { '-' } else { c });
                 while let Some(digit) = chars.next_if(char::is_ascii_digit) {
                     digits.push(digit);
                 }
-                // `m2` and `s-1`
+                // A number directly after a word is a power: `m2`, `s-1`.
                 let after_word = matches!(tokens.last(), Some(Token::Word(_)));
                 tokens.extend(after_word.then_some(Token::Sign('^')));
                 tokens.push(Token::Number(digits.parse().ok()?));

@@ -1,10 +1,10 @@
-//! The units there are.
+//! The table of units.
 //!
-//! Sources, named beside the factors: `SI` is the SI Brochure (BIPM, 9th edition, 2019); `yard 1959` is the International
-//! Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is NIST Special Publication
-//! 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and Measures Act 1985 of the
-//! United Kingdom; `IAU` is the resolution B2 of 2012 or the style manual of the International Astronomical Union;
-//! `IEC` is IEC 80000-13. Factors are exact unless the comment says otherwise.
+//! Sources, named in comments above the factors: `SI` is the SI Brochure (BIPM, 9th edition, 2019); `yard 1959` is the
+//! International Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is NIST
+//! Special Publication 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and
+//! Measures Act 1985 of the United Kingdom; `IAU` is the resolution B2 of 2012 or the style manual of the International
+//! Astronomical Union; `IEC` is IEC 80000-13. Factors are exact unless the comment says otherwise.
 
 mod everyday;
 mod information;
@@ -13,24 +13,24 @@ mod space;
 
 use crate::dimension::Dimension;
 
-/// Which prefixes a unit takes.
+/// The prefixes that a unit can have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Prefixes {
     None,
-    /// `kilo` and so on.
+    /// The decimal prefixes: `kilo` and so on.
     Decimal,
-    /// The decimal ones and `kibi` and so on.
+    /// The decimal and the binary prefixes: `kilo`, `kibi` and so on.
     Binary,
 }
 
-/// How a value in the unit becomes one in base units.
+/// How a value in the unit is converted to base units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// Times this.
+    /// Multiply by the factor.
     Factor(f64),
-    /// Plus the offset, then times the factor: a temperature scale.
+    /// Add the offset, then multiply by the factor: a temperature scale.
     Offset { factor: f64, offset: f64 },
-    /// This divided by the value.
+    /// Divide this number by the value.
     Inverse(f64),
 }
 
@@ -39,9 +39,9 @@ pub(crate) enum Scale {
 pub(crate) struct Unit {
     /// The full name in the singular.
     pub(crate) name: &'static str,
-    /// Other names, in lower case and the singular; also those of several words.
+    /// Other names, in lower case and the singular, of one or more words.
     pub(crate) aliases: &'static [&'static str],
-    /// Letter case matters here: `mW` is not `MW`.
+    /// Symbols, which are case-sensitive: `mW` is not `MW`.
     pub(crate) symbols: &'static [&'static str],
     pub(crate) scale: Scale,
     pub(crate) dimension: Dimension,
@@ -75,7 +75,7 @@ impl Unit {
     }
 }
 
-/// Every unit.
+/// Returns every unit.
 pub(crate) fn all() -> impl Iterator<Item = &'static Unit> {
     [space::UNITS, everyday::UNITS, mechanics::UNITS, information::UNITS]
         .into_iter()
@@ -85,7 +85,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Unit> {
 /// A prefix: name, symbol, factor.
 pub(crate) type Prefix = (&'static str, &'static str, f64);
 
-/// SI, table 7.
+/// The decimal prefixes: SI, table 7.
 pub(crate) const DECIMAL: [Prefix; 20] = [
     ("quetta", "Q", 1e30),
     ("ronna", "R", 1e27),
@@ -109,7 +109,7 @@ pub(crate) const DECIMAL: [Prefix; 20] = [
     ("femto", "f", 1e-15),
 ];
 
-/// IEC.
+/// The binary prefixes: IEC.
 pub(crate) const BINARY: [Prefix; 6] = [
     ("kibi", "Ki", 1024.0),
     ("mebi", "Mi", 1_048_576.0),

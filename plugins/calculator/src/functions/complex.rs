@@ -1,5 +1,5 @@
-//! Functions and operators that complex numbers have too. Real arguments take the real function wherever it is defined,
-//! because it is the more exact one.
+//! Functions and operators that are defined for complex numbers too. Real arguments use the real function wherever it
+//! is defined, because it is more exact.
 
 use std::f64::consts::{LN_2, LN_10};
 
@@ -8,7 +8,7 @@ use num_complex::Complex64;
 use super::{Value, domain, real_value};
 use crate::error::Reason;
 
-/// Exponents up to here are multiplied out: `(2 + 3i)^2` is exactly `-5 + 12i`.
+/// Maximum whole exponent that is computed by multiplication, which is exact: `(2 + 3i)^2` is `-5 + 12i`.
 const MAX_INTEGER_POWER: f64 = 1024.0;
 
 pub(super) fn of_one(name: &'static str, z: Complex64) -> Value {
@@ -22,19 +22,19 @@ pub(super) fn of_one(name: &'static str, z: Complex64) -> Value {
         ("exp", Some(x)) => real_value(x.exp()),
         ("exp", None) => z.exp(),
         ("ln" | "log2" | "log10", _) => return logarithm(name, z),
-        ("sin" | "cos" | "tan", Some(x)) => return circular(name, x).map(real_value),
+        ("sin" | "cos" | "tan", Some(x)) => return trigonometric(name, x).map(real_value),
         ("asin", Some(x)) if x.abs() <= 1.0 => real_value(x.asin()),
         ("acos", Some(x)) if x.abs() <= 1.0 => real_value(x.acos()),
         ("atan", Some(x)) => real_value(x.atan()),
         ("sinh", Some(x)) => real_value(x.sinh()),
         ("cosh", Some(x)) => real_value(x.cosh()),
         ("tanh", Some(x)) => real_value(x.tanh()),
-        (_, _) => return truly_complex(name, z),
+        (_, _) => return of_complex(name, z),
     };
     Ok(value)
 }
 
-fn truly_complex(name: &'static str, z: Complex64) -> Value {
+fn of_complex(name: &'static str, z: Complex64) -> Value {
     Ok(match name {
         "sin" => z.sin(),
         "cos" => z.cos(),
@@ -64,17 +64,18 @@ fn logarithm(name: &'static str, z: Complex64) -> Value {
     })
 }
 
-fn circular(name: &'static str, x: f64) -> Result<f64, Reason> {
+fn trigonometric(name: &'static str, x: f64) -> Result<f64, Reason> {
     match name {
-        "sin" => Ok(clean(x.sin(), x)),
-        "cos" => Ok(clean(x.cos(), x)),
-        _ if clean(x.cos(), x) == 0.0 => Err(domain(name, "an angle other than pi/2 + n*pi")),
-        _ => Ok(clean(x.tan(), x)),
+        "sin" => Ok(snap_to_zero(x.sin(), x)),
+        "cos" => Ok(snap_to_zero(x.cos(), x)),
+        _ if snap_to_zero(x.cos(), x) == 0.0 => Err(domain(name, "an angle other than pi/2 + n*pi")),
+        _ => Ok(snap_to_zero(x.tan(), x)),
     }
 }
 
-/// `pi` has no exact float, so `sin(pi)` comes out near 0 instead of 0: whatever the rounding of the angle explains is 0.
-fn clean(result: f64, angle: f64) -> f64 {
+/// Returns 0 if the result is within the rounding error of the angle: `sin(pi)` is not exactly 0, because `pi` is
+/// rounded.
+fn snap_to_zero(result: f64, angle: f64) -> f64 {
     if result.abs() <= angle.abs() * f64::EPSILON && result != angle {
         0.0
     } else {
@@ -82,7 +83,7 @@ fn clean(result: f64, angle: f64) -> f64 {
     }
 }
 
-/// A sum. What is left of two nearly equal fractions is their rounding error: `0.1 + 0.2 - 0.3` is 0.
+/// Returns the sum, or 0 if it is within the rounding error of two fractions: `0.1 + 0.2 - 0.3` is 0.
 pub(crate) fn add(a: Complex64, b: Complex64) -> Complex64 {
     Complex64::new(add_real(a.re, b.re), add_real(a.im, b.im))
 }
@@ -97,7 +98,7 @@ fn add_real(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A quotient; division by zero is an error.
+/// Returns the quotient. Fails with [`Reason::DivisionByZero`].
 pub(crate) fn divide(a: Complex64, b: Complex64) -> Value {
     if b == Complex64::ZERO {
         return Err(Reason::DivisionByZero);
@@ -105,7 +106,7 @@ pub(crate) fn divide(a: Complex64, b: Complex64) -> Value {
     Ok(if b.im == 0.0 { a.unscale(b.re) } else { a / b })
 }
 
-/// A power; complex when the base is negative and the exponent is not whole.
+/// Returns the power, which is complex if the base is negative and the exponent is not whole.
 pub(crate) fn power(base: Complex64, exponent: Complex64) -> Value {
     if base == Complex64::ZERO {
         return power_of_zero(exponent);
@@ -115,7 +116,7 @@ pub(crate) fn power(base: Complex64, exponent: Complex64) -> Value {
         return Ok(real_value(base.re.powf(exponent.re)));
     }
     if whole && exponent.re.abs() <= MAX_INTEGER_POWER {
-        // A whole number of at most four digits.
+        // The cast is exact: the exponent is whole and at most `MAX_INTEGER_POWER`.
         return Ok(base.powi(exponent.re as i32));
     }
     Ok(base.powc(exponent))

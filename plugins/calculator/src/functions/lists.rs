@@ -1,16 +1,16 @@
-//! Functions of any number of arguments.
+//! Functions with any number of arguments.
 
 use num_complex::Complex64;
 
-use super::{Value, complex::add, count, domain};
+use super::{Value, argument_count, complex::add, domain};
 use crate::error::Reason;
 
-/// Every whole number up to here is exact in an `f64`.
+/// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// `sum` and `mean`, which complex numbers have too.
+/// Computes `sum` or `mean`, which are defined for complex numbers too.
 pub(super) fn linear(name: &'static str, values: &[Complex64]) -> Value {
-    check_any(name, values.len())?;
+    check_not_empty(name, values.len())?;
     let sum = values.iter().fold(Complex64::ZERO, |sum, value| add(sum, *value));
     Ok(if name == "sum" {
         sum
@@ -20,7 +20,7 @@ pub(super) fn linear(name: &'static str, values: &[Complex64]) -> Value {
 }
 
 pub(super) fn call(name: &'static str, values: &[f64]) -> Result<f64, Reason> {
-    check_any(name, values.len())?;
+    check_not_empty(name, values.len())?;
     Ok(match name {
         "max" => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         "min" => values.iter().copied().fold(f64::INFINITY, f64::min),
@@ -28,8 +28,8 @@ pub(super) fn call(name: &'static str, values: &[f64]) -> Result<f64, Reason> {
         "std" => variance(values).sqrt(),
         "variance" => variance(values),
         "hypot" => values.iter().copied().fold(0.0, f64::hypot),
-        "gcd" => whole(name, values)?.into_iter().fold(0.0, gcd),
-        _ => whole(name, values)?.into_iter().fold(1.0, lcm),
+        "gcd" => whole_numbers(name, values)?.into_iter().fold(0.0, gcd),
+        _ => whole_numbers(name, values)?.into_iter().fold(1.0, lcm),
     })
 }
 
@@ -45,14 +45,15 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Of a sample: divided by n - 1. One value alone has none, which counts as 0.
+/// Returns the variance of a sample, which divides by n - 1. The variance of a single value is 0.
 fn variance(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / length(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     squares / (length(values) - 1.0).max(1.0)
 }
 
-fn whole(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
+/// Returns the absolute values. Fails if a value is not a whole number.
+fn whole_numbers(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
     let fits = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
     if !values.iter().all(fits) {
         return Err(domain(name, "whole numbers up to 2^53"));
@@ -71,9 +72,9 @@ fn lcm(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a / gcd(a, b) * b }
 }
 
-fn check_any(name: &'static str, got: usize) -> Result<(), Reason> {
+fn check_not_empty(name: &'static str, got: usize) -> Result<(), Reason> {
     if got == 0 {
-        Err(count(name, "at least 1 argument", 0))
+        Err(argument_count(name, "at least 1 argument", 0))
     } else {
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! Functions of one or two real numbers.
 
-use super::{count, domain};
+use super::{argument_count, domain};
 use crate::error::Reason;
 
-/// A value this close to a whole one counts as whole, so `ceil(0.1 + 0.2 + 2.7)` is 3.
+/// Relative distance to a whole number within which a value counts as whole, so `ceil(0.1 + 0.2 + 2.7)` is 3.
 const NEARLY_WHOLE: f64 = 1e-13;
 
-/// 170! is the last factorial that an `f64` holds.
+/// 170! is the largest factorial that fits into an `f64`.
 const MAX_FACTORIAL: f64 = 170.0;
 
-/// More digits than an `f64` has.
+/// Maximum number of digits to round to; an `f64` has no more.
 const MAX_DIGITS: f64 = 15.0;
 
 pub(super) fn of_one(name: &'static str, x: f64) -> Result<f64, Reason> {
@@ -39,10 +39,11 @@ pub(super) fn of_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64
         ("round", [x, digits]) => round(*x, *digits),
         (_, [n]) => factorial(*n),
         (_, [n, k]) => permutations(name, *n, *k),
-        _ => Err(count(name, "1 or 2 arguments", arguments.len())),
+        _ => Err(argument_count(name, "1 or 2 arguments", arguments.len())),
     }
 }
 
+/// Returns the nearest whole number if `x` is within rounding error of it, else `x`.
 fn snap(x: f64) -> f64 {
     let whole = x.round();
     if (x - whole).abs() <= NEARLY_WHOLE * x.abs() {
@@ -65,16 +66,16 @@ fn factorial(n: f64) -> Result<f64, Reason> {
     Ok(product)
 }
 
-/// Half away from zero, judged on the decimal digits that people see: `round(2.675, 2)` is 2.68.
+/// Rounds half away from zero, based on the decimal digits that are displayed: `round(2.675, 2)` is 2.68.
 fn round(x: f64, digits: f64) -> Result<f64, Reason> {
     if digits.fract() != 0.0 || !(0.0..=MAX_DIGITS).contains(&digits) {
         return Err(domain("round", "a whole number of digits from 0 to 15"));
     }
     let scale = 10_f64.powf(digits);
     let scaled = x * scale;
-    let seen = format!("{scaled:.14e}").parse().unwrap_or(scaled);
+    let displayed = format!("{scaled:.14e}").parse().unwrap_or(scaled);
     Ok(if scaled.is_finite() {
-        f64::round(seen) / scale
+        f64::round(displayed) / scale
     } else {
         x
     })
@@ -105,7 +106,7 @@ fn combinations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
     let k = k.min(n - k);
     let mut product = 1.0;
     let mut step = 1.0;
-    // Grows at least as fast as 2^step, so an infinite product ends the loop after about a thousand rounds.
+    // The product grows at least as fast as 2^step, so it is infinite and ends the loop after about 1,000 steps.
     while step <= k && f64::is_finite(product) {
         product = product * (n - k + step) / step;
         step += 1.0;
@@ -116,11 +117,11 @@ fn combinations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
 fn permutations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
     check_choice(name, n, k)?;
     let mut product = 1.0;
-    let mut taken = 0.0;
-    // Grows at least as fast as a factorial, so an infinite product ends the loop after less than 200 rounds.
-    while taken < k && f64::is_finite(product) {
-        product *= n - taken;
-        taken += 1.0;
+    let mut step = 0.0;
+    // The product grows at least as fast as a factorial, so it is infinite and ends the loop after less than 200 steps.
+    while step < k && f64::is_finite(product) {
+        product *= n - step;
+        step += 1.0;
     }
     Ok(product)
 }

@@ -15,14 +15,14 @@ pub(super) fn escape_html(text: &str) -> String {
         .fold(text.to_owned(), |text, (plain, escaped)| text.replace(plain, escaped))
 }
 
-/// In reverse, so that `&amp;lt;` becomes `&lt;` and not `<`.
+/// Replaces `&amp;` last, so that `&amp;lt;` becomes `&lt;` and not `<`.
 pub(super) fn unescape_html(text: &str) -> String {
     HTML.iter()
         .rev()
         .fold(text.to_owned(), |text, (plain, escaped)| text.replace(escaped, plain))
 }
 
-/// Keeps the unreserved characters of RFC 3986.
+/// Percent-encodes all bytes except the unreserved characters of RFC 3986.
 pub(super) fn encode_uri(text: &str) -> String {
     let encode = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
@@ -31,7 +31,7 @@ pub(super) fn encode_uri(text: &str) -> String {
     text.bytes().map(encode).collect()
 }
 
-/// Leaves a `%` without two hexadecimal digits as it is.
+/// Decodes percent-encoding. Keeps a `%` that is not followed by two hexadecimal digits.
 pub(super) fn decode_uri(text: &str) -> String {
     let mut rest = text.as_bytes();
     let mut decoded = Vec::with_capacity(rest.len());

@@ -1,32 +1,32 @@
-//! Regular expressions: `matches` gives every match as an array of its groups, `split` what lies between the matches,
-//! `split_matches` both in turn. The definitions of `test`, `capture`, `sub` and so on build on these three.
+//! Regular expressions: `matches` returns every match as an array of its groups, `split` the texts between the matches,
+//! `split_matches` both alternately. The definitions of `test`, `capture`, `sub` and so on build on these three.
 
 use jaq_json::Val;
 use regex::{Captures, Regex, RegexBuilder};
 
-use super::{Error, Found};
+use super::{Error, SearchResult};
 
-/// Bytes of a compiled pattern.
-const MAX_COMPILED: usize = 2 * 1024 * 1024;
-/// Nested groups cost stack while the pattern is parsed.
+/// Maximum size of a compiled pattern, in bytes.
+const MAX_COMPILED_BYTES: usize = 2 * 1024 * 1024;
+/// Maximum nesting of groups, because the stack of the parser grows with it.
 const MAX_NESTING: u32 = 50;
 
-pub(super) fn matches(text: &str, pattern: &str, flags: &str) -> Found {
+pub(super) fn matches(text: &str, pattern: &str, flags: &str) -> SearchResult {
     search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::groups).collect())
 }
 
-pub(super) fn split(text: &str, pattern: &str, flags: &str) -> Found {
+pub(super) fn split(text: &str, pattern: &str, flags: &str) -> SearchResult {
     search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::between).collect())
 }
 
-pub(super) fn split_matches(text: &str, pattern: &str, flags: &str) -> Found {
+pub(super) fn split_matches(text: &str, pattern: &str, flags: &str) -> SearchResult {
     let either = |part| match part {
         Part::Between(value) | Part::Groups(value) => value,
     };
     search(text, pattern, flags).map(|parts| parts.into_iter().map(either).collect())
 }
 
-/// A piece of the text.
+/// A part of the searched text: a match as an array of its groups, or the text between two matches.
 enum Part {
     Between(Val),
     Groups(Val),
@@ -50,26 +50,26 @@ impl Part {
     }
 }
 
-/// Cuts `text` into matches and what is between them.
+/// Splits `text` into matches and the texts between them.
 fn search(text: &str, pattern: &str, flags: &str) -> Result<Vec<Part>, Error> {
     let regex = compile(pattern, flags)?;
-    let most = if flags.contains('g') { usize::MAX } else { 1 };
+    let limit = if flags.contains('g') { usize::MAX } else { 1 };
     let skip_empty = flags.contains('n');
     let mut parts = Vec::new();
-    let mut done = Position {
+    let mut position = Position {
         text,
         byte: 0,
         chars: 0,
     };
-    let wanted = |captures: &Captures<'_>| !(skip_empty && captures.get(0).is_some_and(|whole| whole.is_empty()));
-    for captures in regex.captures_iter(text).filter(wanted).take(most) {
+    let is_wanted = |captures: &Captures<'_>| !(skip_empty && captures.get(0).is_some_and(|whole| whole.is_empty()));
+    for captures in regex.captures_iter(text).filter(is_wanted).take(limit) {
         let Some(whole) = captures.get(0) else { continue };
-        parts.push(Part::Between(between(text, done.byte, whole.start())));
-        done.advance(whole.start());
-        parts.push(Part::Groups(groups(&regex, &captures, &done)));
-        done.advance(whole.end());
+        parts.push(Part::Between(between(text, position.byte, whole.start())));
+        position.advance(whole.start());
+        parts.push(Part::Groups(groups(&regex, &captures, &position)));
+        position.advance(whole.end());
     }
-    parts.push(Part::Between(between(text, done.byte, text.len())));
+    parts.push(Part::Between(between(text, position.byte, text.len())));
     Ok(parts)
 }
 
@@ -84,7 +84,7 @@ fn compile(pattern: &str, flags: &str) -> Result<Regex, Error> {
         .dot_matches_new_line(flags.contains('s'))
         .ignore_whitespace(flags.contains('x'))
         .nest_limit(MAX_NESTING)
-        .size_limit(MAX_COMPILED)
+        .size_limit(MAX_COMPILED_BYTES)
         .build()
         .map_err(|error| Error::str(format!("invalid regex: {error}")))
 }
@@ -93,7 +93,7 @@ fn between(text: &str, from: usize, to: usize) -> Val {
     Val::from(text.get(from..to).unwrap_or_default().to_owned())
 }
 
-/// The whole match and its groups, each as `{offset, length, string, name}`. `start` is where the match starts.
+/// Returns the whole match and its groups, each as `{offset, length, string, name}`. `start` is the start of the match.
 fn groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
     let groups = captures.iter().zip(regex.capture_names());
     let fields = |(found, name): (Option<regex::Match<'_>>, Option<&str>)| {
@@ -118,7 +118,7 @@ fn groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
     groups.map(fields).collect()
 }
 
-/// A byte offset and the characters before it; moves forward only, so the text is counted once.
+/// A byte offset and the number of characters before it. It only moves forward, so each character is counted once.
 struct Position<'a> {
     text: &'a str,
     byte: usize,

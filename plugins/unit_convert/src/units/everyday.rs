@@ -1,5 +1,5 @@
-//! Mass in kilograms, time in seconds, temperature in kelvins, angle in radians, frequency in hertz, speed in metres per
-//! second.
+//! Units of everyday life: mass in kilograms, time in seconds, temperature in kelvins, angle in radians, frequency in
+//! hertz, speed in metres per second.
 
 use std::f64::consts::PI;
 
@@ -130,9 +130,9 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("turn", &["revolution", "full circle"], &["rev"], 2.0 * PI, ANGLE),
     // SI
     Unit::new("hertz", &["cycle per second"], &["Hz"], 1.0, FREQUENCY).prefixes(Decimal),
-    // Written all small, nobody means the millihertz.
+    // In lower case people mean the megahertz, not the millihertz.
     Unit::new("megahertz", &[], &["mhz", "MHZ"], 1e6, FREQUENCY),
-    // Counted turns and beats, not angles: 60 rpm are 1 Hz.
+    // Numbers of turns and beats, not angles: 60 rpm are 1 Hz.
     Unit::new("revolution per minute", &[], &["rpm", "RPM"], 1.0 / 60.0, FREQUENCY),
     Unit::new("beat per minute", &[], &["bpm", "BPM"], 1.0 / 60.0, FREQUENCY),
     // SP 811: one nautical mile per hour.
@@ -140,9 +140,9 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("mile/hour", &[], &["mph"], 0.447_04, SPEED),
     Unit::new("kilometre/hour", &[], &["kph", "kmh", "kmph"], 1000.0 / 3600.0, SPEED),
     Unit::new("foot/second", &[], &["fps"], 0.3048, SPEED),
-    // SI. No symbol: `c` is taken for Celsius.
+    // SI. No symbol, because `c` means Celsius.
     Unit::new("speed of light", &[], &[], 299_792_458.0, SPEED),
-    // In kilometres per litre: yard 1959 with HB 44, and with UK 1985.
+    // In kilometres per litre, derived from yard 1959 and HB 44 or UK 1985.
     Unit::new(
         "mile per gallon (US)",
         &["mile per gallon", "mile/gallon", "mile per us gallon"],

@@ -1,4 +1,4 @@
-//! Data in bits.
+//! Units of data, in bits.
 
 use super::{Prefixes::Binary, Unit};
 use crate::dimension::{DATA, Dimension};
@@ -10,13 +10,13 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("bit", &[], &["b", "bit"], 1.0, DATA).prefixes(Binary),
     Unit::new("byte", &["octet"], &["B"], 8.0, DATA).prefixes(Binary),
     Unit::new("nibble", &[], &[], 4.0, DATA),
-    // Written all small, people mean bytes.
+    // In lower case people mean bytes.
     Unit::new("kilobyte", &[], &["kb", "KB"], 8e3, DATA),
     Unit::new("megabyte", &[], &["mb"], 8e6, DATA),
     Unit::new("gigabyte", &[], &["gb"], 8e9, DATA),
     Unit::new("terabyte", &[], &["tb"], 8e12, DATA),
     Unit::new("petabyte", &[], &["pb"], 8e15, DATA),
-    // Rates are sold in bits.
+    // Data rates are usually given in bits.
     Unit::new("bit/second", &[], &["bps"], 1.0, RATE),
     Unit::new("kilobit/second", &[], &["kbps", "Kbps"], 1e3, RATE),
     Unit::new("megabit/second", &[], &["mbps", "Mbps"], 1e6, RATE),

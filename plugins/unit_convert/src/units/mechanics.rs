@@ -1,4 +1,4 @@
-//! Force, pressure, energy and power, in SI units.
+//! Units of force, pressure, energy and power, in SI units.
 
 use super::{Prefixes::Decimal, Unit};
 use crate::dimension::{ENERGY, FORCE, POWER, PRESSURE};
@@ -62,7 +62,7 @@ pub(super) const UNITS: &[Unit] = &[
     // SI
     Unit::new("joule", &[], &["J"], 1.0, ENERGY).prefixes(Decimal),
     Unit::new("electronvolt", &["electron volt"], &["eV"], 1.602_176_634e-19, ENERGY).prefixes(Decimal),
-    // One watt for an hour.
+    // One watt for one hour.
     Unit::new("watt-hour", &["watt hour", "watthour"], &["Wh"], 3600.0, ENERGY).prefixes(Decimal),
     // SP 811
     Unit::new("erg", &[], &[], 1e-7, ENERGY),

@@ -1,4 +1,4 @@
-//! Length, area and volume, in powers of the metre.
+//! Units of length, area and volume, in powers of the metre.
 
 use super::{Prefixes::Decimal, Unit};
 use crate::dimension::{AREA, LENGTH, VOLUME};

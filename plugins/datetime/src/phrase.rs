@@ -1,4 +1,4 @@
-//! Dates and times in the words of people: `3rd of March`, `tomorrow at 9:30`, `3 pm`, `next Friday`, `Christmas`.
+//! Parses dates and times in words: `3rd of March`, `tomorrow at 9:30`, `3 pm`, `next Friday`, `Christmas`.
 
 use jiff::{
     Zoned,
@@ -6,8 +6,8 @@ use jiff::{
     fmt::strtime::BrokenDownTime,
 };
 
-/// Forms beside ISO 8601 that can be read in one way only, once commas and endings are gone. `02/03/2026` cannot.
-const FORMS: [&str; 8] = [
+/// Unambiguous formats in addition to ISO 8601, without commas and ordinal endings. `02/03/2026` is ambiguous.
+const FORMATS: [&str; 8] = [
     "%d %B %Y",
     "%d. %B %Y",
     "%B %d %Y",
@@ -18,8 +18,8 @@ const FORMS: [&str; 8] = [
     "%d-%b-%Y",
 ];
 
-/// Days that have the same date each year.
-const DAYS: [(&str, i8, i8); 9] = [
+/// Holidays that have the same date each year: name, month, day.
+const HOLIDAYS: [(&str, i8, i8); 9] = [
     ("new year", 1, 1),
     ("new year's", 1, 1),
     ("new year's day", 1, 1),
@@ -31,42 +31,42 @@ const DAYS: [(&str, i8, i8); 9] = [
     ("new year's eve", 12, 31),
 ];
 
-/// A day as far as it was written.
+/// A day, possibly one that depends on the current date.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Day {
     Full(Date),
-    /// A day of a month, in a year that has to be chosen.
+    /// A day of a month without a year.
     OfYear {
         month: i8,
         day: i8,
     },
-    /// The first such day after today, or the last one before it.
+    /// The first such weekday after today, or the last one before it.
     Weekday {
         day: Weekday,
         before: bool,
     },
-    /// So many days after today.
+    /// This number of days after today.
     FromToday(i8),
 }
 
-/// What was written: a day, a time of day, or both.
+/// The parts of a parsed phrase: a day, a time of day, or both.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Written {
+pub(crate) struct Phrase {
     pub(crate) day: Option<Day>,
     pub(crate) time: Option<Time>,
 }
 
-impl Written {
-    /// Reads `text`, a day with or without a time, in either order, or a time alone.
-    pub(crate) fn read(text: &str) -> Option<Self> {
-        let text = normal(text);
-        if let Some(day) = day(&text) {
+impl Phrase {
+    /// Parses a day with or without a time, in either order, or a time alone.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = normalized(text);
+        if let Some(day) = parse_day(&text) {
             return Some(Self {
                 day: Some(day),
                 time: None,
             });
         }
-        if let Some(time) = time(&text) {
+        if let Some(time) = parse_time(&text) {
             return Some(Self {
                 day: None,
                 time: Some(time),
@@ -74,7 +74,7 @@ impl Written {
         }
         let mut spaces = text.match_indices(' ').map(|(at, _)| text.split_at(at));
         spaces.find_map(|(head, tail)| {
-            let both = |a, b| Some((day(without_joint(a))?, time(without_joint(b))?));
+            let both = |a, b| Some((parse_day(without_preposition(a))?, parse_time(without_preposition(b))?));
             let (day, time) = both(head, tail).or_else(|| both(tail, head))?;
             Some(Self {
                 day: Some(day),
@@ -85,7 +85,7 @@ impl Written {
 }
 
 impl Day {
-    /// The day that is meant today, `now`: one without a year is the next.
+    /// Returns the date of the day as seen from `now`. A day without a year is the next one.
     pub(crate) fn from(self, now: &Zoned) -> Result<Date, jiff::Error> {
         let today = now.date();
         match self {
@@ -96,16 +96,16 @@ impl Day {
         }
     }
 
-    /// Whether there are several such days, of which the words choose none.
+    /// Returns whether the day recurs and the phrase does not say which of them is meant.
     pub(crate) fn recurs(self) -> bool {
         matches!(self, Self::OfYear { .. } | Self::Weekday { before: false, .. })
     }
 
-    /// The first such day from `date` on; a weekday is one after it.
+    /// Returns the first such day from `date` on; a weekday is always after it.
     pub(crate) fn next_from(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::OfYear { month, day } => {
-                // 29 February comes within eight years.
+                // Two leap years are at most eight years apart.
                 let mut years = (0..=8).filter_map(|years| Date::new(date.year() + years, month, day).ok());
                 let found = years.find(|found| *found >= date);
                 found.map_or_else(|| Date::new(date.year(), month, day), Ok)
@@ -115,7 +115,7 @@ impl Day {
         }
     }
 
-    /// The last such day up to `date`; a weekday is one before it.
+    /// Returns the last such day up to `date`; a weekday is always before it.
     pub(crate) fn last_until(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::OfYear { month, day } => {
@@ -129,22 +129,22 @@ impl Day {
     }
 }
 
-/// Lower case, one space between words, `3rd` as `3`, without commas, `the` and `of`.
-fn normal(text: &str) -> String {
+/// Converts to lower case with one space between words, `3rd` to `3`, and removes commas, `the` and `of`.
+fn normalized(text: &str) -> String {
     let text = text.to_lowercase().replace(',', " ").replace('’', "'");
     let words = text.split_whitespace().filter(|word| !matches!(*word, "the" | "of"));
-    words.map(cardinal).collect::<Vec<_>>().join(" ")
+    words.map(without_ordinal_ending).collect::<Vec<_>>().join(" ")
 }
 
-fn cardinal(word: &str) -> &str {
+fn without_ordinal_ending(word: &str) -> &str {
     let endings = ["st", "nd", "rd", "th"].into_iter();
     let mut digits = endings.filter_map(|ending| word.strip_suffix(ending));
     let is_number = |digits: &&str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
     digits.find(is_number).unwrap_or(word)
 }
 
-/// A part of a text without what joins day and time.
-fn without_joint(part: &str) -> &str {
+/// Removes the `at` or `on` between day and time.
+fn without_preposition(part: &str) -> &str {
     let part = part.trim();
     let part = part.strip_prefix("at ").unwrap_or(part);
     let part = part.strip_prefix("on ").unwrap_or(part);
@@ -153,19 +153,20 @@ fn without_joint(part: &str) -> &str {
         .unwrap_or(part)
 }
 
-fn day(text: &str) -> Option<Day> {
-    from_today(text)
-        .or_else(|| named(text))
-        .or_else(|| full(text))
-        .or_else(|| of_year(text))
+fn parse_day(text: &str) -> Option<Day> {
+    relative_day(text)
+        .or_else(|| weekday(text))
+        .or_else(|| holiday(text))
+        .or_else(|| full_date(text))
+        .or_else(|| day_of_year(text))
 }
 
-fn from_today(text: &str) -> Option<Day> {
+fn relative_day(text: &str) -> Option<Day> {
     let days = match text {
         "yesterday" => -1,
         "today" => 0,
         "tomorrow" => 1,
-        _ => return weekday(text),
+        _ => return None,
     };
     Some(Day::FromToday(days))
 }
@@ -180,24 +181,32 @@ fn weekday(text: &str) -> Option<Day> {
     Some(Day::Weekday { day, before })
 }
 
-fn named(text: &str) -> Option<Day> {
-    let (_, month, day) = *DAYS.iter().find(|(name, ..)| *name == text)?;
+fn holiday(text: &str) -> Option<Day> {
+    let (_, month, day) = *HOLIDAYS.iter().find(|(name, ..)| *name == text)?;
     Some(Day::OfYear { month, day })
 }
 
-fn full(text: &str) -> Option<Day> {
+fn full_date(text: &str) -> Option<Day> {
     if let Ok(date) = text.parse::<Date>() {
         return Some(Day::Full(date));
     }
-    let read = |form: &&str| BrokenDownTime::parse(form, text).and_then(|parts| parts.to_date()).ok();
-    let long = FORMS.iter().find_map(read);
-    let short = || FORMS.iter().find_map(|form| read(&form.replace("%B", "%b").as_str()));
+    let read = |format: &&str| {
+        BrokenDownTime::parse(format, text)
+            .and_then(|parts| parts.to_date())
+            .ok()
+    };
+    let long = FORMATS.iter().find_map(read);
+    let short = || {
+        FORMATS
+            .iter()
+            .find_map(|format| read(&format.replace("%B", "%b").as_str()))
+    };
     long.or_else(short).map(Day::Full)
 }
 
-/// Read in a leap year, so that 29 February is one of its days.
-fn of_year(text: &str) -> Option<Day> {
-    match full(&format!("{text} 2000"))? {
+/// Parses a day without a year, in a leap year so that 29 February is valid.
+fn day_of_year(text: &str) -> Option<Day> {
+    match full_date(&format!("{text} 2000"))? {
         Day::Full(date) => Some(Day::OfYear {
             month: date.month(),
             day: date.day(),
@@ -206,30 +215,30 @@ fn of_year(text: &str) -> Option<Day> {
     }
 }
 
-fn time(text: &str) -> Option<Time> {
+fn parse_time(text: &str) -> Option<Time> {
     match text {
         "noon" => return Time::new(12, 0, 0, 0).ok(),
         "midnight" => return Some(Time::midnight()),
         _ => {}
     }
-    let half = text.replace('.', "").replace(" am", "am").replace(" pm", "pm");
+    let text = text.replace('.', "").replace(" am", "am").replace(" pm", "pm");
     ["%H:%M:%S", "%H:%M", "%I:%M%p", "%I%p"]
         .iter()
-        .find_map(|form| BrokenDownTime::parse(form, &half).ok()?.to_time().ok())
+        .find_map(|format| BrokenDownTime::parse(format, &text).ok()?.to_time().ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Saturday, 21 November 2026, at noon.
+    /// Resolves a text on Saturday, 21 November 2026, at noon.
     fn read(text: &str) -> String {
         let now: Zoned = "2026-11-21T12:00[UTC]".parse().unwrap();
-        let Some(written) = Written::read(text) else {
-            return "unreadable".to_owned();
+        let Some(phrase) = Phrase::parse(text) else {
+            return "not parsed".to_owned();
         };
-        let date = written.day.map(|day| day.from(&now).unwrap().to_string());
-        let time = written.time.map(|time| time.strftime("%H:%M").to_string());
+        let date = phrase.day.map(|day| day.from(&now).unwrap().to_string());
+        let time = phrase.time.map(|time| time.strftime("%H:%M").to_string());
         [date, time].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
@@ -243,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_may_stand_alone() {
+    fn a_time_needs_no_day() {
         let times = ["3 pm", "3PM", "15:00", "12 am", "11:59:59", "noon", "midnight"].map(read);
         assert_eq!(times, ["15:00", "15:00", "15:00", "00:00", "11:59", "12:00", "00:00"]);
     }
@@ -280,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_two_meanings_or_none_is_not_read() {
+    fn ambiguous_and_unknown_texts_are_not_parsed() {
         for text in [
             "02/03/2026",
             "soon",
@@ -292,7 +301,7 @@ mod tests {
             "at",
             "the 5th",
         ] {
-            assert_eq!(read(text), "unreadable", "{text}");
+            assert_eq!(read(text), "not parsed", "{text}");
         }
     }
 }
