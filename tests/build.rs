@@ -1,20 +1,20 @@
-//! Builds the components that the tests run, and tells the tests where they are.
+//! Builds the components for the tests, and generates constants with their paths.
 //!
-//! The guests and the first-party plugins are built into a target directory of their own: cargo holds a lock on the one
-//! of the build that runs this script.
+//! The guests and the first-party plugins are built into a separate target directory, because cargo holds a lock on the
+//! target directory of the build that runs this script.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// Components that import the contract alone.
+/// Target of components that import only the contract.
 const PLAIN: &str = "wasm32-unknown-unknown";
-/// Components that import WASI as well.
+/// Target of components that also import WASI.
 const WASI: &str = "wasm32-wasip2";
 const PROFILE: &str = "guest";
-/// The one guest without WASI.
+/// The only guest without WASI.
 const PLAIN_GUEST: &str = "without_wasi";
-/// What the components are made of.
+/// The sources of the components.
 const SOURCES: [&str; 6] = [
     "tests/guests",
     "sdk",
@@ -37,26 +37,26 @@ fn main() -> Result<()> {
     [PLAIN, WASI].into_iter().try_for_each(require_target)?;
     let guests = examples(&root.join("tests/guests/examples"))?;
     let plugins = packages(&root.join("plugins"))?;
-    let (with_wasi, plain): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| wants_wasi(&root, name));
-    let built = Built {
+    let (with_wasi, plain): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| uses_wasi(&root, name));
+    let builder = Builder {
         root: &root,
         target_dir: &target_dir(&out)?,
     };
-    built.build(WASI, &["--examples", "--lib"], &with_wasi)?;
-    built.build(PLAIN, &["--example", PLAIN_GUEST, "--lib"], &plain)?;
-    let guests = constants(&guests, &built);
-    let plugins = table(&plugins, &built);
+    builder.build(WASI, &["--examples", "--lib"], &with_wasi)?;
+    builder.build(PLAIN, &["--example", PLAIN_GUEST, "--lib"], &plain)?;
+    let guests = constants(&guests, &builder);
+    let plugins = table(&plugins, &builder);
     fs::write(out.join("components.rs"), guests + &plugins)?;
     Ok(())
 }
 
-/// Returns whether the manifest of a plugin asks for WASI, as `art plugin build` reads it.
-fn wants_wasi(root: &Path, plugin: &str) -> bool {
+/// Returns whether the manifest of a plugin enables WASI, by the key that `art plugin build` reads.
+fn uses_wasi(root: &Path, plugin: &str) -> bool {
     let manifest = root.join("plugins").join(plugin).join("Cargo.toml");
     let manifest = fs::read_to_string(manifest)
         .ok()
         .and_then(|text| text.parse::<toml::Table>().ok());
-    let asked = |manifest: toml::Table| {
+    let wasi = |manifest: toml::Table| {
         manifest
             .get("package")?
             .get("metadata")?
@@ -64,10 +64,10 @@ fn wants_wasi(root: &Path, plugin: &str) -> bool {
             .get("wasi")?
             .as_bool()
     };
-    manifest.and_then(asked).unwrap_or_default()
+    manifest.and_then(wasi).unwrap_or_default()
 }
 
-/// Names each source to cargo. Components beside a plugin's sources are results, not sources.
+/// Registers each source file with cargo. Skips built components in the folders of plugins.
 fn watch(path: &Path) -> io::Result<()> {
     if path.is_file() {
         if path.extension().is_none_or(|ending| ending != "wasm") {
@@ -78,7 +78,7 @@ fn watch(path: &Path) -> io::Result<()> {
     fs::read_dir(path)?.try_for_each(|entry| watch(&entry?.path()))
 }
 
-/// Installs the target when it is missing.
+/// Installs the target if it is missing.
 fn require_target(target: &str) -> Result<()> {
     let rustc = env::var("RUSTC")?;
     let found = Command::new(rustc)
@@ -92,9 +92,7 @@ fn require_target(target: &str) -> Result<()> {
     match installed {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(hint.into()),
-        Err(_) => {
-            Err(format!("{hint} (there is no `rustup` here: install the target in the way of your system)").into())
-        }
+        Err(_) => Err(format!("{hint} (`rustup` was not found: install the target with your package manager)").into()),
     }
 }
 
@@ -105,14 +103,14 @@ fn target_dir(out: &Path) -> Result<PathBuf> {
     Ok(target.join("guests"))
 }
 
-/// Where the components are built.
-struct Built<'a> {
+/// Builds components of the workspace `root` into `target_dir`.
+struct Builder<'a> {
     root: &'a Path,
     target_dir: &'a Path,
 }
 
-impl Built<'_> {
-    /// Builds guests and plugins for one target, at once.
+impl Builder<'_> {
+    /// Builds guests and plugins for one target, in one invocation of cargo.
     fn build(&self, target: &str, guests: &[&str], plugins: &[&String]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
@@ -136,12 +134,12 @@ impl Built<'_> {
     }
 
     fn plugin(&self, name: &str) -> PathBuf {
-        let target = if wants_wasi(self.root, name) { WASI } else { PLAIN };
+        let target = if uses_wasi(self.root, name) { WASI } else { PLAIN };
         self.target_dir.join(target).join(PROFILE).join(format!("{name}.wasm"))
     }
 }
 
-/// What the outer build was told is about the host: its flags, its wrappers, its linker.
+/// Removes the settings of the outer build, which are for the host: its flags, wrappers and linker.
 fn clean_environment(cargo: &mut Command) {
     const EXACT: [&str; 6] = [
         "RUSTFLAGS",
@@ -170,7 +168,7 @@ fn packages(directory: &Path) -> Result<Vec<String>> {
     names(directory, |path| path.join("Cargo.toml").exists())
 }
 
-/// Returns the names without ending of what is in `directory` and is wanted, in order.
+/// Returns the sorted names, without extensions, of the wanted entries of `directory`.
 fn names(directory: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -182,18 +180,18 @@ fn names(directory: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>
     Ok(names)
 }
 
-/// Returns one constant for each guest, so that the compiler complains about one that no test uses.
-fn constants(guests: &[String], built: &Built<'_>) -> String {
+/// Generates one constant for each guest, so that the compiler reports a guest that no test uses.
+fn constants(guests: &[String], builder: &Builder<'_>) -> String {
     let constant = |name: &String| {
-        let (constant, path) = (name.to_uppercase(), built.guest(name));
+        let (constant, path) = (name.to_uppercase(), builder.guest(name));
         format!("/// The guest `{name}`.\npub(crate) const {constant}: &str = {path:?};\n")
     };
     guests.iter().map(constant).collect()
 }
 
-/// Returns one table of all plugins, since every one of them goes through the same tests.
-fn table(plugins: &[String], built: &Built<'_>) -> String {
-    let row = |name: &String| format!("({name:?}, {:?}), ", built.plugin(name));
+/// Generates one table of all plugins, since the same tests run with each of them.
+fn table(plugins: &[String], builder: &Builder<'_>) -> String {
+    let row = |name: &String| format!("({name:?}, {:?}), ", builder.plugin(name));
     let rows: String = plugins.iter().map(row).collect();
     format!("/// Name and path of each first-party plugin.\npub(crate) const PLUGINS: &[(&str, &str)] = &[{rows}];\n")
 }

@@ -1,4 +1,4 @@
-//! The program as its users run it, for the tests of each suite.
+//! Runs the program `art`, for every test suite.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// What the environment of the person who runs the tests may hold.
-const FOREIGN: [&str; 18] = [
+/// Environment variables that are removed, because they would change the results of tests.
+const REMOVED_VARIABLES: [&str; 18] = [
     "ART_API_KEY_ENV",
     "ART_BASE_URL",
     "ART_LOG",
@@ -28,8 +28,8 @@ const FOREIGN: [&str; 18] = [
     "http_proxy",
 ];
 
-/// Returns `art`, to be started with `home` and the plugins folder in it. The compiled code is shared with the other
-/// tests, since compiling takes seconds, unless the home has a cache of its own.
+/// Returns the command for `art` with `home` and the plugins folder in it. The cache of compiled code is shared by all
+/// tests, since compiling takes seconds, unless the home has its own cache.
 pub(crate) fn art(home: &Path) -> Command {
     let cache = home.join("cache");
     if !cache.exists() {
@@ -38,7 +38,7 @@ pub(crate) fn art(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
     command.arg("--home").arg(home);
     command.arg("--plugins").arg(home.join("plugins"));
-    for name in FOREIGN {
+    for name in REMOVED_VARIABLES {
         command.env_remove(name);
     }
     command
@@ -50,11 +50,11 @@ fn shared_cache() -> PathBuf {
     path
 }
 
-/// What a run of the program left.
+/// The exit code and the output of a command.
 #[derive(Debug)]
-pub(crate) struct Ran(pub(crate) Output);
+pub(crate) struct CommandOutput(pub(crate) Output);
 
-impl Ran {
+impl CommandOutput {
     pub(crate) fn code(&self) -> i32 {
         self.0.status.code().unwrap()
     }
@@ -72,7 +72,7 @@ impl Ran {
     }
 }
 
-impl std::fmt::Display for Ran {
+impl std::fmt::Display for CommandOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (code, stdout, stderr) = (self.0.status.code(), self.stdout(), self.stderr());
         write!(f, "code {code:?}\n{stdout}\n{stderr}")

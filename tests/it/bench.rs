@@ -1,4 +1,4 @@
-//! A tool system over the guests, with observations that can be looked at.
+//! A tool system with the guests as its tools, which records observations for the tests.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 
 use crate::harness::{components, guest};
 
-/// A plugin with limits that make attacks short.
+/// A plugin with low limits, so that attacks end soon.
 #[derive(Debug)]
-struct Limited(Arc<Plugin>);
+struct LowLimits(Arc<Plugin>);
 
-impl ToolExecutor for Limited {
+impl ToolExecutor for LowLimits {
     fn schema(&self) -> &ToolSchema {
         self.0.schema()
     }
@@ -43,9 +43,9 @@ impl ToolExecutor for Limited {
 }
 
 #[derive(Debug, Default)]
-struct Kept(Mutex<Vec<NewObservation>>);
+struct RecordingSink(Mutex<Vec<NewObservation>>);
 
-impl ObservationSink for Kept {
+impl ObservationSink for RecordingSink {
     fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
         Box::pin(async move {
             self.0.lock().expect("no test panicked here").push(observation);
@@ -54,10 +54,10 @@ impl ObservationSink for Kept {
     }
 }
 
-/// A system with the guests of these tests, all enabled.
+/// A tool system with three guests, all enabled.
 pub(crate) struct Bench {
     system: ToolSystem,
-    kept: Arc<Kept>,
+    sink: Arc<RecordingSink>,
     pub(crate) scope: CallScope,
 }
 
@@ -71,22 +71,22 @@ impl Bench {
         };
         let mut names = Vec::new();
         for path in [components::ECHO, components::HOSTILE, components::INVALID_OUTPUT] {
-            let tool = Limited(guest(path));
+            let tool = LowLimits(guest(path));
             names.push(tool.schema().name.clone());
             registry.register(Arc::new(tool)).expect("the tool is admitted");
         }
         scope.enabled_tools = EnabledTools::Named(names);
-        let kept = Arc::new(Kept::default());
-        let system = ToolSystem::new(registry, Arc::<Kept>::clone(&kept), SystemConfig::default());
-        Self { system, kept, scope }
+        let sink = Arc::new(RecordingSink::default());
+        let system = ToolSystem::new(registry, Arc::<RecordingSink>::clone(&sink), SystemConfig::default());
+        Self { system, sink, scope }
     }
 
-    /// Returns what was observed so far.
+    /// Returns the observations recorded so far.
     pub(crate) fn observed(&self) -> Vec<NewObservation> {
-        self.kept.0.lock().expect("no test panicked here").clone()
+        self.sink.0.lock().expect("no test panicked here").clone()
     }
 
-    /// Runs one batch; the calls are numbered from 0.
+    /// Runs one batch. The identifiers of the calls are `call_0`, `call_1` and so on.
     pub(crate) async fn batch(&self, calls: Vec<(&str, Value)>) -> Vec<ToolReport> {
         let calls = calls
             .into_iter()
@@ -103,7 +103,7 @@ impl Bench {
         self.batch(vec![(name, arguments)]).await.remove(0)
     }
 
-    /// Returns what the tool that breaks the contract comes to.
+    /// Calls the guest that violates the contract.
     pub(crate) async fn invalid(&self, what: &str) -> ToolReport {
         self.one("invalid_output", json!({"what": what})).await
     }

@@ -1,4 +1,4 @@
-//! `art plugin build`: what is built and dropped, and what an author is told of what is not.
+//! `art plugin build`: building and installing tools, and the errors that their authors see.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,31 +8,31 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
-/// A build on a busy machine takes no longer.
-const BUILDS: Duration = Duration::from_secs(300);
+/// Maximum duration of a build on a busy machine.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A crate in a home of its own. All of them share what is built of the SDK.
+/// A crate with its own home. All crates share one target directory, so that the SDK is built once.
 struct Crate {
     home: Home,
     folder: PathBuf,
 }
 
 impl Crate {
-    /// Returns what `art plugin new` makes of a name.
+    /// Creates a crate with `art plugin new`.
     fn new(name: &str) -> Self {
         let home = Home::empty();
         let parent = home.dir.path().to_str().unwrap().to_owned();
-        let made = home.art(&["plugin", "new", name, "--path", &parent]);
-        assert_eq!(made.code(), 0, "{made}");
+        let tool = home.art(&["plugin", "new", name, "--path", &parent]);
+        assert_eq!(tool.code(), 0, "{tool}");
         let folder = home.dir.path().join(name);
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).unwrap();
         Self { home, folder }
     }
 
-    /// Creates a crate that has nothing but this, and builds on no SDK.
+    /// Creates a crate with this source only, which does not use the SDK.
     fn bare(name: &str, dependencies: &str, source: &str) -> Self {
         let home = Home::empty();
         let folder = home.dir.path().join(name);
@@ -46,11 +46,12 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// Creates a tool with one example: its options beside that, what comes before the function, and its body.
+    /// Creates a tool with one example: `example` has further options of the example, `before` the items before
+    /// `function`.
     fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
-        let made = Self::new(name);
-        made.write(example, before, function);
-        made
+        let tool = Self::new(name);
+        tool.write(example, before, function);
+        tool
     }
 
     fn write(&self, example: &str, before: &str, function: &str) {
@@ -61,20 +62,22 @@ impl Crate {
         fs::write(self.folder.join("src/lib.rs"), source).unwrap();
     }
 
-    fn build(&self) -> Ran {
+    fn build(&self) -> CommandOutput {
         self.art(&["plugin", "build", self.folder.to_str().unwrap()])
     }
 
-    fn art(&self, args: &[&str]) -> Ran {
+    fn art(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.home.command(args);
-        Ran(command
-            .env("CARGO_TARGET_DIR", target())
-            .env("CARGO_NET_OFFLINE", "true")
-            .output()
-            .unwrap())
+        CommandOutput(
+            command
+                .env("CARGO_TARGET_DIR", target())
+                .env("CARGO_NET_OFFLINE", "true")
+                .output()
+                .unwrap(),
+        )
     }
 
-    /// Returns what is told of a crate that is not dropped.
+    /// Builds a crate that is refused, and returns stderr.
     fn refusal(&self) -> String {
         let ran = self.build();
         assert_eq!(ran.code(), 1, "{ran}");
@@ -97,8 +100,8 @@ fn target() -> PathBuf {
 }
 
 #[test]
-fn a_tool_that_traps_in_its_example_is_refused_with_the_words_of_the_panic() {
-    let told = Crate::with_tool(
+fn a_tool_that_traps_in_its_example_is_refused_with_the_panic() {
+    let stderr = Crate::with_tool(
         "traps",
         "",
         "",
@@ -106,37 +109,37 @@ fn a_tool_that_traps_in_its_example_is_refused_with_the_words_of_the_panic() {
     )
     .refusal();
     assert!(
-        told.contains("the component of `traps` was refused: example 1 (`{\"n\":1}`) fails: "),
-        "{told}"
+        stderr.contains("the component of `traps` was refused: example 1 (`{\"n\":1}`) fails: "),
+        "{stderr}"
     );
-    assert!(told.contains("no idea"), "{told}");
+    assert!(stderr.contains("no idea"), "{stderr}");
 }
 
 #[test]
-fn a_tool_that_gives_something_else_than_its_example_is_refused_with_both() {
-    let made = Crate::with_tool(
+fn a_tool_whose_output_differs_from_its_example_is_refused_with_both() {
+    let tool = Crate::with_tool(
         "adds",
         ", output = \"3\"",
         "",
         "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
     );
-    let told = made.refusal();
-    assert!(told.contains("gives `2`, and says that it gives `3`"), "{told}");
-    made.write(
+    let stderr = tool.refusal();
+    assert!(stderr.contains("gives `2`, and says that it gives `3`"), "{stderr}");
+    tool.write(
         ", output = \"2.0\"",
         "",
         "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
     );
-    let built = made.build();
+    let built = tool.build();
     assert_eq!(built.code(), 0, "{built}");
     assert!(built.stdout().contains("1 passed"), "{built}");
 }
 
 #[test]
-fn an_example_that_waits_for_a_person_is_told_as_not_run() {
+fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
     let function = "fn asks(_: In) -> Result<Outcome<u32>> { Ok(Suspension::new(\"sure?\").into()) }";
-    let made = Crate::with_tool("asks", ", output = \"1\"", "", function);
-    let built = made.build();
+    let tool = Crate::with_tool("asks", ", output = \"1\"", "", function);
+    let built = tool.build();
     assert_eq!(built.code(), 0, "{built}");
     assert!(
         built
@@ -148,17 +151,17 @@ fn an_example_that_waits_for_a_person_is_told_as_not_run() {
 }
 
 #[test]
-fn an_example_that_fails_is_told_as_not_run_only_where_the_tool_asks_for_a_right() {
+fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
-    let made = Crate::with_tool("reads", "", "", function);
-    let told = made.refusal();
-    assert!(told.contains("uses `std::fs`, and a tool has no files"), "{told}");
+    let tool = Crate::with_tool("reads", "", "", function);
+    let stderr = tool.refusal();
+    assert!(stderr.contains("uses `std::fs`, and a tool has no files"), "{stderr}");
     assert!(
-        told.contains("(tools have no files, network or processes: pass the data in as an argument)"),
-        "{told}"
+        stderr.contains("(tools have no files, network or processes: pass the data in as an argument)"),
+        "{stderr}"
     );
-    made.write("), capabilities(http(\"https://example.com/\")", "", function);
-    let built = made.build();
+    tool.write("), capabilities(http(\"https://example.com/\")", "", function);
+    let built = tool.build();
     assert_eq!(built.code(), 0, "{built}");
     assert!(
         built
@@ -169,46 +172,47 @@ fn an_example_that_fails_is_told_as_not_run_only_where_the_tool_asks_for_a_right
 }
 
 #[test]
-fn a_tool_keeps_the_hyphens_of_its_package_and_is_found_with_both_spellings() {
-    let made = Crate::new("password-strength");
-    let built = made
-        .art(&["--json", "plugin", "build", made.folder.to_str().unwrap()])
+fn a_tool_keeps_the_hyphens_of_its_package_and_has_both_spellings() {
+    let tool = Crate::new("password-strength");
+    let built = tool
+        .art(&["--json", "plugin", "build", tool.folder.to_str().unwrap()])
         .json();
     assert_eq!(built[0]["name"], "password-strength");
     for name in ["password-strength", "password_strength"] {
-        let called = made.art(&["tool", "call", name, r#"{"name":"Ada"}"#]);
+        let called = tool.art(&["tool", "call", name, r#"{"name":"Ada"}"#]);
         assert!(called.stdout().contains("Hello, Ada!"), "{called}");
     }
 }
 
 #[test]
-fn a_tool_that_was_built_is_not_compiled_elsewhere_before_it_is_called() {
-    let made = Crate::new("promised");
-    assert_eq!(made.build().code(), 0);
+fn a_built_tool_is_not_compiled_elsewhere_before_its_first_call() {
+    let tool = Crate::new("declared");
+    assert_eq!(tool.build().code(), 0);
     let elsewhere = Home::fresh();
     fs::remove_dir_all(elsewhere.plugins()).unwrap();
     fs::create_dir(elsewhere.plugins()).unwrap();
-    elsewhere.add("promised", made.home.plugins().join("promised.wasm").to_str().unwrap());
+    elsewhere.add("declared", tool.home.plugins().join("declared.wasm").to_str().unwrap());
     let listed = elsewhere.art(&["tool", "list"]);
-    assert!(listed.stdout().contains("promised"), "{listed}");
+    assert!(listed.stdout().contains("declared"), "{listed}");
     assert_eq!(listed.stderr(), "");
-    let called = elsewhere.art(&["tool", "call", "promised", r#"{"name":"Ada"}"#]);
+    let called = elsewhere.art(&["tool", "call", "declared", r#"{"name":"Ada"}"#]);
     assert!(called.stdout().contains("Hello, Ada!"), "{called}");
 }
 
 #[test]
-fn an_error_of_the_tools_own_keeps_its_text_and_gives_its_code() {
-    let errors = "struct Own(u32);
-        impl std::fmt::Display for Own {
+fn an_error_type_of_the_tool_keeps_its_text_and_its_code() {
+    let errors = "struct RowError(u32);
+        impl std::fmt::Display for RowError {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, \"no row `{}`\", self.0) }
         }
-        impl IntoToolError for Own {
+        impl IntoToolError for RowError {
             fn into_tool_error(self) -> ToolError { ToolError::not_found(self) }
         }";
-    let function = "fn rows(input: In) -> Result<u32, Own> { if input.n == 1 { Ok(1) } else { Err(Own(input.n)) } }";
-    let made = Crate::with_tool("rows", "", errors, function);
-    assert_eq!(made.build().code(), 0);
-    let called = made.art(&["--json", "tool", "call", "rows", r#"{"n":7}"#]);
+    let function =
+        "fn rows(input: In) -> Result<u32, RowError> { if input.n == 1 { Ok(1) } else { Err(RowError(input.n)) } }";
+    let tool = Crate::with_tool("rows", "", errors, function);
+    assert_eq!(tool.build().code(), 0);
+    let called = tool.art(&["--json", "tool", "call", "rows", r#"{"n":7}"#]);
     let result: Value = called.json()["result"].take();
     assert_eq!(
         (&result["error"], &result["code"]),
@@ -217,27 +221,27 @@ fn an_error_of_the_tools_own_keeps_its_text_and_gives_its_code() {
 }
 
 #[test]
-fn a_crate_with_two_tools_is_told_to_become_two_crates() {
+fn a_crate_with_two_tools_is_refused() {
     let second = "/// Counts too.\n#[tool]\nfn second(_: NoArgs) -> Result<u32> { Ok(1) }";
-    let told = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").refusal();
+    let stderr = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").refusal();
     assert!(
-        told.contains("a crate contains one tool, and `second` is one already: move `two` into"),
-        "{told}"
+        stderr.contains("a crate contains one tool, and `second` is one already: move `two` into"),
+        "{stderr}"
     );
-    assert!(!told.contains("linking"), "{told}");
+    assert!(!stderr.contains("linking"), "{stderr}");
 }
 
 #[test]
-fn a_crate_that_assumes_a_browser_is_named_in_five_lines() {
+fn a_dependency_that_assumes_a_browser_is_named_in_five_lines() {
     let import = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
         unsafe extern \"C\" { fn __wbindgen_throw(text: *const u8, length: usize) -> !; }\n\
         pub fn throw() -> ! { unsafe { __wbindgen_throw(core::ptr::null(), 0) } }\n";
-    let made = Crate::bare(
+    let tool = Crate::bare(
         "in_browser",
         "http-client = { path = \"http-client\" }",
         "#[unsafe(no_mangle)]\npub extern \"C\" fn run() { http_client::get() }\n",
     );
-    let client = made.folder.join("http-client");
+    let client = tool.folder.join("http-client");
     let dependency = "wasm-bindgen = { path = \"../wasm-bindgen\" }";
     add_package(
         &client,
@@ -246,43 +250,43 @@ fn a_crate_that_assumes_a_browser_is_named_in_five_lines() {
         dependency,
         "pub fn get() { wasm_bindgen::throw() }",
     );
-    add_package(&made.folder.join("wasm-bindgen"), "wasm-bindgen", "", "", import);
-    let told = made.refusal();
+    add_package(&tool.folder.join("wasm-bindgen"), "wasm-bindgen", "", "", import);
+    let stderr = tool.refusal();
     assert!(
-        told.contains("assumes a browser: `http-client` (through `wasm-bindgen`)"),
-        "{told}"
+        stderr.contains("assumes a browser: `http-client` (through `wasm-bindgen`)"),
+        "{stderr}"
     );
     assert!(
-        told.contains("`__wbindgen_placeholder__::__wbindgen_throw` is a function of JavaScript"),
-        "{told}"
+        stderr.contains("`__wbindgen_placeholder__::__wbindgen_throw` is a function of JavaScript"),
+        "{stderr}"
     );
-    assert!(told.contains("wasi = true"), "{told}");
-    assert!(told.lines().count() <= 6 && told.len() < 2_000, "{told}");
-    let (_, rest) = told.split_once("all that the linker said: `").unwrap();
+    assert!(stderr.contains("wasi = true"), "{stderr}");
+    assert!(stderr.lines().count() <= 6 && stderr.len() < 2_000, "{stderr}");
+    let (_, rest) = stderr.split_once("all that the linker said: `").unwrap();
     let full = fs::read_to_string(rest.split_once('`').unwrap().0).unwrap();
     assert!(full.contains("wasm-component-ld"), "{full}");
 }
 
 #[test]
-fn a_function_that_nobody_has_is_told_with_the_crate_that_uses_it() {
-    let made = Crate::bare(
+fn a_missing_function_is_reported_with_the_crate_that_uses_it() {
+    let tool = Crate::bare(
         "wants_c",
         "database-sys = { path = \"database-sys\" }",
         "#[unsafe(no_mangle)]\npub extern \"C\" fn run() -> i32 { database_sys::open() }\n",
     );
     let source =
         "unsafe extern \"C\" { fn database_open_v2() -> i32; }\npub fn open() -> i32 { unsafe { database_open_v2() } }";
-    add_package(&made.folder.join("database-sys"), "database-sys", "", "", source);
-    let told = made.refusal();
+    add_package(&tool.folder.join("database-sys"), "database-sys", "", "", source);
+    let stderr = tool.refusal();
     let expected = "nobody has the function `database_open_v2`, which is used by `database-sys`";
-    assert!(told.contains(expected), "{told}");
-    assert!(told.lines().count() <= 6, "{told}");
+    assert!(stderr.contains(expected), "{stderr}");
+    assert!(stderr.lines().count() <= 6, "{stderr}");
 }
 
-/// Ends with the test, however it ends.
-struct Watching(Child);
+/// A child process that is killed when the test ends.
+struct KillOnDrop(Child);
 
-impl Drop for Watching {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
@@ -290,39 +294,39 @@ impl Drop for Watching {
 }
 
 #[test]
-fn a_watched_crate_is_built_again_when_it_changes_until_the_watch_is_interrupted() {
+fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
     let one = |n: u32| format!("fn watched(_: In) -> Result<u32> {{ Ok({n}) }}");
-    let made = Crate::with_tool("watched", "", "", &one(1));
-    let mut command = made
+    let tool = Crate::with_tool("watched", "", "", &one(1));
+    let mut command = tool
         .home
-        .command(&["plugin", "build", "--watch", made.folder.to_str().unwrap()]);
+        .command(&["plugin", "build", "--watch", tool.folder.to_str().unwrap()]);
     let command = command
         .env("CARGO_TARGET_DIR", target())
         .env("CARGO_NET_OFFLINE", "true");
     let quiet = command
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null());
-    let mut watching = Watching(quiet.spawn().unwrap());
-    let dropped = made.home.plugins().join("watched.wasm");
+    let mut watching = KillOnDrop(quiet.spawn().unwrap());
+    let installed = tool.home.plugins().join("watched.wasm");
     let built = |other: &[u8]| {
         let start = Instant::now();
         loop {
-            match fs::read(&dropped) {
+            match fs::read(&installed) {
                 Ok(component) if component != other => return component,
-                _ => assert!(start.elapsed() < BUILDS, "nothing was built"),
+                _ => assert!(start.elapsed() < BUILD_TIMEOUT, "nothing was built"),
             }
             std::thread::sleep(Duration::from_millis(50));
         }
     };
     let first = built(&[]);
     std::thread::sleep(Duration::from_secs(1));
-    fs::write(made.folder.join("src/lib.rs"), "this does not build").unwrap();
+    fs::write(tool.folder.join("src/lib.rs"), "this does not build").unwrap();
     std::thread::sleep(Duration::from_secs(2));
     assert!(
         watching.0.try_wait().unwrap().is_none(),
-        "a crate that does not build ends no watch"
+        "a failed build must not end the watch"
     );
-    made.write("", "", &one(2));
+    tool.write("", "", &one(2));
     built(&first);
     let id = rustix::process::Pid::from_child(&watching.0);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();

@@ -1,4 +1,4 @@
-//! Compiled code on disk: used when it is genuine, made again when it is not.
+//! The cache of compiled code: used if it is authentic, recompiled if it is not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn sandbox(cache: &Path) -> Sandbox {
     Sandbox::new(&config).expect("the sandbox starts")
 }
 
-/// Returns the files of compiled code, in order.
+/// Returns the files of compiled code, sorted.
 fn compiled(cache: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(cache).expect("the cache is there");
     let paths = entries.map(|entry| entry.expect("it can be read").path());
@@ -31,14 +31,14 @@ fn compiled(cache: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Replacing a file gives it another inode, so this tells whether it was written again.
+/// Returns the inode of a file, which changes when the file is replaced.
 fn inode(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(path).expect("the file is there").ino()
 }
 
-/// Loads the handmade tool and calls it: its code is looked at no sooner.
-fn answers(sandbox: &Sandbox, handmade: &[u8]) {
+/// Loads the handmade tool and calls it, because its compiled code is read by the first call.
+fn load_and_call(sandbox: &Sandbox, handmade: &[u8]) {
     let plugin = sandbox.load("handmade", handmade).expect("it loads");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let outcome = runtime.unwrap().block_on(call(&plugin, json!({}), Limits::EXECUTE));
@@ -46,7 +46,7 @@ fn answers(sandbox: &Sandbox, handmade: &[u8]) {
 }
 
 #[test]
-fn a_second_host_uses_what_the_first_one_compiled() {
+fn a_second_host_uses_the_code_that_the_first_one_compiled() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let good = Handmade::default().build();
@@ -59,24 +59,24 @@ fn a_second_host_uses_what_the_first_one_compiled() {
 }
 
 #[test]
-fn compiled_code_that_was_changed_is_compiled_again() {
+fn modified_compiled_code_is_recompiled() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let good = Handmade::default().build();
     sandbox(&cache).load("good", &good).expect("it loads");
     let file = compiled(&cache).remove(0);
-    let genuine = fs::read(&file).unwrap();
-    for at in [0, 40, genuine.len() / 2, genuine.len() - 1] {
-        let mut changed = genuine.clone();
+    let original = fs::read(&file).unwrap();
+    for at in [0, 40, original.len() / 2, original.len() - 1] {
+        let mut changed = original.clone();
         changed[at] ^= 0x10;
         fs::write(&file, &changed).unwrap();
-        answers(&sandbox(&cache), &good);
-        assert!(fs::read(&file).unwrap() == genuine, "byte {at} was not made good");
+        load_and_call(&sandbox(&cache), &good);
+        assert!(fs::read(&file).unwrap() == original, "byte {at} was not restored");
     }
 }
 
 #[test]
-fn the_code_of_one_tool_cannot_stand_in_for_another() {
+fn the_code_of_one_tool_is_not_used_for_another() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let sandbox = sandbox(&cache);
@@ -86,11 +86,11 @@ fn the_code_of_one_tool_cannot_stand_in_for_another() {
     sandbox.load("handmade", &handmade).expect("it loads");
     let other = compiled(&cache).into_iter().find(|path| *path != echo).unwrap();
     fs::copy(&echo, &other).unwrap();
-    answers(&sandbox, &handmade);
+    load_and_call(&sandbox, &handmade);
 }
 
 #[test]
-fn many_hosts_may_start_at_once_with_a_new_cache() {
+fn many_hosts_can_start_concurrently_with_a_new_cache() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let good = Handmade::default().build();
@@ -103,7 +103,7 @@ fn many_hosts_may_start_at_once_with_a_new_cache() {
 }
 
 #[test]
-fn a_cache_that_others_may_write_to_stops_the_start() {
+fn a_cache_that_others_can_write_to_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -113,6 +113,6 @@ fn a_cache_that_others_may_write_to_stops_the_start() {
         cache: Some(dir.path().to_owned()),
         ..SandboxConfig::default()
     };
-    let told = Sandbox::new(&config).expect_err("it must not start").to_string();
-    assert!(told.contains("is not private: other users may write to it"), "{told}");
+    let error = Sandbox::new(&config).expect_err("it must not start").to_string();
+    assert!(error.contains("is not private: other users may write to it"), "{error}");
 }

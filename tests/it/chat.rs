@@ -1,4 +1,4 @@
-//! `art chat` with its lines from a pipe.
+//! `art chat` with a pipe as its input.
 
 use std::io::Write;
 
@@ -6,20 +6,20 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply};
 
-fn chat(home: &Home, lines: &[&str]) -> Ran {
+fn chat(home: &Home, lines: &[&str]) -> CommandOutput {
     home.art_with_input(&["chat"], &lines.join("\n"))
 }
 
-/// Returns the identifier that `/thread` shows last.
-fn thread_of(ran: &Ran) -> String {
+/// Returns the identifier that the last `/thread` printed.
+fn thread_of(ran: &CommandOutput) -> String {
     ran.stdout().lines().last().unwrap().to_owned()
 }
 
 #[test]
-fn a_person_changes_from_one_conversation_to_another() {
+fn a_person_can_switch_between_conversations() {
     let home = Home::new();
     let first = thread_of(&chat(&home, &["What is 2+2?", "/thread"]));
     let back = format!("/thread {first}");
@@ -39,7 +39,7 @@ fn a_person_changes_from_one_conversation_to_another() {
 }
 
 /// Returns every line of stdout as JSON.
-fn events(ran: &Ran) -> Vec<Value> {
+fn events(ran: &CommandOutput) -> Vec<Value> {
     let stdout = ran.stdout();
     let lines = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
     lines.collect()
@@ -67,7 +67,7 @@ That times 10: 40
 ";
 
 #[test]
-fn the_first_line_says_what_the_model_cannot_do() {
+fn the_first_line_names_the_limits_of_the_model() {
     let ran = chat(&Home::new(), &["/exit", "What is 2+2?"]);
     assert!(ran.stderr().starts_with("model embedded:lexical: "), "{}", ran.stderr());
     assert!(ran.stderr().contains("it cannot chat"), "{}", ran.stderr());
@@ -83,7 +83,7 @@ fn the_exit_code_is_the_worst_of_all_lines() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_and_the_conversation_goes_on() {
+fn an_error_is_reported_and_the_conversation_continues() {
     let ran = chat(
         &Home::new(),
         &["/hlep", "/thread nobody", "/attach nothing.csv", "What is 2+2?"],
@@ -99,13 +99,13 @@ fn what_goes_wrong_is_told_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_told_and_the_conversation_goes_on() {
+fn an_unreadable_line_is_reported_and_the_conversation_continues() {
     let long = "x".repeat(2 << 20);
     let lines = [b"\xff\n", long.as_bytes(), b"\nWhat is 2+2?\n"].concat();
     let home = Home::new();
     let mut chat = home.start(&["chat", "--json"]);
     chat.stdin.take().unwrap().write_all(&lines).unwrap();
-    let ran = Ran(chat.wait_with_output().unwrap());
+    let ran = CommandOutput(chat.wait_with_output().unwrap());
     let events = events(&ran);
     assert_eq!(
         (&events[0]["type"], &events[1]["type"]),
@@ -116,7 +116,7 @@ fn a_line_that_cannot_be_read_is_told_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn a_conversation_that_cannot_begin_is_told_to_programs_on_one_line() {
+fn a_conversation_that_cannot_start_is_one_json_line() {
     let home = Home::new();
     for (args, code) in [
         (&["chat", "--json", "--thread", "nobody"][..], 1),
@@ -134,7 +134,7 @@ fn a_conversation_that_cannot_begin_is_told_to_programs_on_one_line() {
 }
 
 #[test]
-fn a_file_goes_with_the_next_question_and_no_further() {
+fn a_file_is_attached_to_the_next_question_only() {
     let home = Home::new();
     let csv = home.file("sales.csv", "region,sales\nNorth,120\nSouth,340\n");
     let attach = format!("/attach {}", csv.display());
@@ -145,12 +145,12 @@ fn a_file_goes_with_the_next_question_and_no_further() {
 }
 
 #[test]
-fn files_that_are_too_large_together_are_refused_and_can_be_left_out() {
+fn files_that_are_too_large_together_are_refused_and_can_be_removed() {
     let home = Home::new();
     let pdf = format!("%PDF-1.7\n{}", " ".repeat(4 << 20));
     let attach = |name: &str| format!("/attach {}", home.file(name, &pdf).display());
     let (a, b, c) = (attach("a.pdf"), attach("b.pdf"), attach("c.pdf"));
-    // The same file again takes the place of the one before.
+    // A file that is attached again replaces the first one.
     let ran = chat(
         &home,
         &[&a, &b, &b, &c, "/attach none", &c, "/attach none", "/attach none"],
@@ -161,7 +161,7 @@ fn files_that_are_too_large_together_are_refused_and_can_be_left_out() {
         "{}",
         ran.stderr()
     );
-    let told = [
+    let expected = [
         "`a.pdf` goes with the next question",
         "`b.pdf` goes with the next question",
         "`b.pdf` goes with the next question",
@@ -170,11 +170,11 @@ fn files_that_are_too_large_together_are_refused_and_can_be_left_out() {
         "`c.pdf` will not be sent",
         "nothing was attached",
     ];
-    assert_eq!(ran.stdout().lines().collect::<Vec<_>>(), told);
+    assert_eq!(ran.stdout().lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn the_commands_show_the_tools_the_model_the_thread_and_the_cost() {
+fn commands_show_the_tools_the_model_the_thread_and_the_cost() {
     let ran = chat(
         &Home::new(),
         &["/help", "/tools", "/model", "/thread", "What is 2+2?", "/cost"],
@@ -192,7 +192,7 @@ fn the_commands_show_the_tools_the_model_the_thread_and_the_cost() {
 }
 
 #[test]
-fn a_model_that_is_not_there_leaves_the_one_before() {
+fn an_unknown_model_keeps_the_current_one() {
     let ran = chat(&Home::new(), &["/model nobody:nothing", "What is 2+2?"]);
     assert!(ran.stderr().contains("`nobody`"), "{}", ran.stderr());
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, "2+2: 4\n"));
@@ -211,7 +211,7 @@ fn a_conversation_is_resumed_by_its_identifier() {
 }
 
 #[test]
-fn programs_get_a_line_for_each_event_and_each_report() {
+fn json_output_has_a_line_for_each_event_and_each_report() {
     let ran = Home::new().art_with_input(&["chat", "--json"], "What is 2+2?\n/nonsense\n/tools\n");
     let events = events(&ran);
     let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
@@ -228,28 +228,28 @@ fn programs_get_a_line_for_each_event_and_each_report() {
 }
 
 #[test]
-fn an_answer_to_a_pipe_is_the_answer_alone() {
+fn stdout_contains_only_the_answer() {
     let ran = chat(&Home::new(), &["What is 2+2?"]);
     assert_eq!(ran.stdout(), "2+2: 4\n");
 }
 
-/// Returns a conversation with a pipe that gets `signal` during its first question, with more to come.
-fn signalled(home: &Home, signal: Signal) -> Ran {
+/// Runs a conversation with a pipe, and sends `signal` during its first question while more lines are waiting.
+fn signalled(home: &Home, signal: Signal) -> CommandOutput {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let mut chat = home.start(&args);
-    let mut typed = chat.stdin.take().unwrap();
-    typed.write_all(b"Hello\n/model embedded\nWhat is 2+2?\n").unwrap();
+    let mut stdin = chat.stdin.take().unwrap();
+    stdin.write_all(b"Hello\n/model embedded\nWhat is 2+2?\n").unwrap();
     provider.request();
     kill_process(Pid::from_child(&chat), signal).unwrap();
-    // The pipe stays open: nothing but the signal ends the conversation.
-    let ran = Ran(chat.wait_with_output().unwrap());
-    drop(typed);
+    // The pipe stays open, so that only the signal can end the conversation.
+    let ran = CommandOutput(chat.wait_with_output().unwrap());
+    drop(stdin);
     ran
 }
 
 #[test]
-fn a_signal_ends_a_conversation_with_a_pipe_after_its_run() {
+fn a_signal_ends_a_piped_conversation_after_its_run() {
     for signal in [Signal::INT, Signal::TERM] {
         let home = Home::new();
         let ran = signalled(&home, signal);
@@ -258,7 +258,7 @@ fn a_signal_ends_a_conversation_with_a_pipe_after_its_run() {
         assert!(ran.stderr().contains(stopping), "{}", ran.stderr());
         assert!(ran.stdout().starts_with("The run was cancelled"), "{}", ran.stdout());
         assert!(!ran.stdout().contains("2+2"), "{}", ran.stdout());
-        // The run is ended in the store as well.
+        // The run has ended in the store too.
         let runs = home.art(&["--json", "runs", "list"]).json();
         assert_eq!(runs[0]["status"], "cancelled", "{runs}");
     }

@@ -1,4 +1,4 @@
-//! `art chat` as a person sees it: at a terminal, which `script` of util-linux makes.
+//! `art chat` at a terminal, which `script` of util-linux provides.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,24 +12,24 @@ use crate::home::Home;
 use crate::models::drawing;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
 
-/// What the editor writes before it waits for a line.
+/// The prompt of the line editor.
 const PROMPT: &str = "> ";
 
-/// A person at a terminal.
+/// A program at a terminal, and its output so far.
 struct Terminal {
     child: Child,
-    seen: String,
-    /// Up to where the person has read.
-    read: usize,
+    output: String,
+    /// Number of bytes of `output` that the test has consumed.
+    consumed: usize,
 }
 
 impl Terminal {
-    /// Starts the program in place of the shell, which Ctrl-C would end as well.
+    /// Starts the program in place of the shell, because Ctrl-C would end the shell too.
     fn start(home: &Home, args: &[&str]) -> Self {
         Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
 
-    /// Runs what `script` makes of the command.
+    /// Runs the shell script that `script` returns for the command.
     fn start_in_shell(home: &Home, args: &[&str], script: impl Fn(&str) -> String) -> Self {
         let art = home.command(args);
         let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
@@ -50,81 +50,82 @@ impl Terminal {
         script.stdin(Stdio::piped()).stdout(Stdio::piped());
         Self {
             child: script.spawn().expect("`script` of util-linux is there"),
-            seen: String::new(),
-            read: 0,
+            output: String::new(),
+            consumed: 0,
         }
     }
 
-    /// Reads on until `text` appears.
+    /// Reads the output until `text` appears.
     fn until(&mut self, text: &str) {
         let mut bytes = [0; 4096];
         loop {
-            let unread = self.seen.get(self.read..).unwrap();
+            let unread = self.output.get(self.consumed..).unwrap();
             if let Some(at) = unread.find(text) {
-                self.read += at + text.len();
+                self.consumed += at + text.len();
                 return;
             }
             let read = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
-            assert_ne!(read, 0, "`{text}` does not appear: {}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
+            assert_ne!(read, 0, "`{text}` does not appear: {}", self.output);
+            self.output
+                .push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
         }
     }
 
-    /// Reads on until the first question can be typed.
-    fn until_asked(&mut self) {
+    /// Reads the output until the first prompt.
+    fn until_prompt(&mut self) {
         self.until("Ctrl-D leaves");
         self.until(PROMPT);
     }
 
-    fn types(&mut self, keys: &str) {
+    fn type_keys(&mut self, keys: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
         stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).unwrap();
     }
 
-    /// Returns the rest of what is seen, and the exit code.
-    fn ends(mut self) -> (String, i32) {
+    /// Waits for the end of the program. Returns the whole output and the exit code.
+    fn wait(mut self) -> (String, i32) {
         let mut rest = String::new();
         self.child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
         let code = self.child.wait().unwrap().code().unwrap();
-        (self.seen + &rest, code)
+        (self.output + &rest, code)
     }
 }
 
 #[test]
-fn a_person_asks_is_answered_once_and_leaves() {
+fn a_person_asks_a_question_and_leaves() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["chat"]);
-    terminal.until_asked();
-    terminal.types("What is 2+2?\r");
+    terminal.until_prompt();
+    terminal.type_keys("What is 2+2?\r");
     terminal.until("2+2: 4\r\n");
     terminal.until(PROMPT);
-    terminal.types("\x03");
+    terminal.type_keys("\x03");
     terminal.until("to leave, press Ctrl-D or type /exit");
     terminal.until(PROMPT);
-    terminal.types("\x04");
-    let (seen, code) = terminal.ends();
-    assert_eq!((seen.matches("2+2: 4").count(), code), (1, 0), "{seen}");
-    let memory = home.dir.path().join("state/chat_history");
-    assert!(std::fs::read_to_string(&memory).unwrap().contains("What is 2+2?"));
-    assert_eq!(memory.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    terminal.type_keys("\x04");
+    let (output, code) = terminal.wait();
+    assert_eq!((output.matches("2+2: 4").count(), code), (1, 0), "{output}");
+    let history = home.dir.path().join("state/chat_history");
+    assert!(std::fs::read_to_string(&history).unwrap().contains("What is 2+2?"));
+    assert_eq!(history.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
-fn what_is_typed_while_the_program_starts_is_not_lost() {
+fn keys_typed_during_the_start_are_not_lost() {
     let home = Home::fresh();
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until("compiling 1 tool for this machine, once");
-    terminal.types("What is 2+2?\rWhat is 3+3?\r/exi");
+    terminal.type_keys("What is 2+2?\rWhat is 3+3?\r/exi");
     terminal.until("2+2: 4\r\n");
     terminal.until("3+3: 6\r\n");
     terminal.until(PROMPT);
-    terminal.types("t\r");
-    let (seen, code) = terminal.ends();
-    assert_eq!(code, 0, "{seen}");
+    terminal.type_keys("t\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
 }
 
 #[test]
-fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
+fn an_answer_is_streamed_and_can_be_stopped() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => Reply::Hang("<mainContent>The beginning of an answer that never ends"),
         false => Reply::Text(vec![plan(&json!([]))]),
@@ -132,20 +133,20 @@ fn an_answer_appears_while_it_is_written_and_can_be_stopped() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
-    terminal.until_asked();
-    terminal.types("Hello\r");
+    terminal.until_prompt();
+    terminal.type_keys("Hello\r");
     terminal.until("The beginning of an answer");
-    terminal.types("\x03");
+    terminal.type_keys("\x03");
     terminal.until("stopping; press again to stop at once");
     terminal.until("The run was cancelled");
     terminal.until(PROMPT);
-    terminal.types("/exit\r");
-    let (seen, code) = terminal.ends();
-    assert_eq!(code, 0, "{seen}");
+    terminal.type_keys("/exit\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
 }
 
-/// Returns the process that `art` runs as: the last in the line of the children of `script`.
-fn art_of(terminal: &Terminal) -> Pid {
+/// Returns the process of `art`: the innermost child process of `script`.
+fn art_process(terminal: &Terminal) -> Pid {
     let children = |process: u32| {
         let path = format!("/proc/{process}/task/{process}/children");
         let text = std::fs::read_to_string(path).unwrap();
@@ -161,52 +162,52 @@ fn art_of(terminal: &Terminal) -> Pid {
 }
 
 #[test]
-fn the_signal_to_end_ends_a_conversation_during_a_run() {
+fn sigterm_ends_a_conversation_during_a_run() {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
-    terminal.until_asked();
-    terminal.types("Hello\r");
+    terminal.until_prompt();
+    terminal.type_keys("Hello\r");
     provider.request();
-    kill_process(art_of(&terminal), Signal::TERM).unwrap();
+    kill_process(art_process(&terminal), Signal::TERM).unwrap();
     terminal.until("The run was cancelled");
-    let (seen, code) = terminal.ends();
-    assert_eq!(code, 130, "{seen}");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 130, "{output}");
 }
 
 #[test]
-fn the_signal_to_end_leaves_the_terminal_as_it_was() {
+fn sigterm_restores_the_terminal() {
     let home = Home::new();
-    // The shell stays, and says how the terminal was left.
+    // The shell survives and prints the state of the terminal.
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], |art| format!("{art}; stty -a"));
-    terminal.until_asked();
-    kill_process(art_of(&terminal), Signal::TERM).unwrap();
-    let (seen, _) = terminal.ends();
-    assert!(seen.contains(" icanon ") && seen.contains(" echo "), "{seen}");
-    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|marks| seen.rfind(marks));
-    assert!(on.is_some() && on < off, "what is pasted is still marked: {seen:?}");
+    terminal.until_prompt();
+    kill_process(art_process(&terminal), Signal::TERM).unwrap();
+    let (output, _) = terminal.wait();
+    assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
+    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|marks| output.rfind(marks));
+    assert!(on.is_some() && on < off, "bracketed paste is still on: {output:?}");
 }
 
 #[test]
-fn what_a_tool_says_of_its_work_is_on_the_line_of_its_step() {
-    // It waits until it is stopped.
+fn the_progress_of_a_tool_is_shown_on_the_line_of_its_step() {
+    // The tool sleeps until the run is cancelled.
     let arguments = json!({"title": "row\u{1b}[2Js", "ms": 600_000});
-    let provider = Provider::calling("tells_progress", arguments, "Done.");
+    let provider = Provider::calling("reports_progress", arguments, "Done.");
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "run", "Hi"];
     let home = Home::new();
-    home.add("tells_progress", components::TELLS_PROGRESS);
+    home.add("reports_progress", components::REPORTS_PROGRESS);
     let mut terminal = Terminal::start(&home, &args);
     terminal.until("Count: row\\u{1b}[2Js (50 %)");
-    terminal.types("\x03");
+    terminal.type_keys("\x03");
     terminal.until("The run was cancelled");
-    let (seen, code) = terminal.ends();
-    assert!(!seen.contains("a moment ago"), "{seen}");
-    assert_eq!(code, 130, "{seen}");
+    let (output, code) = terminal.wait();
+    assert!(!output.contains("a moment ago"), "{output}");
+    assert_eq!(code, 130, "{output}");
 }
 
 #[test]
-fn one_question_streams_on_a_terminal_as_well() {
+fn a_single_question_is_streamed_at_a_terminal() {
     let provider = Provider::answering(&["<mainContent>Hello ", "there, ", "you.</mainContent>"]);
     let args = [
         "--model",
@@ -217,15 +218,19 @@ fn one_question_streams_on_a_terminal_as_well() {
         "Hello",
     ];
     let home = Home::new();
-    let (seen, code) = Terminal::start(&home, &args).ends();
-    assert_eq!((seen.matches("Hello there, you.\r\n").count(), code), (1, 0), "{seen}");
+    let (output, code) = Terminal::start(&home, &args).wait();
+    assert_eq!(
+        (output.matches("Hello there, you.\r\n").count(), code),
+        (1, 0),
+        "{output}"
+    );
 }
 
 #[test]
-fn a_store_that_fails_while_an_answer_streams_leaves_its_error_a_line_of_its_own() {
+fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => {
-            // What is after the answer is not shown, but stored.
+            // The text after the answer is not shown, but stored.
             let answer = "<mainContent>The beginning</mainContent>".to_owned();
             let more = vec!["x".repeat(100_000); 20];
             Reply::Text([answer].into_iter().chain(more).collect())
@@ -235,34 +240,34 @@ fn a_store_that_fails_while_an_answer_streams_leaves_its_error_a_line_of_its_own
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url];
     for verb in [&["run", "Hello"][..], &["chat"]] {
         let home = Home::new();
-        // Compiled code would be too large as well.
+        // Without tools, since their compiled code would exceed the file size limit too.
         std::fs::remove_dir_all(home.plugins()).unwrap();
         std::fs::create_dir(home.plugins()).unwrap();
-        // No file may have more than 1 MiB, the store's neither; the logs of that would stand between the two.
+        // No file may exceed 1 MiB, including the store; logs are off, since they would appear before the error.
         let limited = |art: &str| format!("trap '' XFSZ; ulimit -f 2048; export ART_LOG=off; exec {art}");
         let mut terminal = Terminal::start_in_shell(&home, &[&args, verb].concat(), limited);
         if verb == ["chat"] {
             terminal.until(PROMPT);
-            terminal.types("Hello\r");
+            terminal.type_keys("Hello\r");
         }
         terminal.until("The beginning\r\nerror: ");
         if verb == ["chat"] {
             terminal.until(PROMPT);
-            terminal.types("/exit\r");
+            terminal.type_keys("/exit\r");
         }
-        let (seen, code) = terminal.ends();
-        assert_eq!(code, if verb == ["chat"] { 0 } else { 6 }, "{seen}");
+        let (output, code) = terminal.wait();
+        assert_eq!(code, if verb == ["chat"] { 0 } else { 6 }, "{output}");
     }
 }
 
 #[test]
-fn what_a_tool_draws_stands_once_above_the_answer_that_streams() {
+fn the_output_of_a_display_tool_is_printed_once_above_the_answer() {
     let (home, provider) = drawing();
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
     let terminal = Terminal::start(&home, &[&model[..], &["run", "Draw it"]].concat());
-    let (seen, code) = terminal.ends();
-    assert_eq!(code, 0, "{seen}");
-    let places: Vec<_> = seen.match_indices("walrus-14").map(|(at, _)| at).collect();
-    let [drawn] = places[..] else { panic!("{seen}") };
-    assert!(drawn < seen.find("There it is.").unwrap(), "{seen}");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+    let positions: Vec<_> = output.match_indices("walrus-14").map(|(at, _)| at).collect();
+    let [table] = positions[..] else { panic!("{output}") };
+    assert!(table < output.find("There it is.").unwrap(), "{output}");
 }

@@ -1,4 +1,4 @@
-//! The program `art` as its users run it: real components, a folder of its own for each test.
+//! The program `art` as its users run it: with real components, and a home for each test.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::components;
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
 #[test]
 fn a_second_part_uses_the_result_of_the_first() {
@@ -23,7 +23,7 @@ fn days_between_two_dates_are_counted() {
 }
 
 #[test]
-fn the_weekday_of_a_date_is_told() {
+fn the_weekday_of_a_date_is_answered() {
     Home::new().run("What weekday is 2026-12-25?").answers(&["Friday"]);
 }
 
@@ -64,7 +64,7 @@ fn a_question_about_an_attached_table_is_answered() {
         .answers(&["South", "400"]);
 }
 
-/// Returns the questions of the README that come with a file: the words of each.
+/// Returns the command lines of the README's questions that have an attachment.
 fn attached_questions() -> Vec<Vec<String>> {
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
     let lines = readme.lines().filter_map(|line| line.strip_prefix("cargo art run \""));
@@ -82,12 +82,12 @@ fn the_question_of_the_readme_about_a_table_is_answered() {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         let mut art = home.command(&words);
         art.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        Ran(art.output().unwrap()).answers(&["South", "5389"]);
+        CommandOutput(art.output().unwrap()).answers(&["South", "5389"]);
     }
 }
 
 #[test]
-fn a_table_with_two_columns_of_numbers_is_asked_for_the_one_that_is_meant() {
+fn a_table_with_two_numeric_columns_needs_the_name_of_one() {
     let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sales.csv");
     let home = Home::new();
     let query = "Which product has the highest total units in this table?";
@@ -99,13 +99,13 @@ fn a_table_with_two_columns_of_numbers_is_asked_for_the_one_that_is_meant() {
 }
 
 #[test]
-fn a_file_that_no_tool_can_take_is_told_of() {
+fn a_file_that_no_tool_accepts_is_warned_about() {
     let home = Home::new();
-    for (bytes, told) in [(4 << 20, true), (100, false)] {
+    for (bytes, warns) in [(4 << 20, true), (100, false)] {
         let pdf = home.file("a.pdf", &format!("%PDF-1.7\n{}", " ".repeat(bytes)));
         let ran = home.art(&["run", "What is 2+2?", "--attach", pdf.to_str().unwrap()]);
         let warning = "warning: no tool can take `a.pdf`: in a call it has 5.3 MiB, and the tools read at most ";
-        assert_eq!(ran.stderr().contains(warning), told, "{}", ran.stderr());
+        assert_eq!(ran.stderr().contains(warning), warns, "{}", ran.stderr());
         assert_eq!(ran.stdout(), "2+2: 4\n");
     }
 }
@@ -124,7 +124,7 @@ fn a_question_without_a_tool_is_not_answered() {
 }
 
 #[test]
-fn the_answer_alone_is_on_stdout() {
+fn stdout_contains_only_the_answer() {
     let ran = Home::new().run("What is 2+2?");
     assert_eq!(ran.stdout(), "2+2: 4\n");
     assert!(ran.stderr().starts_with("model embedded"), "{}", ran.stderr());
@@ -132,7 +132,7 @@ fn the_answer_alone_is_on_stdout() {
 }
 
 #[test]
-fn programs_get_the_answer_and_its_cost_as_json() {
+fn json_output_contains_the_answer_and_its_cost() {
     let ran = Home::new().art(&["--json", "run", "What is 2+2?"]);
     let answer = ran.json();
     assert_eq!(answer["metadata"]["status"], "success");
@@ -141,7 +141,7 @@ fn programs_get_the_answer_and_its_cost_as_json() {
 }
 
 #[test]
-fn a_run_can_be_read_back_from_its_journal() {
+fn the_journal_of_a_run_can_be_shown() {
     let home = Home::new();
     let trace_id = home.art(&["--json", "run", "What is 2+2?"]).json()["traceId"]
         .as_str()
@@ -160,7 +160,7 @@ fn a_run_can_be_read_back_from_its_journal() {
 }
 
 #[test]
-fn a_question_that_says_nothing_is_a_usage_error() {
+fn an_empty_question_is_a_usage_error() {
     let ran = Home::new().art(&["run", " "]);
     assert_eq!(
         (ran.code(), ran.stderr()),
@@ -183,7 +183,7 @@ fn a_question_may_begin_with_a_dash() {
 }
 
 #[test]
-fn a_plugins_folder_that_was_named_has_to_be_there() {
+fn a_plugins_folder_that_was_named_has_to_exist() {
     let home = Home::new();
     std::fs::remove_dir_all(home.plugins()).unwrap();
     for verb in [&["run", "What is 2+2?"][..], &["tool", "list"]] {
@@ -194,7 +194,7 @@ fn a_plugins_folder_that_was_named_has_to_be_there() {
 }
 
 #[test]
-fn lists_have_a_length() {
+fn lists_can_be_limited() {
     let home = Home::new();
     home.run("What is 2+2?");
     home.run("What is 3+3?");
@@ -206,7 +206,7 @@ fn lists_have_a_length() {
 }
 
 #[test]
-fn a_conversation_goes_on_and_can_be_deleted() {
+fn a_conversation_can_be_continued_and_deleted() {
     let home = Home::new();
     let thread = home.art(&["--json", "run", "What is 2+2?"]).json()["threadId"]
         .as_str()
@@ -223,7 +223,7 @@ fn a_conversation_goes_on_and_can_be_deleted() {
 }
 
 #[test]
-fn a_tool_that_fails_ends_with_its_reason_and_its_code() {
+fn a_failed_tool_call_reports_the_reason_and_exits_with_5() {
     let ran = Home::new().art(&["tool", "call", "calculator", r#"{"expression":"2+"}"#]);
     assert_eq!(ran.code(), 5);
     assert!(
@@ -235,7 +235,7 @@ fn a_tool_that_fails_ends_with_its_reason_and_its_code() {
 }
 
 #[test]
-fn wrong_arguments_are_all_listed() {
+fn all_invalid_arguments_are_listed() {
     let ran = Home::new().art(&["tool", "call", "unit_convert", r#"{"value":"x","frm":"km"}"#]);
     assert_eq!(ran.code(), 5);
     let error = ran.stderr();
@@ -251,15 +251,15 @@ fn wrong_arguments_are_all_listed() {
 }
 
 #[test]
-fn programs_are_told_of_a_wrong_command_line_as_json() {
+fn a_usage_error_is_json_for_programs() {
     let ran = Home::new().art(&["--json", "tool", "show"]);
     assert_eq!(ran.code(), 2, "{ran}");
-    let told = "the following required arguments were not provided: <NAME>";
-    assert_eq!(ran.json(), json!({"error": {"message": told, "code": "usage"}}));
+    let message = "the following required arguments were not provided: <NAME>";
+    assert_eq!(ran.json(), json!({"error": {"message": message, "code": "usage"}}));
 }
 
 #[test]
-fn people_are_told_of_a_wrong_command_line_with_its_usage() {
+fn a_usage_error_shows_the_usage_to_people() {
     let ran = Home::new().art(&["tool", "show"]);
     assert_eq!((ran.code(), ran.stdout()), (2, String::new()));
     assert!(ran.stderr().contains("Usage: "), "{ran}");
@@ -271,14 +271,14 @@ fn arguments_that_are_not_json_are_a_usage_error() {
 }
 
 #[test]
-fn an_unknown_tool_is_answered_with_the_known_ones() {
+fn an_unknown_tool_is_refused_with_the_known_ones() {
     let ran = Home::new().art(&["tool", "call", "nope", "{}"]);
     assert_eq!(ran.code(), 2);
     assert!(ran.stderr().contains("`calculator`"), "{}", ran.stderr());
 }
 
 #[test]
-fn bad_files_are_refused_by_name_and_the_good_ones_run() {
+fn invalid_files_are_refused_by_name_and_valid_ones_run() {
     let home = Home::new();
     let good = fs::read(home.plugins().join("calculator.wasm")).unwrap();
     fs::write(home.plugins().join("broken.wasm"), &good[..good.len() / 2]).unwrap();
@@ -321,7 +321,7 @@ fn bad_files_are_refused_by_name_and_the_good_ones_run() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_database_is_refused_and_kept() {
     let home = Home::new();
     fs::create_dir(home.dir.path().join("state")).unwrap();
     let path = home.dir.path().join("state/art.db");
@@ -332,7 +332,7 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
 }
 
 #[test]
-fn the_configuration_says_where_each_value_came_from() {
+fn the_configuration_shows_the_origin_of_each_value() {
     let home = Home::new();
     home.file("art.toml", "[sandbox]\nworkers = 1\n");
     let shown = home.art(&["--json", "config"]).json();
@@ -358,7 +358,7 @@ fn an_unknown_model_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn every_verb_has_help_with_an_example() {
+fn every_command_has_help_with_an_example() {
     let home = Home::new();
     for verb in [
         &["quickstart"][..],
@@ -386,7 +386,7 @@ fn every_verb_has_help_with_an_example() {
 }
 
 #[test]
-fn the_evaluation_reaches_its_goals_without_a_tool_being_run() {
+fn the_embedded_model_reaches_the_goals_of_the_evaluation() {
     let lines = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/eval/tools.jsonl");
     let report = Home::new().art(&["--json", "eval", lines]).json();
     let share = |part: &str, whole: &str| report[part].as_f64().unwrap() / report[whole].as_f64().unwrap();
@@ -397,7 +397,7 @@ fn the_evaluation_reaches_its_goals_without_a_tool_being_run() {
 }
 
 #[test]
-fn what_has_no_width_or_ends_a_line_does_not_reach_the_terminal() {
+fn invisible_characters_are_escaped_for_the_terminal() {
     let home = Home::new();
     home.add("echo", components::ECHO);
     let hidden = [
@@ -418,7 +418,7 @@ fn what_has_no_width_or_ends_a_line_does_not_reach_the_terminal() {
 }
 
 #[test]
-fn neither_logs_nor_a_wrong_command_line_reach_the_terminal_unescaped() {
+fn logs_and_usage_errors_are_escaped_for_the_terminal() {
     let home = Home::new();
     home.add("a\u{202e}\u{200b}b", components::ECHO);
     let listed = home.art(&["-vv", "tool", "list"]);

@@ -1,15 +1,15 @@
-//! Every identifier of a rule that a comment or a document cites is in `host/CONTRACTS.md`, and every rule there is
-//! cited where it says that it is carried out.
+//! Checks `host/CONTRACTS.md` against the citations: each identifier that a comment or a document cites is listed
+//! there, and each rule is cited in the files that it names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const DOCUMENT: &str = "host/CONTRACTS.md";
 
-/// A rule of the document: the files that carry it out, relative to the root of the workspace.
+/// The identifier of each rule, and the files that implement it, relative to the root of the workspace.
 type Rules = BTreeMap<String, Vec<String>>;
 
-/// An identifier that is in a file.
+/// An occurrence of an identifier in a file.
 struct Citation {
     identifier: String,
     path: String,
@@ -33,7 +33,7 @@ fn rule(line: &str) -> Option<(String, Vec<String>)> {
     Some((identifier.to_owned(), files.map(workspace_path).collect()))
 }
 
-/// Paths in the document are relative to it.
+/// Converts a path relative to the document to one relative to the root of the workspace.
 fn workspace_path(path: &str) -> String {
     match path.strip_prefix("../") {
         Some(path) => path.to_owned(),
@@ -50,8 +50,8 @@ fn is_identifier(word: &str) -> bool {
     rest.len() - digits.len() <= 1 && (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns every Rust, Markdown and WIT file of the project, relative to the root. Plugins carry out no rule of the
-/// host.
+/// Returns every Rust, Markdown and WIT file of the project, relative to the root, except plugins, which do not
+/// implement rules of the host.
 fn sources() -> Vec<String> {
     let mut found = Vec::new();
     let mut directories = vec![PathBuf::new()];
@@ -74,7 +74,7 @@ fn sources() -> Vec<String> {
     found
 }
 
-/// Returns what people read of a line: all of a document, the comment of a line of code.
+/// Returns the prose of a line: the whole line of a document, the comment of a line of code.
 fn prose<'a>(path: &str, line: &'a str) -> &'a str {
     if path.ends_with(".md") {
         return line;
@@ -84,7 +84,7 @@ fn prose<'a>(path: &str, line: &'a str) -> &'a str {
     comment.map_or("", |(_, comment)| comment)
 }
 
-/// Returns the identifiers in `prose`; what is in backticks is code.
+/// Returns the identifiers in `prose`, except in backticks, which mark code.
 fn identifiers(prose: &str) -> impl Iterator<Item = &str> {
     let outside = prose.split('`').step_by(2);
     let words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
@@ -116,13 +116,13 @@ fn every_cited_rule_is_in_the_contracts() {
         .collect();
     assert!(
         unknown.is_empty(),
-        "not in {DOCUMENT}: add a line there, or put what is no citation in backticks:\n{}",
+        "not in {DOCUMENT}: add a line there, or put words that are not citations in backticks:\n{}",
         unknown.join("\n")
     );
 }
 
 #[test]
-fn every_rule_is_cited_where_it_is_carried_out() {
+fn every_rule_is_cited_where_it_is_implemented() {
     let mut cited: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for citation in citations() {
         cited.entry(citation.identifier).or_default().push(citation.path);
@@ -140,7 +140,7 @@ fn every_rule_is_cited_where_it_is_carried_out() {
 }
 
 #[test]
-fn identifiers_are_told_from_other_words() {
+fn identifiers_are_distinguished_from_other_words() {
     let found: Vec<_> = identifiers("(C48, P33a) of `B2`, BM25, UTF8, M01: R2-D2, S3000 and a B").collect();
     assert_eq!(found, ["C48", "P33a", "M01", "R2", "D2"]);
 }

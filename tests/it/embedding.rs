@@ -1,4 +1,4 @@
-//! The host as a library in another program.
+//! The host as a library of another program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use art_sandbox::{Sandbox, SandboxConfig};
 use serde_json::Value;
 
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
 fn block_on<F: Future>(future: F) -> F::Output {
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -21,47 +21,47 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn a_program_that_embeds_the_host_hears_what_is_compiled() {
+fn an_embedding_program_receives_the_progress_of_compiling() {
     let home = Home::fresh();
-    let heard_at_a_start = || {
-        let heard = Mutex::new(Vec::new());
-        let hear = |compiling: CompileProgress<'_>| {
-            // Whether it takes long is a matter of the machine.
+    let events_of_a_start = || {
+        let events = Mutex::new(Vec::new());
+        let on_compiled = |compiling: CompileProgress<'_>| {
+            // Other events depend on the speed of the machine.
             if let CompileProgress::Count(compiled) = compiling {
-                heard.lock().unwrap().push(compiled);
+                events.lock().unwrap().push(compiled);
             }
         };
         let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
-        let runtime = block_on(builder.on_compiled(hear).build()).unwrap();
+        let runtime = block_on(builder.on_compiled(on_compiled).build()).unwrap();
         assert_eq!(runtime.toolbox.names(), ["calculator"]);
         drop(runtime);
-        heard.into_inner().unwrap()
+        events.into_inner().unwrap()
     };
-    assert_eq!(heard_at_a_start(), [0, 1].map(|done| CompileCount { done, of: 1 }));
-    assert_eq!(heard_at_a_start(), []);
+    assert_eq!(events_of_a_start(), [0, 1].map(|done| CompileCount { done, of: 1 }));
+    assert_eq!(events_of_a_start(), []);
 }
 
 #[test]
-fn a_tool_of_the_program_wins_over_a_component_of_the_same_name() {
+fn a_tool_of_the_program_overrides_a_component_of_the_same_name() {
     let home = Home::fresh();
-    let own = DirectTool::typed("calculator", "Answers.", async |_: BTreeMap<String, Value>| {
+    let tool = DirectTool::typed("calculator", "Answers.", async |_: BTreeMap<String, Value>| {
         Ok::<_, String>(42)
     });
     let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
-    let runtime = block_on(builder.tool(own).build()).unwrap();
+    let runtime = block_on(builder.tool(tool).build()).unwrap();
     assert_eq!(runtime.toolbox.plugins.len(), 0);
     let refused = runtime.toolbox.refused.first().unwrap();
     assert_eq!(refused.file, "calculator.wasm");
     assert!(refused.reason.contains("already has a tool of that name"), "{refused}");
 }
 
-/// Whether a line of the log says that the calculator begins to be compiled.
-fn is_logged(ran: &Ran) -> bool {
+/// Returns whether a line of the log reports that the calculator starts to be compiled.
+fn is_logged(ran: &CommandOutput) -> bool {
     let stderr = ran.stderr();
-    let mut begun = stderr
+    let mut started = stderr
         .lines()
         .filter(|line| line.contains("compiling a component for this machine"));
-    begun.any(|line| line.contains("calculator.wasm"))
+    started.any(|line| line.contains("calculator.wasm"))
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_component_that_is_compiled_is_logged_by_name() {
 }
 
 #[test]
-fn a_component_that_its_first_call_compiles_is_logged_by_name() {
+fn a_component_that_is_compiled_by_its_first_call_is_logged_by_name() {
     let home = Home::fresh();
     let path = home.plugins().join("calculator.wasm");
     let built = Sandbox::new(&SandboxConfig::default()).unwrap();
@@ -83,7 +83,7 @@ fn a_component_that_its_first_call_compiles_is_logged_by_name() {
     assert!(is_logged(&called), "{called}");
 }
 
-/// The optimised packages of a manifest.
+/// Returns the optimised packages of a manifest.
 fn profile(manifest: &str) -> toml::Value {
     let manifest: toml::Value = toml::from_str(manifest).unwrap();
     let packages = manifest
@@ -96,8 +96,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// The manifest of a package outside of the workspace that depends on the runtime and on tokio, with the profile of the
-/// workspace.
+/// Returns the manifest of a package outside of the workspace that depends on the runtime and on tokio, with the
+/// profile of the workspace.
 fn manifest_outside() -> String {
     let ours: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
     let dev = ours.get("profile").and_then(|profile| profile.get("dev")).unwrap();
@@ -135,13 +135,13 @@ fn the_example_builds_and_answers_outside_of_the_workspace() {
             Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap(),
         )
         .output();
-    let ran = Ran(ran.unwrap());
+    let ran = CommandOutput(ran.unwrap());
     assert_eq!(ran.code(), 0, "{ran}");
     assert!(ran.stdout().contains("2048000"), "{ran}");
 }
 
 #[test]
-fn the_example_has_at_most_25_lines_and_depends_on_the_runtime_and_tokio_alone() {
+fn the_example_has_at_most_25_lines_and_two_dependencies() {
     let example = root().join("examples/embed");
     let source = fs::read_to_string(example.join("src/main.rs")).unwrap();
     assert!(source.lines().count() <= 25, "{source}");
@@ -151,7 +151,7 @@ fn the_example_has_at_most_25_lines_and_depends_on_the_runtime_and_tokio_alone()
 }
 
 #[test]
-fn the_profile_for_embedding_programs_is_the_one_of_this_workspace() {
+fn the_documented_profile_is_that_of_this_workspace() {
     let root = root();
     let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
     let shown = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();

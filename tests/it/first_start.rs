@@ -1,25 +1,25 @@
-//! The first start: tools are compiled, which takes seconds and is said.
+//! The first start: tools are compiled, which takes seconds and is reported.
 
 use std::fs;
 
 use crate::home::Home;
 
-/// What is said before anything is compiled.
-const SAID: &str = "compiling 1 tool for this machine, once\n";
+/// The message before tools are compiled.
+const MESSAGE: &str = "compiling 1 tool for this machine, once\n";
 
 #[test]
-fn the_first_start_says_that_it_compiles_and_the_second_says_nothing() {
+fn only_the_first_start_reports_that_it_compiles() {
     let home = Home::fresh();
     let first = home.run("What is 2+2?");
     first.answers(&["4"]);
-    assert_eq!(first.stderr().matches(SAID).count(), 1, "{}", first.stderr());
+    assert_eq!(first.stderr().matches(MESSAGE).count(), 1, "{}", first.stderr());
     let second = home.run("What is 2+2?");
     second.answers(&["4"]);
     assert!(!second.stderr().contains("compiling"), "{}", second.stderr());
 }
 
 #[test]
-fn the_first_start_says_nothing_to_programs() {
+fn the_first_start_prints_no_message_for_programs() {
     for args in [
         &["--json", "tool", "list"][..],
         &["--json", "chat"],
@@ -31,18 +31,18 @@ fn the_first_start_says_nothing_to_programs() {
 }
 
 #[test]
-fn every_command_that_compiles_says_so() {
+fn every_command_that_compiles_reports_it() {
     for args in [&["tool", "list"][..], &["chat"], &["doctor"]] {
         let ran = Home::fresh().art_with_input(args, "");
-        assert!(ran.stderr().contains(SAID), "{args:?}: {}", ran.stderr());
+        assert!(ran.stderr().contains(MESSAGE), "{args:?}: {}", ran.stderr());
     }
 }
 
 #[test]
-fn what_is_no_component_is_not_counted() {
+fn files_that_are_not_components_are_not_counted() {
     let home = Home::fresh();
-    fs::write(home.plugins().join("a.wasm"), "no component").unwrap();
+    fs::write(home.plugins().join("a.wasm"), "not a component").unwrap();
     let ran = home.art(&["tool", "list"]);
-    assert!(ran.stderr().contains(SAID), "{}", ran.stderr());
+    assert!(ran.stderr().contains(MESSAGE), "{}", ran.stderr());
     assert!(ran.stdout().contains("a.wasm: "), "{}", ran.stdout());
 }

@@ -1,4 +1,4 @@
-//! Components by path, one sandbox for all tests, and calls that are checked on the way.
+//! Helpers of the tests: the paths of components, a shared sandbox, and calls of tools.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,16 +14,16 @@ use art_tools::executor::{Admitted, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Where the build script put the components. A guest that no test uses is dead code, and fails the build.
+/// The paths of the components. A guest that no test uses is dead code and fails the build.
 #[deny(dead_code, reason = "a guest without a test is not tested")]
 pub(crate) mod components {
     include!(concat!(env!("OUT_DIR"), "/components.rs"));
 }
 
-/// No call of these tests runs longer than its own limit; one that does hangs.
-const HANGS: Duration = Duration::from_secs(60);
+/// Time after which a call counts as hanging: every call of these tests has a lower limit.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Returns the sandbox of all tests that do not need one of their own: two workers, compiled code kept between runs.
+/// Returns the shared sandbox: two workers, and a cache of compiled code that is kept between runs.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| new_sandbox(true))
@@ -41,12 +41,12 @@ pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
     Sandbox::new(&config).expect("the sandbox starts")
 }
 
-/// Loads the component at `path`, which was built for these tests.
+/// Loads the component at `path` into the shared sandbox.
 pub(crate) fn load(path: &str) -> Result<Plugin, LoadError> {
     load_into(sandbox(), path)
 }
 
-/// [`load`] into a sandbox of the caller's.
+/// Same as [`load`], with the given sandbox.
 pub(crate) fn load_into(sandbox: &Sandbox, path: &str) -> Result<Plugin, LoadError> {
     let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap();
     sandbox.load(name, &read(path))
@@ -57,7 +57,7 @@ pub(crate) fn read(path: &str) -> Vec<u8> {
     std::fs::read(path).expect("the build script has built it")
 }
 
-/// Returns the well-behaved or hostile tool at `path`, loaded once.
+/// Returns the guest at `path`, which is loaded once.
 pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
     static LOADED: Mutex<Option<HashMap<&str, Arc<Plugin>>>> = Mutex::new(None);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
     Arc::clone(plugin)
 }
 
-/// Returns a call of whatever tool it is given to.
+/// Returns a call with these arguments, which can be passed to any tool.
 pub(crate) fn request(arguments: Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: "call_000000001".to_owned(),
@@ -77,12 +77,12 @@ pub(crate) fn request(arguments: Value) -> ParsedToolCall {
     }
 }
 
-/// Calls a tool, unchecked by the tool system.
+/// Calls a tool directly, without the checks of the tool system.
 pub(crate) async fn call(plugin: &Plugin, arguments: Value, limits: Limits) -> Outcome {
     call_with_cancel(plugin, arguments, limits, CancellationToken::new()).await
 }
 
-/// [`call`] with a token that the test may cancel.
+/// Same as [`call`], with a token that the test can cancel.
 pub(crate) async fn call_with_cancel(
     plugin: &Plugin,
     arguments: Value,
@@ -90,9 +90,9 @@ pub(crate) async fn call_with_cancel(
     cancel: CancellationToken,
 ) -> Outcome {
     let call = Admitted::for_test_with_cancel(request(arguments), limits, cancel);
-    tokio::time::timeout(HANGS, plugin.execute(&call))
+    tokio::time::timeout(CALL_TIMEOUT, plugin.execute(&call))
         .await
-        .expect("the call ends by itself")
+        .expect("the call ends before the timeout of the test")
 }
 
 /// Calls `echo` and checks its answer.
@@ -131,14 +131,14 @@ pub(crate) fn run_alone(name: &str, setup: &str) {
         .arg(name)
         .output()
         .expect("the test binary starts");
-    assert!(ran.status.success(), "`{name}` failed:\n{}", told(&ran));
+    assert!(ran.status.success(), "`{name}` failed:\n{}", printed(&ran));
     assert!(
         String::from_utf8_lossy(&ran.stdout).contains("1 passed"),
         "there is no test `{name}`"
     );
 }
 
-fn told(ran: &Output) -> String {
+fn printed(ran: &Output) -> String {
     format!(
         "{}{}",
         String::from_utf8_lossy(&ran.stdout),

@@ -7,7 +7,7 @@ use art_sandbox::{LoadError, inspect};
 use crate::handmade::Handmade;
 use crate::harness::in_full;
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
 /// Memory that a command may have beside the compiler, in KiB.
 const CAP: u32 = 300 << 10;
@@ -100,7 +100,7 @@ fn heavy(kind: Kind, count: usize) -> Vec<u8> {
 }
 
 /// Returns `art` with this much memory.
-fn capped(home: &Home, args: &[&str]) -> Ran {
+fn capped(home: &Home, args: &[&str]) -> CommandOutput {
     home.limited(&format!("ulimit -d {CAP}"), args)
 }
 

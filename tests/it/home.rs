@@ -1,4 +1,4 @@
-//! A home of its own for each test, and `art` run with it.
+//! A separate home for each test, and `art` commands that use it.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::harness::components;
-use crate::program::{self, Ran};
+use crate::program::{self, CommandOutput};
 
 /// A home and a plugins folder with every first-party tool.
 pub(crate) struct Home {
@@ -24,7 +24,7 @@ impl Home {
         home
     }
 
-    /// Creates a home with one tool, where nothing was compiled yet.
+    /// Creates a home with one tool and an empty cache of compiled code.
     pub(crate) fn fresh() -> Self {
         let home = Self::empty();
         fs::create_dir(home.dir.path().join("cache")).unwrap();
@@ -58,23 +58,23 @@ impl Home {
     }
 
     /// Runs `art` with this home.
-    pub(crate) fn art(&self, args: &[&str]) -> Ran {
-        Ran(self.command(args).output().unwrap())
+    pub(crate) fn art(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput(self.command(args).output().unwrap())
     }
 
-    /// [`Home::art`] with variables of the environment.
-    pub(crate) fn art_with_environment(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
-        Ran(self.command(args).envs(variables.iter().copied()).output().unwrap())
+    /// Same as [`Home::art`], with additional environment variables.
+    pub(crate) fn art_with_environment(&self, args: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
+        CommandOutput(self.command(args).envs(variables.iter().copied()).output().unwrap())
     }
 
-    /// [`Home::art`] with `input` on its stdin.
-    pub(crate) fn art_with_input(&self, args: &[&str], input: &str) -> Ran {
+    /// Same as [`Home::art`], with `input` as stdin.
+    pub(crate) fn art_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut child = self.start(args);
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        Ran(child.wait_with_output().unwrap())
+        CommandOutput(child.wait_with_output().unwrap())
     }
 
-    /// Starts [`Home::art`] with pipes.
+    /// Starts `art` with pipes as stdin, stdout and stderr.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command
@@ -84,15 +84,15 @@ impl Home {
         command.spawn().unwrap()
     }
 
-    /// Returns `art` with this home, to be started.
+    /// Returns the command for `art` with this home.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = program::art(self.dir.path());
         command.args(args);
         command
     }
 
-    /// [`Home::art`] after a line of the shell that sets limits.
-    pub(crate) fn limited(&self, limits: &str, args: &[&str]) -> Ran {
+    /// Same as [`Home::art`], in a shell that first runs `limits`, such as `ulimit -v 1000`.
+    pub(crate) fn limited(&self, limits: &str, args: &[&str]) -> CommandOutput {
         let art = self.command(args);
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]);
@@ -103,16 +103,16 @@ impl Home {
                 None => command.env_remove(name),
             };
         }
-        Ran(command.output().unwrap())
+        CommandOutput(command.output().unwrap())
     }
 
-    pub(crate) fn run(&self, query: &str) -> Ran {
+    pub(crate) fn run(&self, query: &str) -> CommandOutput {
         self.art(&["run", query])
     }
 }
 
-impl Ran {
-    /// The answer has all of `parts`, and the run succeeded.
+impl CommandOutput {
+    /// Asserts that the run succeeded and that the answer contains all of `parts`.
     pub(crate) fn answers(&self, parts: &[&str]) {
         let answer = self.stdout();
         for part in parts {

@@ -1,10 +1,10 @@
-//! Identifiers as people type them: a beginning that only one has, or `last`.
+//! Short forms of identifiers: a unique prefix, or `last`.
 
 use serde_json::Value;
 
 use crate::home::Home;
 
-/// Returns a home with two runs, each in a conversation of its own, and the identifiers of runs and conversations,
+/// Returns a home with two runs in separate conversations, and the identifiers of runs and conversations,
 /// newest first.
 fn two_runs() -> (Home, [String; 2], [String; 2]) {
     let home = Home::new();
@@ -15,16 +15,19 @@ fn two_runs() -> (Home, [String; 2], [String; 2]) {
     (home, runs, threads)
 }
 
-/// Returns the shortest beginning of `id` that `other` does not have.
-fn beginning<'a>(id: &'a str, other: &str) -> &'a str {
+/// Returns the shortest prefix of `id` that is not a prefix of `other`.
+fn unique_prefix<'a>(id: &'a str, other: &str) -> &'a str {
     let same = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     &id[..=same]
 }
 
 #[test]
-fn the_beginning_of_an_identifier_is_enough_for_every_verb() {
+fn every_command_accepts_a_unique_prefix() {
     let (home, runs, threads) = two_runs();
-    let (run, thread) = (beginning(&runs[1], &runs[0]), beginning(&threads[1], &threads[0]));
+    let (run, thread) = (
+        unique_prefix(&runs[1], &runs[0]),
+        unique_prefix(&threads[1], &threads[0]),
+    );
     let shown = home.art(&["--json", "runs", "show", run]).json();
     assert_eq!(shown["run"]["traceId"], runs[1]);
     let shown = home.art(&["--json", "thread", "show", thread]).json();
@@ -51,11 +54,14 @@ fn last_is_the_newest() {
     home.art(&["run", "--thread", &threads[1], "What is that times 10?"])
         .answers(&["40"]);
     let shown = home.art(&["--json", "thread", "show", "last"]).json();
-    assert_eq!(shown["thread"]["id"], threads[1], "the one that was written to last");
+    assert_eq!(
+        shown["thread"]["id"], threads[1],
+        "the conversation that was written to last"
+    );
 }
 
 #[test]
-fn a_beginning_of_several_is_an_error_that_names_them() {
+fn an_ambiguous_prefix_is_an_error_that_names_the_identifiers() {
     let (home, runs, threads) = two_runs();
     for (verb, ids) in [
         (&["runs", "show", "0"][..], runs),
@@ -73,7 +79,7 @@ fn a_beginning_of_several_is_an_error_that_names_them() {
 }
 
 #[test]
-fn what_no_identifier_begins_with_is_an_error() {
+fn an_unknown_prefix_is_an_error() {
     let (home, ..) = two_runs();
     for verb in [
         &["runs", "show", "x"][..],
@@ -88,7 +94,7 @@ fn what_no_identifier_begins_with_is_an_error() {
 }
 
 #[test]
-fn an_empty_identifier_means_none() {
+fn an_empty_identifier_is_an_error() {
     let home = Home::new();
     home.run("What is 2+2?");
     for verb in [["runs", "show", ""], ["thread", "delete", ""]] {
@@ -101,7 +107,7 @@ fn an_empty_identifier_means_none() {
 }
 
 #[test]
-fn there_is_no_last_one_in_a_fresh_home() {
+fn last_is_an_error_in_a_fresh_home() {
     let ran = Home::new().art(&["runs", "show", "last"]);
     assert_eq!(ran.code(), 1, "{ran}");
     assert!(ran.stderr().contains("there is no run yet"), "{ran}");

@@ -33,7 +33,7 @@ async fn memory_that_a_trapped_call_wrote_is_not_seen_by_the_next() {
 
 #[tokio::test]
 async fn a_tool_sees_nothing_of_its_host() {
-    let outcome = call(&guest(components::EMPTY_HANDS), json!({}), Limits::EXECUTE).await;
+    let outcome = call(&guest(components::SANDBOX_PROBE), json!({}), Limits::EXECUTE).await;
     let found = output(&outcome);
     assert_eq!(
         (&found["variables"], &found["arguments"], &found["input"]),
@@ -151,8 +151,8 @@ async fn a_tool_whose_file_is_replaced_stays_what_it_was_until_it_is_loaded_agai
     assert_eq!(output(&counted)["calls"], 1);
 }
 
-/// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none. They get a sandbox of their own,
-/// because the calls of other tests would find the shared one busy.
+/// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none. They get a sandbox of
+/// their own, because the calls of other tests would find the shared one busy.
 #[tokio::test]
 async fn guests_whose_callers_are_gone_give_up_their_places() {
     let sandbox = new_sandbox(true);

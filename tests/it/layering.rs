@@ -1,9 +1,9 @@
-//! Which of our packages may depend on which.
+//! Checks the dependencies between the packages of this workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Package, its directory, and ours that it may depend on. `None`: on all of them.
+/// Each package, its directory, and the packages of the workspace that it may depend on; `None` means all of them.
 const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
     ("art-core", "host/crates/art-core", Some(&[])),
     ("art-files", "host/crates/art-files", Some(&[])),
@@ -50,7 +50,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What the manifest in `directory` depends on outside of tests, on any platform.
+/// Returns the dependencies in the manifest in `directory`, for all platforms, without those of tests.
 fn dependencies(directory: &str) -> Vec<String> {
     let path = root().join(directory).join("Cargo.toml");
     let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
@@ -82,7 +82,7 @@ fn a_package_depends_only_on_those_below_it() {
 }
 
 #[test]
-fn only_the_sandbox_names_the_engine() {
+fn only_the_sandbox_depends_on_the_engine() {
     for (package, directory, _) in ALLOWED.iter().filter(|(package, ..)| *package != "art-sandbox") {
         for dependency in dependencies(directory) {
             assert!(
@@ -94,7 +94,7 @@ fn only_the_sandbox_names_the_engine() {
 }
 
 #[test]
-fn what_a_program_embeds_has_no_command_line_and_no_terminal() {
+fn the_runtime_has_no_dependency_for_command_lines_or_terminals() {
     let tree = Command::new(env!("CARGO"))
         .args([
             "tree",
@@ -118,7 +118,7 @@ fn what_a_program_embeds_has_no_command_line_and_no_terminal() {
 }
 
 #[test]
-fn every_package_of_the_host_has_its_layer() {
+fn every_package_of_the_host_has_a_layer() {
     for entry in std::fs::read_dir(root().join("host/crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(

@@ -1,5 +1,5 @@
-//! What is known of a component is not found out again: what it says of itself, and why it was refused. What its file says that
-//! it says is a promise: believed until it is called.
+//! What is known of a component is not found out again: what it says of itself, and why it was refused. What its file
+//! says that it says is a promise: believed until it is called.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::handmade::Handmade;
 use crate::harness::{call, components, in_full, output, read};
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
 /// A compiler that is never there.
 const NONE: &str = "exit 7";
@@ -368,7 +368,7 @@ fn a_component_that_takes_long_to_compile_is_told_of_by_name() {
 }
 
 /// Runs `art` with this many open files.
-fn with_files(home: &Home, files: u32, args: &[&str]) -> Ran {
+fn with_files(home: &Home, files: u32, args: &[&str]) -> CommandOutput {
     home.limited(&format!("ulimit -n {files}"), args)
 }
 

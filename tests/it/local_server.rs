@@ -1,11 +1,11 @@
-//! A model server on this machine: told of to a person who chose no model, and asked by nobody else.
+//! A model server on this machine: suggested to a person who has not chosen a model, and not contacted otherwise.
 
 use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
-/// Returns a server that lists these models, as Ollama does, and a home that finds it in Ollama's place.
+/// Returns a server that lists these models, as Ollama does, and a home that uses its address for Ollama.
 fn serving(models: &[&str]) -> (Provider, Home) {
     let models: Vec<Value> = models
         .iter()
@@ -22,7 +22,7 @@ fn serving(models: &[&str]) -> (Provider, Home) {
 }
 
 #[test]
-fn a_run_says_that_a_server_is_there_and_how_to_use_it() {
+fn a_run_suggests_a_server_that_answers() {
     let (server, home) = serving(&["nomic-embed-text:latest", "llama3.2:1b", "qwen3:8b"]);
     let ran = home.run("What is 2+2?");
     ran.answers(&["4"]);
@@ -40,7 +40,7 @@ fn a_run_says_that_a_server_is_there_and_how_to_use_it() {
 }
 
 #[test]
-fn the_offer_works() {
+fn the_suggested_option_works() {
     let (server, home) = serving(&["qwen3:8b"]);
     let ran = home.art(&["run", "--model", "ollama:qwen3:8b", "What is 2+2?"]);
     assert!(ran.stderr().starts_with("model ollama:qwen3:8b at "), "{ran}");
@@ -48,7 +48,7 @@ fn the_offer_works() {
 }
 
 #[test]
-fn doctor_says_that_a_server_is_there() {
+fn doctor_suggests_a_server_that_answers() {
     let (server, home) = serving(&["qwen3:8b"]);
     let ran = home.art(&["doctor"]);
     let offer = format!(
@@ -59,7 +59,7 @@ fn doctor_says_that_a_server_is_there() {
 }
 
 #[test]
-fn a_server_without_models_is_told_of_with_what_to_do() {
+fn a_server_without_models_is_reported_with_a_hint() {
     let (_server, home) = serving(&["nomic-embed-text:latest"]);
     let ran = home.run("What is 2+2?");
     assert!(
@@ -69,7 +69,7 @@ fn a_server_without_models_is_told_of_with_what_to_do() {
 }
 
 #[test]
-fn nobody_is_asked_when_a_model_is_chosen_or_a_program_reads() {
+fn a_server_is_not_contacted_if_a_model_is_chosen_or_output_is_json() {
     let (server, home) = serving(&["qwen3:8b"]);
     for args in [
         &["run", "--model", "embedded", "What is 2+2?"][..],
@@ -86,11 +86,11 @@ fn nobody_is_asked_when_a_model_is_chosen_or_a_program_reads() {
     );
     home.run("What is 2+2?").answers(&["4"]);
     home.art(&["doctor"]);
-    assert!(server.requests().is_empty(), "somebody was asked");
+    assert!(server.requests().is_empty(), "the server was contacted");
 }
 
 #[test]
-fn a_server_that_gives_no_list_of_models_is_not_told_of() {
+fn a_server_without_a_list_of_models_is_not_suggested() {
     let refusing = Provider::failing(404, "", json!({"error": "not found"}));
     let silent = Provider::start(|_| Reply::Hang(""));
     for base_url in [&refusing.base_url, &silent.base_url, "http://127.0.0.1:1/v1"] {

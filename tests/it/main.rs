@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test that cannot go on has failed"
+    reason = "a panic is the failure of a test"
 )]
 
 mod bench;
@@ -18,6 +18,7 @@ mod program;
 mod provider;
 mod question_length;
 
+mod attachments;
 mod building;
 mod cache;
 mod chat;
@@ -35,7 +36,6 @@ mod ids;
 mod isolation;
 mod layering;
 mod lazy;
-mod left;
 mod limited_address_space;
 mod limits;
 mod loading;

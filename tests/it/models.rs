@@ -1,4 +1,4 @@
-//! Models of other machines, as a person meets them: what is sent, what is shown, what goes wrong.
+//! Remote models: the requests that are sent, the output that is shown, and errors.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::harness::components;
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, Request, is_synthesis, plan, says};
 
 const KEY: &str = "sk-very-secret-0123456789";
 
-/// Asks a model of `provider`, with a key.
-fn ask(home: &Home, provider: &Provider, more: &[&str]) -> Ran {
+/// Runs `art` with a model of `provider` and a key, and checks that the key is not shown.
+fn ask(home: &Home, provider: &Provider, more: &[&str]) -> CommandOutput {
     let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
     args.extend(["--api-key-env", "TEST_KEY"]);
     args.extend(more);
@@ -25,23 +25,23 @@ fn ask(home: &Home, provider: &Provider, more: &[&str]) -> Ran {
     ran
 }
 
-/// Stderr with the address of the provider as `URL`.
-fn told(ran: &Ran, provider: &Provider) -> String {
+/// Returns stderr, with the address of the provider replaced by `URL` and `HOST`.
+fn stderr(ran: &CommandOutput, provider: &Provider) -> String {
     let host = provider.base_url.trim_end_matches("/v1").trim_start_matches("http://");
     ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
 }
 
-/// Returns one sentence and nothing else.
+/// Asks a question that fails. Returns stderr.
 fn fails(provider: &Provider) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = ask(&home, provider, &["run", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{}", ran.stderr());
-    told(&ran, provider)
+    stderr(&ran, provider)
 }
 
 #[test]
-fn a_model_of_another_machine_answers() {
+fn a_remote_model_answers() {
     let provider = Provider::answering(&["<mainCon", "tent>Hello to ", "you.</mainContent>"]);
     let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
     assert_eq!(
@@ -60,7 +60,7 @@ fn a_model_of_another_machine_answers() {
 }
 
 #[test]
-fn a_model_of_another_machine_calls_the_tools_of_this_one() {
+fn a_remote_model_calls_local_tools() {
     let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
     let ran = ask(&Home::new(), &provider, &["--json", "run", "What is 6*7?"]);
     let report = ran.json();
@@ -73,16 +73,16 @@ fn a_model_of_another_machine_calls_the_tools_of_this_one() {
     assert!(results.count() > 0, "no request has the result of the call");
 }
 
-/// Returns a provider that takes no function calls; its models call `calculator` in text, once for each question.
+/// Returns a provider that refuses function calls; its models call `calculator` in text, once for each question.
 fn without_function_calls() -> Provider {
-    let asked = AtomicUsize::new(0);
+    let requests = AtomicUsize::new(0);
     Provider::start(move |request| {
         if request.body.get("tools").is_some() {
             let error = json!({"error": {"message": "`tools` is not supported with this model"}});
             return Reply::Json(400, "", error);
         }
         let text = if says(request, "JSON_OUTPUT_START") {
-            let id = format!("step_{}", asked.fetch_add(1, Ordering::Relaxed));
+            let id = format!("step_{}", requests.fetch_add(1, Ordering::Relaxed));
             plan(&json!([{"id": id, "description": "Multiply", "stepType": "tool", "requiredTools": ["calculator"]}]))
         } else if is_synthesis(request) {
             "<mainContent>It is 42.</mainContent>".to_owned()
@@ -95,8 +95,8 @@ fn without_function_calls() -> Provider {
     })
 }
 
-/// Returns how often tools were sent beside the prompt. All other requests have none of their form, and each step of
-/// them has the schema in its prompt.
+/// Returns the number of requests with a list of tools. Checks that the other requests use no function calls, and have
+/// the schema in the prompt of each step.
 fn sent_with_tools(provider: &Provider) -> usize {
     let requests = provider.requests();
     let (with, without): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.body.get("tools").is_some());
@@ -113,7 +113,7 @@ fn sent_with_tools(provider: &Provider) -> usize {
 }
 
 #[test]
-fn a_provider_that_refuses_function_calls_is_asked_again_in_text_once_for_each_process() {
+fn a_provider_that_refuses_function_calls_gets_tools_as_text() {
     let provider = without_function_calls();
     let home = Home::new();
     let ran = ask(&home, &provider, &["--json", "run", "What is 6*7?"]);
@@ -135,7 +135,7 @@ fn a_provider_that_refuses_function_calls_is_asked_again_in_text_once_for_each_p
 }
 
 #[test]
-fn a_model_that_is_said_to_take_no_function_calls_is_never_sent_any() {
+fn a_model_configured_without_function_calls_is_never_sent_any() {
     let provider = without_function_calls();
     for settings in [
         "tools = false",
@@ -150,7 +150,7 @@ fn a_model_that_is_said_to_take_no_function_calls_is_never_sent_any() {
 }
 
 #[test]
-fn a_model_that_takes_function_calls_is_sent_them_whatever_its_provider_says_of_the_others() {
+fn the_setting_of_a_model_overrides_that_of_its_provider() {
     let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
     let home = Home::new();
     home.file(
@@ -162,12 +162,12 @@ fn a_model_that_takes_function_calls_is_sent_them_whatever_its_provider_says_of_
 }
 
 #[test]
-fn what_a_tool_says_of_its_work_is_only_for_a_person_who_waits() {
+fn the_progress_of_a_tool_is_shown_only_at_a_terminal() {
     let home = Home::new();
-    home.add("tells_progress", components::TELLS_PROGRESS);
+    home.add("reports_progress", components::REPORTS_PROGRESS);
     let arguments = json!({"title": "walrus", "ms": 300});
     for more in [&["run", "Hi"][..], &["--json", "run", "Hi"], &["--json", "chat"]] {
-        let provider = Provider::calling("tells_progress", arguments.clone(), "Done.");
+        let provider = Provider::calling("reports_progress", arguments.clone(), "Done.");
         let ran = ask(&home, &provider, more);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
         assert!(!ran.stderr().contains("walrus"), "{}", ran.stderr());
@@ -175,13 +175,13 @@ fn what_a_tool_says_of_its_work_is_only_for_a_person_who_waits() {
     }
 }
 
-/// Returns the texts of all requests that a model was sent.
+/// Returns the bodies of all requests as text.
 fn prompts(provider: &Provider) -> Vec<String> {
     let requests = provider.requests().into_iter();
     requests.map(|request| request.body.to_string()).collect()
 }
 
-/// Returns a home with a tool that draws, and a model that calls it and says nothing of its step.
+/// Returns a home with a `display` tool, and a model that calls it and returns an empty text for its step.
 pub(crate) fn drawing() -> (Home, Provider) {
     let home = Home::new();
     home.add("draws", components::DRAWS);
@@ -205,12 +205,12 @@ pub(crate) fn drawing() -> (Home, Provider) {
 }
 
 #[test]
-fn what_a_display_tool_gives_is_drawn_above_the_answer_and_in_no_prompt() {
+fn the_output_of_a_display_tool_is_above_the_answer_and_in_no_prompt() {
     let (home, provider) = drawing();
     let ran = ask(&home, &provider, &["run", "Draw it"]);
     assert_eq!(ran.code(), 0, "{ran}");
-    let drawn = "Bars of walrus\nbar        height\nwalrus-3   3\nwalrus-14  14\nThere it is.\n";
-    assert_eq!(ran.stdout(), drawn, "{ran}");
+    let expected = "Bars of walrus\nbar        height\nwalrus-3   3\nwalrus-14  14\nThere it is.\n";
+    assert_eq!(ran.stdout(), expected, "{ran}");
     let prompts = prompts(&provider);
     assert_eq!(prompts.len(), 4);
     for prompt in &prompts {
@@ -220,14 +220,14 @@ fn what_a_display_tool_gives_is_drawn_above_the_answer_and_in_no_prompt() {
 }
 
 #[test]
-fn an_answer_cannot_hide_anything_from_a_terminal() {
+fn invisible_characters_of_an_answer_are_escaped() {
     let provider = Provider::answering(&["<mainContent>a\u{2028}b\u{200b}", "c\u{2066}d</mainContent>"]);
     let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
     assert_eq!(ran.stdout(), "a\\u{2028}b\\u{200b}c\\u{2066}d\n", "{ran}");
 }
 
 #[test]
-fn what_a_display_tool_gives_is_in_the_report_for_programs() {
+fn the_output_of_a_display_tool_is_in_the_report_for_programs() {
     let (home, provider) = drawing();
     let report = ask(&home, &provider, &["--json", "run", "Draw it"]).json();
     let displayed = &report["displayed"];
@@ -238,7 +238,7 @@ fn what_a_display_tool_gives_is_in_the_report_for_programs() {
 }
 
 #[test]
-fn what_was_used_is_told_with_its_price() {
+fn the_used_tokens_are_printed_with_their_price() {
     let home = Home::new();
     home.file("art.toml", "[prices.\"compatible:m\"]\ninput = 2.0\noutput = 10.0\n");
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
@@ -264,7 +264,7 @@ fn a_model_without_a_price_has_no_cost() {
 }
 
 #[test]
-fn a_limit_of_the_cost_without_a_price_is_warned_of() {
+fn a_cost_limit_without_a_price_is_warned_about() {
     let home = Home::new();
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     let limit = "[execution]\nmaxCostUsd = 0.5\n";
@@ -285,12 +285,12 @@ fn a_limit_of_the_cost_without_a_price_is_warned_of() {
 }
 
 #[test]
-fn a_wrong_key_is_told_in_one_sentence() {
+fn a_wrong_key_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key"}});
     assert_snapshot!(fails(&Provider::failing(401, "", error)));
 }
 
-/// Returns whether a file below `folder` has the key in it.
+/// Returns whether a file below `folder` contains the key.
 fn has_key(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
@@ -303,7 +303,7 @@ fn has_key(folder: &std::path::Path) -> bool {
 }
 
 #[test]
-fn a_key_that_a_provider_sends_back_is_neither_shown_nor_kept() {
+fn a_key_that_a_provider_sends_back_is_neither_shown_nor_stored() {
     let home = Home::new();
     const PIECES: [&str; 4] = [
         "<mainContent>It is ",
@@ -324,39 +324,39 @@ fn a_key_that_a_provider_sends_back_is_neither_shown_nor_kept() {
 }
 
 #[test]
-fn a_wrong_model_is_told_in_one_sentence() {
+fn an_unknown_model_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": "The model `m` does not exist", "code": "model_not_found"}});
     assert_snapshot!(fails(&Provider::failing(404, "", error)));
 }
 
 #[test]
-fn a_used_up_quota_is_told_in_one_sentence() {
+fn an_exhausted_quota_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota",
         "code": "insufficient_quota"}});
     assert_snapshot!(fails(&Provider::failing(429, "", error)));
 }
 
 #[test]
-fn a_provider_that_cannot_be_reached_is_told_in_one_sentence() {
+fn an_unreachable_provider_is_reported_in_one_sentence() {
     let mut provider = Provider::answering(&[]);
-    // Nobody listens at this port.
+    // No server listens at this port.
     provider.base_url = "http://127.0.0.1:1/v1".to_owned();
     assert_snapshot!(fails(&provider));
 }
 
 #[test]
-fn a_missing_key_is_told_before_anything_is_asked() {
+fn a_missing_key_is_reported_before_any_request() {
     let ran = Home::new().art(&["run", "--model", "openai", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
     assert_snapshot!(ran.stderr());
 }
 
 #[test]
-fn a_call_that_is_made_again_is_told_in_one_line() {
+fn a_retried_call_is_reported_in_one_line() {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\n");
-    let asked = AtomicUsize::new(0);
-    let provider = Provider::start(move |request| match asked.fetch_add(1, Ordering::Relaxed) {
+    let requests = AtomicUsize::new(0);
+    let provider = Provider::start(move |request| match requests.fetch_add(1, Ordering::Relaxed) {
         0 => Reply::Json(429, "", json!({"error": {"message": "slow down"}})),
         _ if is_synthesis(request) => Reply::Text(vec!["<mainContent>Hi.</mainContent>".to_owned()]),
         _ => Reply::Text(vec![plan(&json!([]))]),
@@ -368,7 +368,7 @@ fn a_call_that_is_made_again_is_told_in_one_line() {
 }
 
 #[test]
-fn an_answer_that_the_model_did_not_write_says_who_failed_and_what_to_do() {
+fn a_fallback_answer_names_the_provider_that_failed_and_a_remedy() {
     let home = Home::new();
     let step = json!([{"id": "step_1", "description": "Compute", "stepType": "tool", "requiredTools": ["calculator"],
         "dependencies": []}]);
@@ -391,7 +391,7 @@ fn an_answer_that_the_model_did_not_write_says_who_failed_and_what_to_do() {
 }
 
 #[test]
-fn a_signal_cancels_the_question() {
+fn a_signal_cancels_the_run() {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let home = Home::new();
     let run = home.start(&[
@@ -405,13 +405,13 @@ fn a_signal_cancels_the_question() {
     provider.request();
     let process = rustix::process::Pid::from_child(&run);
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
-    let ran = Ran(run.wait_with_output().unwrap());
+    let ran = CommandOutput(run.wait_with_output().unwrap());
     assert_eq!(ran.code(), 130, "{}", ran.stderr());
     assert!(ran.stdout().starts_with("The run was cancelled"), "{}", ran.stdout());
 }
 
 #[test]
-fn a_provider_of_ones_own_is_asked_by_its_name() {
+fn a_configured_provider_is_used_by_its_name() {
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     let home = Home::new();
     let key = home.file("key", &format!("{KEY}\n"));
@@ -426,23 +426,23 @@ fn a_provider_of_ones_own_is_asked_by_its_name() {
     let request = provider.request();
     assert_eq!(request.body["model"], "small");
     assert!(request.headers.contains(&format!("authorization: Bearer {KEY}")));
-    // What others can read is no key.
+    // A key file that other users can read is refused.
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let ran = home.run("Hello");
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""), "{}", ran.stderr());
 }
 
 #[test]
-fn a_person_with_a_key_is_told_how_to_use_it() {
+fn a_person_with_a_key_gets_a_hint_how_to_use_it() {
     let home = Home::new();
     let key = [("GROQ_API_KEY", KEY)];
     let ran = home.art_with_environment(&["run", "What is 2+2?"], &key);
-    let offer = "GROQ_API_KEY is set: --model groq uses it\n";
-    assert!(ran.stderr().contains(offer), "{}", ran.stderr());
+    let hint = "GROQ_API_KEY is set: --model groq uses it\n";
+    assert!(ran.stderr().contains(hint), "{}", ran.stderr());
     assert!(!ran.stderr().contains("OPENAI"), "{}", ran.stderr());
-    // Who chose the model needs no advice.
+    // There is no hint if a model was chosen.
     let ran = home.art_with_environment(&["run", "--model", "embedded", "What is 2+2?"], &key);
-    assert!(!ran.stderr().contains(offer), "{}", ran.stderr());
+    assert!(!ran.stderr().contains(hint), "{}", ran.stderr());
 }
 
 #[test]
@@ -462,7 +462,7 @@ fn a_chat_streams_the_events_of_its_model() {
 }
 
 #[test]
-fn a_model_is_measured_wherever_it_is() {
+fn a_remote_model_can_be_evaluated() {
     let home = Home::new();
     let tool = json!({"name": "calculator", "description": "Calculates.", "inputSchema": {"type": "object"},
         "executionMode": "functional"});
@@ -480,7 +480,7 @@ fn a_model_is_measured_wherever_it_is() {
 }
 
 #[test]
-fn a_model_is_measured_as_it_is_asked() {
+fn an_evaluation_sends_the_same_settings_as_a_run() {
     let home = Home::new();
     home.file(
         "art.toml",
@@ -496,17 +496,17 @@ fn a_model_is_measured_as_it_is_asked() {
     let run = provider.requests();
     assert_eq!(ask(&home, &provider, &["eval", file.to_str().unwrap()]).code(), 0);
     let eval = provider.requests();
-    // The instructions name the tools, of which there are none here.
+    // Compare parts of the instructions, since the whole text also names the tools, which differ.
     let parts = |request: &Request| {
-        let said = ["Be brief.", "Ada", "Plan with care."].map(|text| says(request, text));
-        (said, request.body["seed"].clone())
+        let found = ["Be brief.", "Ada", "Plan with care."].map(|text| says(request, text));
+        (found, request.body["seed"].clone())
     };
     assert_eq!(run.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
     assert_eq!(eval.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
 }
 
 #[test]
-fn a_picture_goes_to_a_model_that_looks_at_pictures() {
+fn a_picture_is_sent_to_a_model_with_vision() {
     let home = Home::new();
     let picture = home.dir.path().join("a.png");
     std::fs::write(&picture, b"\x89PNG\r\n\x1a\nrest").unwrap();
@@ -532,7 +532,7 @@ fn a_picture_goes_to_a_model_that_looks_at_pictures() {
 }
 
 #[test]
-fn texts_of_the_operator_reach_the_model() {
+fn configured_texts_reach_the_model() {
     let home = Home::new();
     home.file(
         "art.toml",
@@ -546,7 +546,7 @@ fn texts_of_the_operator_reach_the_model() {
     }
 }
 
-/// Returns a conversation that has begun.
+/// Starts a conversation and returns its identifier.
 fn thread(home: &Home) -> String {
     let ran = home.art(&["--json", "run", "What is 2+2?"]).json();
     ran.get("threadId").and_then(Value::as_str).unwrap().to_owned()
@@ -579,7 +579,7 @@ fn a_budget_of_a_conversation_stops_its_runs() {
     let thread = thread(&home);
     home.art(&["thread", "set", &thread, "execution", r#"{"maxModelCalls": 1}"#]);
     let question = ["--json", "run", "--thread", &thread, "What is 3*5?"];
-    let limits = |ran: &Ran| ran.json()["metadata"]["limitsHit"].to_string();
+    let limits = |ran: &CommandOutput| ran.json()["metadata"]["limitsHit"].to_string();
     let ran = home.art(&question);
     assert!(limits(&ran).contains("model calls"), "{}", ran.stderr());
     home.art(&["thread", "set", &thread, "execution", "null"]);
@@ -588,7 +588,7 @@ fn a_budget_of_a_conversation_stops_its_runs() {
 }
 
 #[test]
-fn a_setting_of_a_conversation_that_is_wrong_is_refused() {
+fn an_invalid_setting_of_a_conversation_is_refused() {
     let home = Home::new();
     let thread = thread(&home);
     let wrong = [
@@ -640,7 +640,7 @@ fn the_default_system_prompt_reaches_the_model_unless_another_is_named() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_ends_the_run_with_what_was_done() {
+fn an_exhausted_budget_ends_the_run() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxModelCalls = 1\n");
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
@@ -651,7 +651,7 @@ fn a_budget_that_is_used_up_ends_the_run_with_what_was_done() {
 }
 
 #[test]
-fn what_a_provider_does_not_count_is_estimated_for_the_budget() {
+fn tokens_that_a_provider_does_not_count_are_estimated() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxTokens = 10\n");
     let provider = Provider::start(|_| Reply::Uncounted(plan(&json!([]))));
@@ -662,8 +662,8 @@ fn what_a_provider_does_not_count_is_estimated_for_the_budget() {
     assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
 }
 
-/// Returns the line of `art doctor` that begins with these words, and the exit code.
-fn check(ran: &Ran, name: &str) -> String {
+/// Returns the line of `art doctor` whose second word is `name`.
+fn check(ran: &CommandOutput, name: &str) -> String {
     let lines = ran.stdout();
     let line = lines.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
     line.unwrap_or_else(|| panic!("there is no line `{name}`: {lines}"))
@@ -686,7 +686,8 @@ fn doctor_looks_for_the_model_without_spending_tokens() {
     let ran = ask(&Home::new(), &provider, &["doctor"]);
     let line = check(&ran, "model");
     assert!(line.starts_with("ok "), "{line}");
-    // Whether a service of one's own looks at the key for a list of models is not known.
+    // The line does not say that the key was accepted: a compatible service may list its models without checking the
+    // key.
     assert!(line.contains("reachable, model listed ("), "{line}");
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
 }
@@ -715,7 +716,7 @@ fn doctor_fails_when_the_configured_model_cannot_be_asked() {
 }
 
 #[test]
-fn doctor_only_warns_of_a_provider_that_nobody_asks() {
+fn doctor_only_warns_about_a_provider_that_is_not_used() {
     let home = Home::new();
     let provider =
         "[providers.mine]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\napi_key_env = \"TEST_KEY\"\n";
@@ -756,7 +757,7 @@ fn the_configuration_shows_where_a_key_comes_from_and_never_the_key() {
 }
 
 #[test]
-fn the_configuration_shows_bounds_and_prices() {
+fn the_configuration_shows_limits_and_prices() {
     let home = Home::new();
     home.file(
         "art.toml",
@@ -773,7 +774,7 @@ fn the_configuration_shows_bounds_and_prices() {
 }
 
 #[test]
-fn the_configuration_shows_how_many_calls_there_may_be() {
+fn the_configuration_shows_the_limits_of_parallel_calls() {
     let home = Home::new();
     home.file("art.toml", "[tools]\nmax_parallel = 3\n");
     let shown = home.art(&["config"]).stdout();
@@ -795,7 +796,7 @@ fn the_configuration_shows_how_many_calls_there_may_be() {
 }
 
 #[test]
-fn an_address_without_a_provider_is_refused_unless_the_environment_has_it() {
+fn an_address_without_a_provider_is_refused_unless_from_the_environment() {
     let home = Home::new();
     let ran = home.art(&["run", "--base-url", "https://models.example/v1", "What is 2+2?"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));

@@ -1,5 +1,5 @@
-//! Connections that do not come about or break: one sentence that names the address and says what to do, and no more
-//! attempts than there may be (M02).
+//! Connections that cannot be opened or that break: one error that names the address and a remedy, and no more attempts
+//! than configured (M02: a call is retried only until the first token).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,30 +10,33 @@ use std::thread;
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
-/// Asks a model at `base_url`, which fails after one more attempt when `again`. Gives the sentence.
-fn fails(base_url: &str, again: bool) -> String {
+/// Asks a model at `base_url`, which fails, after one retry if `retried`. Returns the error.
+fn fails(base_url: &str, retried: bool) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = home.art(&["--model", "compatible:m", "--base-url", base_url, "run", "Hello"]);
-    let told = ran.stderr();
-    assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{told}");
+    let stderr = ran.stderr();
+    assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{stderr}");
     assert_eq!(
-        told.matches("trying again in 0 s (1 of 1)").count(),
-        usize::from(again),
-        "{told}"
+        stderr.matches("trying again in 0 s (1 of 1)").count(),
+        usize::from(retried),
+        "{stderr}"
     );
-    let mut sentences = told
+    let mut sentences = stderr
         .lines()
         .filter_map(|line| line.strip_prefix("error: `compatible:m`: "));
-    let sentence = sentences.next().unwrap_or_else(|| panic!("there is no error: {told}"));
+    let sentence = sentences
+        .next()
+        .unwrap_or_else(|| panic!("there is no error: {stderr}"));
     assert_eq!(
-        (sentences.next(), told.lines().last()),
+        (sentences.next(), stderr.lines().last()),
         (None, Some(&*format!("error: `compatible:m`: {sentence}")))
     );
     sentence.to_owned()
 }
 
-/// Returns a server that does something with each connection and then closes it; how many there were.
+/// Starts a server that calls `serve` with each connection and then closes it. Returns its address and the count of
+/// connections.
 fn server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -52,7 +55,7 @@ fn assert_says(sentence: &str, begin: &str, end: &str) {
     assert!(sentence.starts_with(begin) && sentence.ends_with(end), "{sentence}");
 }
 
-/// What the server does to each connection is told as such, and one more was made.
+/// Asserts that a server with this behaviour causes the error of a broken connection, after one retry.
 fn assert_breaks_off_twice(serve: fn(TcpStream)) {
     let (address, connections) = server(serve);
     let sentence = fails(&format!("http://{address}/v1"), true);
@@ -74,14 +77,14 @@ fn read_head(connection: &mut TcpStream) {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_told_with_what_to_check() {
+fn an_unknown_host_is_reported_with_what_to_check() {
     let sentence = fails("http://no-such-host.invalid/v1", true);
     let begin = "cannot find the host `no-such-host.invalid`: ";
     assert_says(&sentence, begin, "; check the network, `base_url`, and any proxy");
 }
 
 #[test]
-fn a_server_without_tls_behind_https_is_told_as_that() {
+fn a_server_without_tls_at_an_https_address_is_reported() {
     let (address, connections) = server(|mut connection| {
         drop(connection.read(&mut [0; 64]));
         drop(connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
@@ -92,7 +95,7 @@ fn a_server_without_tls_behind_https_is_told_as_that() {
 }
 
 #[test]
-fn a_server_that_hangs_up_on_tls_is_told_with_what_to_check() {
+fn a_server_that_closes_during_the_tls_handshake_is_reported() {
     let (address, connections) = server(drop);
     let sentence = fails(&format!("https://{address}/v1"), true);
     let begin = format!("no connection to `{address}`: ");
@@ -101,21 +104,21 @@ fn a_server_that_hangs_up_on_tls_is_told_with_what_to_check() {
 }
 
 #[test]
-fn a_connection_that_is_closed_before_the_request_is_made_again() {
+fn a_connection_closed_before_the_request_is_retried() {
     assert_breaks_off_twice(drop);
 }
 
 #[test]
-fn a_connection_that_is_reset_after_the_request_is_made_again() {
+fn a_connection_reset_after_the_request_is_retried() {
     assert_breaks_off_twice(|mut connection| {
         read_head(&mut connection);
-        // What was not read makes the end a reset.
+        // Closing a socket with unread data resets the connection.
         connection.peek(&mut [0]).unwrap();
     });
 }
 
 #[test]
-fn a_connection_that_breaks_within_the_head_of_a_reply_is_made_again() {
+fn a_connection_that_breaks_in_the_response_head_is_retried() {
     assert_breaks_off_twice(|mut connection| {
         read_head(&mut connection);
         drop(connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"));
@@ -123,7 +126,7 @@ fn a_connection_that_breaks_within_the_head_of_a_reply_is_made_again() {
 }
 
 #[test]
-fn a_connection_that_breaks_after_the_first_token_is_not_made_again() {
+fn a_connection_that_breaks_after_the_first_token_is_not_retried() {
     let provider = Provider::start(|_| Reply::Break("---JSON"));
     let sentence = fails(&provider.base_url, false);
     assert_says(&sentence, "the stream broke off", "; ask again");

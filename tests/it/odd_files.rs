@@ -1,4 +1,5 @@
-//! Files of the program's own that are pipes, cut short or something else: nobody waits for them, and a cache is only a cache.
+//! Files of the program that are pipes, truncated or otherwise invalid: the program does not hang, and replaces files
+//! of the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,19 +7,19 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
-/// Nothing that these tests run takes a part of this, unless it waits for somebody.
-const HANGS: Duration = Duration::from_secs(120);
+/// Time after which a program counts as hanging. The programs of these tests take a fraction of it.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn pipe(path: &Path) {
-    // There may be a file of that name.
+    // There may be no file of that name.
     drop(fs::remove_file(path));
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Runs `art`, and fails when it does not end.
-fn ends(home: &Home, args: &[&str]) -> Ran {
+/// Runs `art`. Fails if it does not end before the timeout.
+fn run(home: &Home, args: &[&str]) -> CommandOutput {
     let mut command = home.command(args);
     command
         .stdin(Stdio::null())
@@ -27,18 +28,18 @@ fn ends(home: &Home, args: &[&str]) -> Ran {
     let mut child = command.spawn().unwrap();
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > HANGS {
+        if start.elapsed() > TIMEOUT {
             child.kill().unwrap();
-            panic!("`art {}` waits for ever", args.join(" "));
+            panic!("`art {}` hangs", args.join(" "));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    Ran(child.wait_with_output().unwrap())
+    CommandOutput(child.wait_with_output().unwrap())
 }
 
-/// The one tool of a fresh home is offered, whatever was found on the way.
-fn lists(home: &Home) -> Ran {
-    let ran = ends(home, &["tool", "list"]);
+/// Lists the tools of a fresh home, and asserts that its one tool is among them.
+fn list_tools(home: &Home) -> CommandOutput {
+    let ran = run(home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
     assert!(ran.stdout().contains("calculator"), "{ran}");
     ran
@@ -57,10 +58,10 @@ fn compiled(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn a_configuration_that_is_a_pipe_is_told() {
+fn a_configuration_that_is_a_pipe_is_an_error() {
     let home = Home::fresh();
     pipe(&home.dir.path().join("art.toml"));
-    let ran = ends(&home, &["tool", "list"]);
+    let ran = run(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 6, "{ran}");
     assert!(ran.stderr().contains("art.toml`: not a regular file"), "{ran}");
 }
@@ -69,36 +70,36 @@ fn a_configuration_that_is_a_pipe_is_told() {
 fn a_component_that_is_a_pipe_is_refused_and_the_others_load() {
     let home = Home::fresh();
     pipe(&home.plugins().join("a.wasm"));
-    assert!(lists(&home).stdout().contains("a.wasm: not a regular file"));
+    assert!(list_tools(&home).stdout().contains("a.wasm: not a regular file"));
 }
 
 #[test]
-fn compiled_code_that_is_a_pipe_is_made_again() {
+fn compiled_code_that_is_a_pipe_is_recompiled() {
     let home = Home::fresh();
-    lists(&home);
+    list_tools(&home);
     let code = compiled(&home);
     pipe(&code);
-    lists(&home);
-    let ran = ends(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);
+    list_tools(&home);
+    let ran = run(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);
     assert!(ran.stdout().contains("42"), "{ran}");
 }
 
 #[test]
-fn a_cache_key_that_is_a_pipe_or_was_cut_is_replaced_and_that_is_told_once() {
+fn an_invalid_cache_key_is_replaced_with_one_warning() {
     let home = Home::fresh();
-    lists(&home);
+    list_tools(&home);
     let key = cache(&home).join("key");
-    let cut = |key: &Path| fs::write(key, "short").unwrap();
-    let none = |key: &Path| fs::write(key, "").unwrap();
+    let truncated = |key: &Path| fs::write(key, "short").unwrap();
+    let empty = |key: &Path| fs::write(key, "").unwrap();
     let long = |key: &Path| fs::write(key, [0; 33]).unwrap();
-    let ways: [&dyn Fn(&Path); 4] = [&cut, &none, &long, &|key| pipe(key)];
-    for spoil in ways {
-        spoil(&key);
-        let told = [lists(&home).stderr(), lists(&home).stderr()];
+    let faults: [&dyn Fn(&Path); 4] = [&truncated, &empty, &long, &|key| pipe(key)];
+    for damage in faults {
+        damage(&key);
+        let stderr = [list_tools(&home).stderr(), list_tools(&home).stderr()];
         assert!(
-            told[0].contains("the key of the cache is invalid and is replaced"),
-            "{told:?}"
+            stderr[0].contains("the key of the cache is invalid and is replaced"),
+            "{stderr:?}"
         );
-        assert_eq!(told[1], "");
+        assert_eq!(stderr[1], "");
     }
 }

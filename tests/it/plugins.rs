@@ -1,4 +1,4 @@
-//! The first-party plugins as components: what their unit tests cannot see.
+//! The first-party plugins as components.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use art_tools::schema::CompiledSchema;
 
 use crate::harness::{call, components, guest, output};
 
-/// Returns every plugin with its name.
+/// Returns the name of each plugin, and the plugin.
 fn plugins() -> impl Iterator<Item = (&'static str, std::sync::Arc<Plugin>)> {
     components::PLUGINS.iter().map(|(name, path)| (*name, guest(path)))
 }
@@ -41,24 +41,24 @@ fn every_schema_is_admitted() {
 }
 
 #[tokio::test]
-async fn every_example_gives_its_output() {
+async fn every_example_returns_its_output() {
     for (name, plugin) in plugins() {
         let limits = plugin.limits();
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
         for example in &plugin.schema().examples {
             let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;
-            let found = output(&outcome);
+            let actual = output(&outcome);
             if let Some(expected) = &example.output {
-                assert_eq!(&found, expected, "`{name}` with {}", example.input);
+                assert_eq!(&actual, expected, "`{name}` with {}", example.input);
             }
         }
     }
 }
 
 #[test]
-fn no_plugin_asks_for_a_right() {
+fn no_plugin_requests_a_capability() {
     for (name, plugin) in plugins() {
-        let manifest = plugin.inspection().manifest.as_ref().expect("the sdk writes one");
+        let manifest = plugin.inspection().manifest.as_ref().expect("the SDK adds a manifest");
         assert!(
             manifest.capabilities.is_empty(),
             "`{name}`: {:?}",

@@ -1,4 +1,4 @@
-//! A provider that answers as a test says: real sockets, one request for each connection.
+//! A mock provider that a test scripts. It uses real sockets, with one request for each connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,40 +9,40 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// One input of the conversation.
+/// A request to the provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
-    /// As `name: value`, the names in lower case.
+    /// The headers as `name: value`, the names in lower case.
     pub(crate) headers: Vec<String>,
     pub(crate) body: Value,
 }
 
-/// What goes out.
+/// The reply of the provider.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// Status, headers, JSON.
+    /// A JSON reply: status, additional headers, body.
     Json(u16, &'static str, Value),
-    /// A streamed reply of the chat dialect, in these pieces.
+    /// A streamed reply of the chat protocol, in these pieces.
     Text(Vec<String>),
-    /// A streamed reply of the chat dialect that does not say what it used.
+    /// A streamed reply of the chat protocol without token counts.
     Uncounted(String),
     /// A streamed reply that calls a tool.
     Call(&'static str, Value),
-    /// A piece of a streamed reply, and then nothing more.
+    /// A piece of a streamed reply, after which the connection stays open without data.
     Hang(&'static str),
-    /// A piece of a streamed reply, and then the end of the connection.
+    /// A piece of a streamed reply, after which the connection is closed.
     Break(&'static str),
 }
 
-/// A provider on this machine, until it is dropped with the test.
+/// A mock provider on this machine.
 pub(crate) struct Provider {
     pub(crate) base_url: String,
     requests: Receiver<Request>,
 }
 
 impl Provider {
-    /// Answers each request with what `script` says.
+    /// Starts a provider that answers each request with the reply that `script` returns.
     pub(crate) fn start(script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -57,12 +57,12 @@ impl Provider {
         Self { base_url, requests }
     }
 
-    /// Answers every request with an error.
+    /// Starts a provider that answers every request with an error.
     pub(crate) fn failing(status: u16, headers: &'static str, body: Value) -> Self {
         Self::start(move |_| Reply::Json(status, headers, body.clone()))
     }
 
-    /// Answers questions in the form of the agent: first a plan with no step, then `answer`, in pieces.
+    /// Starts a provider that answers the requests of a run: first a plan without steps, then `answer`, in pieces.
     pub(crate) fn answering(answer: &'static [&'static str]) -> Self {
         Self::start(move |request| match is_synthesis(request) {
             true => Reply::Text(answer.iter().map(|piece| (*piece).to_owned()).collect()),
@@ -70,7 +70,8 @@ impl Provider {
         })
     }
 
-    /// Answers a question in the form of the agent: a plan whose one step, `Count`, calls `tool` once, and then `answer`.
+    /// Starts a provider that answers the requests of a run: a plan whose one step, `Count`, calls `tool` once, then
+    /// `answer`.
     pub(crate) fn calling(tool: &'static str, arguments: Value, answer: &'static str) -> Self {
         let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": [tool],
             "dependencies": []}]);
@@ -86,19 +87,19 @@ impl Provider {
         })
     }
 
-    /// Returns the next request that came in.
+    /// Returns the next request. Waits for it if necessary.
     pub(crate) fn request(&self) -> Request {
-        let waited = self.requests.recv_timeout(Duration::from_secs(60));
-        waited.expect("the provider is asked")
+        let request = self.requests.recv_timeout(Duration::from_secs(60));
+        request.expect("the provider receives a request")
     }
 
-    /// Returns all requests that came in so far.
+    /// Returns all requests received so far that were not returned yet.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.try_iter().collect()
     }
 }
 
-/// Returns a plan in the form that the agent reads.
+/// Returns a plan in the form that the agent parses.
 pub(crate) fn plan(items: &Value) -> String {
     let plan = json!({"title": "Title", "intent": "Intent", "plan": "The plan.", "todoList": items});
     format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---")
@@ -109,7 +110,7 @@ pub(crate) fn is_synthesis(request: &Request) -> bool {
     says(request, "<mainContent>")
 }
 
-/// Returns whether the instructions of the request have `text`.
+/// Returns whether the instructions of the request contain `text`.
 pub(crate) fn says(request: &Request, text: &str) -> bool {
     let instructions = request.body.pointer("/messages/0/content").and_then(Value::as_str);
     instructions.unwrap_or_default().contains(text)
@@ -155,7 +156,7 @@ fn serve(
         Reply::Hang(piece) => {
             let text = opening() + &chunk(&json!({"content": piece}), None);
             out.write_all(text.as_bytes()).ok()?;
-            // Until the other side goes away.
+            // Wait until the client closes the connection.
             drop(out.read(&mut [0]));
             None
         }

@@ -1,27 +1,27 @@
-//! How long a question may be, wherever it comes in.
+//! The maximum length of a question, in every command that accepts one.
 
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 use crate::provider::Provider;
 
-/// The question is refused with what to do instead.
-fn is_refused(ran: &Ran) {
-    let told = format!("{}{}", ran.stdout(), ran.stderr());
-    assert_eq!(ran.code(), 2, "{told}");
+/// Asserts that the question is refused with a hint.
+fn assert_refused(ran: &CommandOutput) {
+    let output = format!("{}{}", ran.stdout(), ran.stderr());
+    assert_eq!(ran.code(), 2, "{output}");
     for part in ["the question has 9000 characters, and 8000 are the most", "--attach"] {
-        assert!(told.contains(part), "{told}");
+        assert!(output.contains(part), "{output}");
     }
 }
 
 #[test]
-fn a_question_that_is_too_long_is_refused_with_what_to_do() {
+fn a_question_that_is_too_long_is_refused_with_a_hint() {
     let home = Home::new();
     let long = "1+".repeat(4500);
-    is_refused(&home.run(&long));
+    assert_refused(&home.run(&long));
     let thread = home.art(&["--json", "run", "What is 2+2?"]).json();
     let thread = thread["threadId"].as_str().unwrap().to_owned();
-    is_refused(&home.art(&["run", "--thread", &thread, &long]));
-    is_refused(&home.art_with_input(&["--json", "chat"], &format!("{long}\n")));
+    assert_refused(&home.art(&["run", "--thread", &thread, &long]));
+    assert_refused(&home.art_with_input(&["--json", "chat"], &format!("{long}\n")));
     assert_eq!(
         home.art(&["--json", "runs", "list"]).json().as_array().unwrap().len(),
         1
@@ -29,7 +29,7 @@ fn a_question_that_is_too_long_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn no_model_is_asked_a_question_that_is_too_long() {
+fn a_question_that_is_too_long_is_not_sent_to_a_model() {
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     let ask = |question: &str| {
         let args = [
@@ -42,7 +42,7 @@ fn no_model_is_asked_a_question_that_is_too_long() {
         ];
         Home::new().art(&args)
     };
-    is_refused(&ask(&"a".repeat(9000)));
+    assert_refused(&ask(&"a".repeat(9000)));
     assert_eq!(provider.requests().len(), 0);
     assert_eq!(ask(&"a".repeat(8000)).code(), 0);
 }

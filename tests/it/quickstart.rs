@@ -1,4 +1,4 @@
-//! `art quickstart` in a checkout, with a cargo that has built everything before.
+//! `art quickstart` in a checkout, with a fake `cargo` that reports prebuilt components.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,16 +9,16 @@ use tempfile::TempDir;
 
 use crate::harness::components;
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
-/// Says that the component of the crate is built, and where.
+/// A fake `cargo` that reports a prebuilt component as the result of the build.
 const CARGO: &str = r#"#!/bin/sh
 while [ "$1" != --manifest-path ]; do shift; done
 name=$(basename "$(dirname "$2")")
 printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$2" "$COMPONENTS" "$name"
 "#;
 
-/// Returns a folder with what quickstart looks for in a checkout.
+/// Returns a folder with the files of a checkout that quickstart needs.
 fn checkout() -> TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let checkout = TempDir::new().unwrap();
@@ -36,7 +36,7 @@ fn checkout() -> TempDir {
     checkout
 }
 
-/// Returns `art` with `home` and without a plugins folder that is named, in `folder`.
+/// Returns the command for `art` with `home` in `folder`, without an explicit plugins folder.
 fn art_in(folder: &Path, home: &Home, arguments: &[&str]) -> Command {
     let mut art = Command::new(home.command(&[]).get_program());
     art.arg("--home")
@@ -50,26 +50,31 @@ fn art_in(folder: &Path, home: &Home, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn quickstart_installs_the_tools_where_art_finds_them_from_anywhere() {
+fn quickstart_installs_the_tools_for_use_from_any_folder() {
     let (home, checkout, elsewhere) = (Home::new(), checkout(), TempDir::new().unwrap());
     let built = TempDir::new().unwrap();
     fs::rename(home.plugins(), built.path().join("built")).unwrap();
-    let before = Ran(art_in(elsewhere.path(), &home, &["tool", "list"]).output().unwrap());
+    let before = CommandOutput(art_in(elsewhere.path(), &home, &["tool", "list"]).output().unwrap());
     assert!(!before.stdout().contains("calculator"), "{before}");
 
     let mut quickstart = art_in(checkout.path(), &home, &["quickstart"]);
     quickstart.env("CARGO", checkout.path().join("cargo"));
     quickstart.env("COMPONENTS", built.path().join("built"));
-    let ran = Ran(quickstart.output().unwrap());
+    let ran = CommandOutput(quickstart.output().unwrap());
     ran.answers(&["409.5", "58.5"]);
-    for told in ["calculator (1 of 8)", "unit_convert (8 of 8)"] {
-        assert!(ran.stderr().contains(told), "{ran}");
+    for step in ["calculator (1 of 8)", "unit_convert (8 of 8)"] {
+        assert!(ran.stderr().contains(step), "{ran}");
     }
-    assert!(!ran.stderr().contains("minute"), "no time is promised: {ran}");
+    assert!(
+        !ran.stderr().contains("minute"),
+        "the output must not estimate a duration: {ran}"
+    );
     assert!(checkout.path().join("plugins/calculator.wasm").is_file());
 
-    Ran(art_in(elsewhere.path(), &home, &["run", "What is 2+2?"])
-        .output()
-        .unwrap())
+    CommandOutput(
+        art_in(elsewhere.path(), &home, &["run", "What is 2+2?"])
+            .output()
+            .unwrap(),
+    )
     .answers(&["4"]);
 }

@@ -1,4 +1,5 @@
-//! Schemas that say much with little: whatever a component says of itself, no command takes longer or more memory for it.
+//! Schemas that say much with little: whatever a component says of itself, no command takes longer or more memory for
+//! it.
 
 use std::fs;
 
@@ -8,19 +9,19 @@ use serde_json::{Map, Value, json};
 use crate::handmade::Handmade;
 use crate::harness::components;
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, plan, says};
 
-/// Kilobytes of writable memory and seconds of processor time of each command: a build for tests is slow, and what grows without
-/// bound passes any limit.
+/// Kilobytes of writable memory and seconds of processor time of each command: a build for tests is slow, and what
+/// grows without bound passes any limit.
 const CAPS: &str = "ulimit -d 1000000; ulimit -t 60";
 
 /// Runs `art` with the calculator and a handmade tool beside it.
-fn art(tool: &Handmade<'_>, args: &[&str]) -> Ran {
+fn art(tool: &Handmade<'_>, args: &[&str]) -> CommandOutput {
     beside_the_calculator(&tool.build(), args)
 }
 
-fn beside_the_calculator(tool: &[u8], args: &[&str]) -> Ran {
+fn beside_the_calculator(tool: &[u8], args: &[&str]) -> CommandOutput {
     home_with(tool).limited(CAPS, args)
 }
 
@@ -147,7 +148,7 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
     (0..3).for_each(|_| drop(provider.request()));
     std::thread::sleep(std::time::Duration::from_millis(200));
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
-    let ran = Ran(run.wait_with_output().unwrap());
+    let ran = CommandOutput(run.wait_with_output().unwrap());
     assert_eq!(ran.code(), 130, "{ran}");
     assert!(ran.stdout().starts_with("The run was cancelled"), "{ran}");
     let listed = home.art(&["--json", "runs", "list"]).stdout();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 
 /// Verbs that answer.
 const ANSWERING: [&[&str]; 7] = [
@@ -25,7 +25,7 @@ fn full() -> Stdio {
 fn an_answer_that_cannot_be_written_is_told_and_is_no_success() {
     let home = Home::new();
     for verb in ANSWERING {
-        let ran = Ran(home.command(verb).stdout(full()).output().unwrap());
+        let ran = CommandOutput(home.command(verb).stdout(full()).output().unwrap());
         assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
         let told = "error: the answer could not be written to stdout: No space left on device";
         assert_eq!(ran.stderr().matches(told).count(), 1, "{verb:?}: {ran}");
@@ -42,7 +42,7 @@ fn an_answer_to_a_closed_stdout_is_told_and_is_no_success() {
             .args(["-c", r#"exec "$0" "$@" >&-"#])
             .arg(art.get_program())
             .args(art.get_args());
-        let ran = Ran(shell.output().unwrap());
+        let ran = CommandOutput(shell.output().unwrap());
         assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
         let told = "error: the answer could not be written to stdout: it is closed";
         assert_eq!(ran.stderr().matches(told).count(), 1, "{verb:?}: {ran}");
@@ -55,7 +55,7 @@ fn a_reader_that_went_away_is_told_nothing_and_is_no_success() {
     for verb in ANSWERING {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ran = Ran(home.command(verb).stdout(writer).output().unwrap());
+        let ran = CommandOutput(home.command(verb).stdout(writer).output().unwrap());
         assert_eq!(ran.code(), 141, "{verb:?}: {ran}");
         assert!(!ran.stderr().contains("error"), "{verb:?}: {ran}");
     }
@@ -65,7 +65,7 @@ fn a_reader_that_went_away_is_told_nothing_and_is_no_success() {
 fn an_answer_that_is_thrown_away_on_purpose_is_a_success() {
     let home = Home::new();
     for verb in ANSWERING {
-        let ran = Ran(home.command(verb).stdout(Stdio::null()).output().unwrap());
+        let ran = CommandOutput(home.command(verb).stdout(Stdio::null()).output().unwrap());
         assert_eq!(ran.code(), 0, "{verb:?}: {ran}");
     }
 }
@@ -75,11 +75,12 @@ fn a_conversation_that_nobody_can_read_asks_nothing_more() {
     let home = Home::new();
     let questions = home.file("questions.txt", "What is 2+2?\nWhat is 3+3?\n");
     let mut chat = home.command(&["chat"]);
-    let ran = Ran(chat
-        .stdin(File::open(questions).unwrap())
-        .stdout(full())
-        .output()
-        .unwrap());
+    let ran = CommandOutput(
+        chat.stdin(File::open(questions).unwrap())
+            .stdout(full())
+            .output()
+            .unwrap(),
+    );
     assert_eq!(ran.code(), 9, "{ran}");
     let runs = home.art(&["--json", "runs", "list"]).json();
     assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
@@ -89,7 +90,7 @@ fn a_conversation_that_nobody_can_read_asks_nothing_more() {
 fn arguments_from_a_stdin_without_end_are_refused() {
     let home = Home::new();
     let mut call = home.command(&["tool", "call", "calculator", "-"]);
-    let ran = Ran(call.stdin(File::open("/dev/zero").unwrap()).output().unwrap());
+    let ran = CommandOutput(call.stdin(File::open("/dev/zero").unwrap()).output().unwrap());
     assert_eq!(ran.code(), 2, "{ran}");
     let told = "error: `stdin` cannot be taken: it has more than the 4194304 bytes allowed";
     assert!(ran.stderr().contains(told), "{ran}");

@@ -1,4 +1,4 @@
-//! The whole way of a call: from the model's request through the sandbox to the stored observation.
+//! The path of a call: from the model's request through the sandbox to the stored observation.
 
 use art_core::error::ToolErrorCode;
 use art_core::observation::ObservationType;
@@ -60,11 +60,11 @@ async fn every_call_of_a_batch_is_observed_once() {
         ("missing", json!({})),
     ];
     let reports = bench.batch(calls).await;
-    let kept = bench.observed();
-    assert_eq!(kept.len(), reports.len());
+    let observations = bench.observed();
+    assert_eq!(observations.len(), reports.len());
     for report in &reports {
         let id = &report.result.call_id;
-        let found: Vec<_> = kept
+        let found: Vec<_> = observations
             .iter()
             .filter(|observation| observation.metadata["callId"] == **id)
             .collect();
@@ -76,7 +76,7 @@ async fn every_call_of_a_batch_is_observed_once() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_how_a_tool_ended() {
+async fn the_model_receives_the_reason_of_a_failure() {
     let bench = Bench::new();
     let expected = [
         (
@@ -116,13 +116,13 @@ async fn the_model_is_told_how_a_tool_ended() {
 }
 
 #[tokio::test]
-async fn an_answer_within_its_schema_is_accepted() {
+async fn an_output_that_matches_its_schema_is_accepted() {
     let report = Bench::new().invalid("none").await;
     assert_eq!(report.result.output, Some(json!({"n": 6})));
 }
 
 #[tokio::test]
-async fn an_answer_outside_of_its_own_schema_is_refused() {
+async fn an_output_that_violates_its_schema_is_refused() {
     let result = Bench::new().invalid("own_schema_broken").await.result;
     assert_eq!(result.code, Some(ToolErrorCode::InvalidOutput));
     assert_eq!(
@@ -132,7 +132,7 @@ async fn an_answer_outside_of_its_own_schema_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_not_one_json_value_is_refused() {
+async fn an_output_that_is_not_one_valid_json_value_is_refused() {
     let bench = Bench::new();
     let refused = [
         "not_json",
@@ -167,16 +167,16 @@ async fn a_large_number_stays_exact() {
 }
 
 #[tokio::test]
-async fn a_tool_cannot_pose_as_another_call() {
+async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
     let result = Bench::new().invalid("wrong_ids").await.result;
     assert_eq!(
         (result.call_id.as_str(), result.tool_name.as_str()),
         ("call_0", "invalid_output")
     );
     assert_eq!(result.status, ToolStatus::Success);
-    let wire = serde_json::to_value(&result).unwrap();
+    let json = serde_json::to_value(&result).unwrap();
     assert_eq!(
-        (&wire["callId"], &wire["toolName"]),
+        (&json["callId"], &json["toolName"]),
         (&json!("call_0"), &json!("invalid_output"))
     );
 }
@@ -189,7 +189,7 @@ async fn arguments_are_checked_before_anything_runs() {
 }
 
 #[tokio::test]
-async fn a_question_suspends_with_an_identifier_of_the_host() {
+async fn a_suspended_call_gets_an_identifier_from_the_host() {
     let (tool, arguments) = attack("suspended");
     let result = Bench::new().one(tool, arguments).await.result;
     assert_eq!(result.status, ToolStatus::Suspended);
@@ -198,14 +198,14 @@ async fn a_question_suspends_with_an_identifier_of_the_host() {
 }
 
 #[tokio::test]
-async fn a_cancelled_batch_says_so_for_every_call() {
+async fn every_call_of_a_cancelled_batch_is_cancelled() {
     let bench = Bench::new();
     let cancel = bench.scope.cancel.clone();
-    let give_up = async {
+    let cancel_soon = async {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         cancel.cancel();
     };
-    let (reports, ()) = tokio::join!(bench.batch(vec![attack("sleep"), attack("sleep")]), give_up);
+    let (reports, ()) = tokio::join!(bench.batch(vec![attack("sleep"), attack("sleep")]), cancel_soon);
     let endings: Vec<CallEnding> = reports.iter().map(|report| report.ending).collect();
     assert_eq!(endings, [CallEnding::Cancelled, CallEnding::Cancelled]);
 }

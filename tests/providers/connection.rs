@@ -1,32 +1,32 @@
-//! The providers, each as the mock serves it.
+//! The providers, and their settings for the mock.
 
-/// A key that no provider gave out. Where it shows up, it has leaked. It does not look like a key, so nothing hides it but
-/// what knows it.
+/// A fake key; any output that contains it has leaked it. It does not look like a key, so that only code that knows the
+/// key can mask it.
 pub(crate) const KEY: &str = "walnut-harbour-5b1c0e7d94a2438f";
 
-/// One provider in one of its dialects.
+/// A provider with one of its protocols.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connection {
-    /// As `--model` names it.
+    /// Name of the provider, for `--model`.
     pub(crate) provider: &'static str,
-    /// Model; the mock takes any name.
+    /// Name of the model; the mock accepts any name.
     pub(crate) model: &'static str,
     /// Path of the base URL below the mock.
     pub(crate) base: &'static str,
-    /// Dialect, when it is not the provider's own.
+    /// The protocol, if it is not the default of the provider.
     pub(crate) api: Option<&'static str>,
     /// Variable and header of the key; none for a provider that needs no key.
     pub(crate) key: Option<(&'static str, &'static str)>,
-    /// What the paths of its questions end with.
+    /// The end of the paths of its requests.
     pub(crate) path: &'static str,
 }
 
-/// How replies come.
+/// The form of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Piece by piece.
+    /// The reply is streamed.
     Streaming,
-    /// In one.
+    /// The reply is sent as a whole.
     Whole,
 }
 
@@ -95,7 +95,7 @@ pub(crate) const GROQ: Connection = Connection {
     path: CHAT,
 };
 
-/// A model name with a colon of its own.
+/// The name of the model contains a colon.
 pub(crate) const OLLAMA: Connection = Connection {
     provider: "ollama",
     model: "qwen3:8b",

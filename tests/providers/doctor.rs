@@ -1,4 +1,4 @@
-//! `art doctor` asks for the list of models, which spends no tokens. The mock has none for Gemini.
+//! `art doctor`, which requests the list of models, without spending tokens. The mock has no list for Gemini.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ const LISTING: [Connection; 8] = [
     COMPATIBLE,
 ];
 
-/// Returns what doctor says of the model, as verdict and words.
+/// Returns the verdict of `art doctor` on the model, and its details.
 fn verdict(world: &World) -> (String, String) {
     let ran = world.art(&["--json", "doctor"]);
     let checks = ran.json();
@@ -30,7 +30,7 @@ fn verdict(world: &World) -> (String, String) {
 }
 
 #[test]
-fn a_model_that_is_listed_is_well() {
+fn a_listed_model_is_ok() {
     for connection in LISTING {
         let known = fixture::planning().of_model(connection.model);
         let world = World::new(connection, Mode::Streaming, &[known]);
@@ -42,7 +42,7 @@ fn a_model_that_is_listed_is_well() {
 }
 
 #[test]
-fn a_model_that_is_not_listed_is_a_warning_that_names_the_nearest() {
+fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
     for connection in LISTING {
         let near = format!("{}-2", connection.model);
         let world = World::new(connection, Mode::Streaming, &[fixture::planning().of_model(&near)]);
@@ -53,7 +53,7 @@ fn a_model_that_is_not_listed_is_a_warning_that_names_the_nearest() {
 }
 
 #[test]
-fn a_key_that_is_refused_is_a_failure() {
+fn a_refused_key_is_a_failure() {
     for connection in LISTING.into_iter().filter(|connection| connection.key.is_some()) {
         let world = World::with_key(connection, Mode::Streaming, &[fixture::planning()], Some("sk-another"));
         let (verdict, detail) = verdict(&world);

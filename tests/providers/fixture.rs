@@ -1,7 +1,7 @@
-//! What the mock answers, and to what: one fixture for each turn of a run.
+//! The requests that the mock knows and their replies: one fixture for each model call of a run.
 //!
-//! Fixtures are found by the words of the agent's prompts, so a prompt that says something else finds none, and the mock,
-//! which is strict, refuses the request.
+//! The mock finds a fixture by texts in the agent's prompts. It is strict: it refuses a request that no fixture
+//! matches.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use crate::connection::{ANTHROPIC, Connection, KEY};
 
 /// The question of every run.
 pub(crate) const QUERY: &str = "What is 17.5% of 2340, and what is that divided by 7?";
-/// The answer of every run that goes well.
+/// The answer of every successful run.
 pub(crate) const ANSWER: &str = "17.5% of 2340 is 409.5, and a seventh of that is 58.5.";
-/// What is asked next, and its answer.
+/// The second question of a conversation, and its answer.
 pub(crate) const NEXT_QUERY: &str = "And ten times that?";
 pub(crate) const NEXT_ANSWER: &str = "Ten times that is 585.";
-/// A thought; where it shows up outside of the thoughts, it has leaked.
+/// A thought of the model. Any output that contains it, except the thoughts, has leaked it.
 pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
 
 const PERCENTAGE: &str = "Take 17.5% of 2340";
@@ -22,7 +22,7 @@ const SHARE: &str = "2340 * 17.5 / 100";
 const QUOTIENT: &str = "Divide the result by 7";
 const TENFOLD: &str = "Multiply the result by 10";
 
-/// A question that the mock knows and its reply.
+/// A request that the mock knows, and its reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixture(Value);
 
@@ -36,25 +36,25 @@ impl Fixture {
         self
     }
 
-    /// Lets the model think before it answers.
+    /// Adds a thought before the reply.
     pub(crate) fn thinking(mut self) -> Self {
         self.0["response"]["reasoning"] = THOUGHT.into();
         self
     }
 
-    /// The reply ends because the model has no tokens left.
+    /// Makes the reply end because the model has run out of tokens.
     pub(crate) fn out_of_tokens(mut self) -> Self {
         self.0["response"]["finishReason"] = "length".into();
         self
     }
 
-    /// Lets the mock list the model, and answer no other.
+    /// Restricts the fixture to `model`, which the mock then lists.
     pub(crate) fn of_model(mut self, model: &str) -> Self {
         self.0["match"]["model"] = model.into();
         self
     }
 
-    /// Lets the reply count 11 tokens read and 7 written, in the words of each protocol.
+    /// Adds a usage of 11 tokens read and 7 written, in the fields of every protocol.
     pub(crate) fn counted(mut self) -> Self {
         self.0["response"]["usage"] = json!({
             "prompt_tokens": 11, "completion_tokens": 7, "input_tokens": 11, "output_tokens": 7,
@@ -63,20 +63,20 @@ impl Fixture {
         self
     }
 
-    /// For the first question of its kind only; the next fixture that fits has the others.
+    /// Restricts the fixture to the first matching request; later requests get the next fixture that matches.
     pub(crate) fn once(self) -> Self {
         self.nth(0)
     }
 
-    /// For that question of its kind only, counted from 0.
+    /// Restricts the fixture to the matching request with this number, counted from 0.
     pub(crate) fn nth(mut self, n: usize) -> Self {
         self.0["match"]["sequenceIndex"] = n.into();
         self
     }
 
-    /// Creates the provider held the rest of the reply back.
-    pub(crate) fn held_back(mut self, connection: Connection) -> Self {
-        // The mock gives Anthropic's reason as it is.
+    /// Makes the reply end because the provider blocked the rest.
+    pub(crate) fn blocked(mut self, connection: Connection) -> Self {
+        // The mock passes the reason of Anthropic on unchanged.
         let reason = if connection.provider == ANTHROPIC.provider {
             "refusal"
         } else {
@@ -86,18 +86,18 @@ impl Fixture {
         self
     }
 
-    /// The error says when to come back, in the words of `Retry-After`.
-    pub(crate) fn to_be_asked_again(mut self, when: impl Into<Value>) -> Self {
+    /// Adds a header `Retry-After` to an error.
+    pub(crate) fn retry_after(mut self, when: impl Into<Value>) -> Self {
         self.0["response"]["retryAfter"] = when.into();
         self
     }
 
-    /// Instead of the reply, an error with that status, which repeats the key as providers do.
+    /// Replaces the reply by an error with this status, which contains the key, as errors of some providers do.
     pub(crate) fn failing(self, status: u16, code: &str) -> Self {
         self.refusing(status, code, &format!("refused with {KEY}"))
     }
 
-    /// Instead of the reply, that the question is too long, in the words of all providers.
+    /// Replaces the reply by an error for a prompt that is too long, with the texts of all providers.
     pub(crate) fn too_long(self) -> Self {
         let words = "prompt is too long: the input token count exceeds the maximum context length";
         self.refusing(400, "invalid_request_error", words)
@@ -108,24 +108,24 @@ impl Fixture {
         self.with("response", json!({"error": error, "status": status, "retryAfter": 1}))
     }
 
-    /// Creates a fault of the mock's own, by its name, each time.
+    /// Makes every matching request fail with a fault of the mock.
     pub(crate) fn chaos(self, fault: &str) -> Self {
         self.with("chaos", json!({fault: 1}))
     }
 
-    /// Nothing comes for longer than any test waits.
+    /// Delays the reply for longer than any test waits.
     pub(crate) fn silent(self) -> Self {
         self.with("chaos", json!({"latencyMs": 30_000}))
     }
 
-    /// The connection ends after some pieces of a streamed reply; the pause lets them arrive before.
+    /// Closes the connection after some pieces of a streamed reply, with a pause so that the pieces arrive first.
     pub(crate) fn breaking_off(self) -> Self {
         self.with("chunkSize", 4)
             .with("latency", 25)
             .with("truncateAfterChunks", 8)
     }
 
-    /// Some pieces of a streamed reply come, then nothing.
+    /// Stalls after some pieces of a streamed reply.
     pub(crate) fn stalling(self) -> Self {
         let timings = json!({"ttftMs": 0, "interChunkDelaysMs": [0, 0, 0, 0, 0, 0, 0, 30_000]});
         self.with("chunkSize", 4).with("recordedTimings", timings)
@@ -149,7 +149,7 @@ fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns the turn that plans `steps`, for a question with `words` in it.
+/// Returns the turn that plans `steps`, for a prompt that contains `words`.
 fn plan(words: &str, steps: &[Value]) -> Fixture {
     let plan = json!({
         "title": "a share and its seventh", "intent": "two numbers", "plan": "One call after the other.",
@@ -160,7 +160,7 @@ fn plan(words: &str, steps: &[Value]) -> Fixture {
     Fixture::new(&question, &json!({"content": text}))
 }
 
-/// Returns the turn of a step that makes `calls`. The step has to know what is in `known`.
+/// Returns the turn of a step that makes `calls`. The prompt has to contain the texts in `known`.
 fn calling(task: &str, known: &[&str], calls: &[Value]) -> Fixture {
     let task = format!("## Task\n> {task}");
     let system = [&[task.as_str()], known].concat();
@@ -170,12 +170,12 @@ fn calling(task: &str, known: &[&str], calls: &[Value]) -> Fixture {
     )
 }
 
-/// Returns a call of the calculator, without an identifier: the dialect's own is used.
+/// Returns a call of the calculator, without an identifier, which the mock adds.
 fn call(expression: &str) -> Value {
     json!({"name": "calculator", "arguments": {"expression": expression}})
 }
 
-/// Returns the turn of a step that has seen `result` and ends the step.
+/// Returns the turn that ends a step after a tool result that contains `result`.
 fn completing(task: &str, result: &str) -> Fixture {
     let reply = json!({"content": result, "nextStepDecision": "complete_item"});
     let question = json!({
@@ -189,26 +189,26 @@ pub(crate) fn first_call() -> Fixture {
     calling(PERCENTAGE, &[], &[call(SHARE)])
 }
 
-/// What can be wrong with a call.
+/// A fault of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wrong {
-    /// The tool fails.
+    /// The tool fails, because of an invalid expression.
     Expression,
-    /// There is no such tool.
+    /// The tool does not exist.
     Tool,
-    /// The name of a tool in another case, which is no name of a tool.
+    /// The name of the tool is in another letter case, so the tool does not exist.
     Case,
-    /// The arguments are cut JSON.
+    /// The arguments are truncated JSON.
     Arguments,
-    /// The arguments are no object.
+    /// The arguments are a list.
     List,
     /// An argument has another type.
     Type,
-    /// There is an argument that the tool does not know.
+    /// There is an unknown argument.
     Extra,
 }
 
-/// Returns a first call that is wrong, and the call that the model makes once it has read so.
+/// Returns a first call with a fault, and the corrected call that follows its error.
 pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
     let call = match wrong {
         Wrong::Expression => call("2340 *"),
@@ -222,19 +222,19 @@ pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
     [calling(PERCENTAGE, &[], &[call]), first_call_after("\"error\"")]
 }
 
-/// Returns the first call again and again, whatever it is answered.
-pub(crate) fn first_call_for_ever() -> Fixture {
+/// Returns the first call for every request of the step, whatever its result.
+pub(crate) fn first_call_forever() -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
     Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
 }
 
-/// Nothing, again and again, where a step should be worked on.
-pub(crate) fn empty_for_ever() -> Fixture {
+/// Returns an empty reply for every request of the step.
+pub(crate) fn empty_forever() -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
     Fixture::new(&question, &json!({"content": ""}))
 }
 
-/// Returns one step whose first reply makes so many calls, no two of them the same, and which ends once the last one
+/// Returns the turns of one step whose first reply makes `count` different calls, and which ends after the last call
 /// was refused.
 pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
@@ -246,7 +246,7 @@ pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
 }
 
 /// Returns a first reply whose two calls have the same identifier.
-pub(crate) fn twins() -> Fixture {
+pub(crate) fn calls_with_one_identifier() -> Fixture {
     let calls = [SHARE, "2340 * 17.5 / 700"].map(|expression| {
         let mut call = call(expression);
         call["id"] = "call_twin".into();
@@ -255,29 +255,29 @@ pub(crate) fn twins() -> Fixture {
     calling(PERCENTAGE, &[], &calls)
 }
 
-/// Returns a first reply that ends before its end, and the call that the model makes once it has read so.
+/// Returns a first reply that is truncated, and the call that follows the error about that.
 pub(crate) fn first_call_cut() -> [Fixture; 2] {
     [first_call().out_of_tokens(), first_call_after("cut off")]
 }
 
-/// Returns the first call, to a step whose call before was answered with `result`.
+/// Returns the first call, for a step whose previous call has a result that contains `result`.
 fn first_call_after(result: &str) -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": result});
     Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
 }
 
-/// Returns the answer, once there are results.
+/// Returns the turn that writes the answer.
 pub(crate) fn synthesis() -> Fixture {
     answering("## Completed steps", ANSWER)
 }
 
-/// Returns the turn that answers, to a question with `words` in it.
+/// Returns the turn that writes `answer`, for a prompt that contains `words`.
 fn answering(words: &str, answer: &str) -> Fixture {
     let text = format!("<mainContent>{answer}</mainContent>\n<uiMetadata>{{\"suggestedQuestions\":[]}}</uiMetadata>");
     Fixture::new(&json!({"userMessage": words}), &json!({"content": text}))
 }
 
-/// Returns the turns of the next question, which uses what the first one found; they come before those of
+/// Returns the turns of the second question, which uses the result of the first one. They have to precede those of
 /// [`two_steps`].
 pub(crate) fn next_question() -> Vec<Fixture> {
     vec![
@@ -291,7 +291,7 @@ pub(crate) fn next_question() -> Vec<Fixture> {
     ]
 }
 
-/// Two steps, the second of which needs what the first one found.
+/// Returns the turns of a run with two steps, the second of which needs the result of the first.
 pub(crate) fn two_steps() -> Vec<Fixture> {
     vec![
         planning(),
@@ -303,12 +303,12 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
     ]
 }
 
-/// Returns one step whose reply makes two calls.
+/// Returns the turns of one step whose reply makes two calls.
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
     one_step(calling(PERCENTAGE, &[], &[call(SHARE), call("2340 * 17.5 / 700")]))
 }
 
-/// Returns one step whose first reply is `first`, and which ends with the result 58.5.
+/// Returns the turns of one step whose first reply is `first`, and which ends with the result 58.5.
 pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     vec![
         plan("## Available tools", &[step("step_1", PERCENTAGE, &[])]),
@@ -318,7 +318,7 @@ pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     ]
 }
 
-/// Returns the turns of [`two_steps`], but before them those that come first.
+/// Returns `first`, followed by the turns of [`two_steps`].
 pub(crate) fn two_steps_after(first: impl IntoIterator<Item = Fixture>) -> Vec<Fixture> {
     first.into_iter().chain(two_steps()).collect()
 }

@@ -1,4 +1,4 @@
-//! The provider that we did not write: a process of its own, killed when it is dropped.
+//! The third-party mock of the providers: a separate process, which is killed when it is dropped.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
 
-/// Names the executable of the mock.
+/// The variable with the path of the mock's executable.
 const MOCK: &str = "ART_PROVIDER_MOCK";
-/// What the mock prints before its address.
+/// The text that the mock prints before its address.
 const READY: &str = "listening on http://";
 
 /// A running mock.
@@ -28,7 +28,7 @@ pub(crate) struct Mock {
 }
 
 impl Mock {
-    /// Starts one that knows `fixtures` and no other question, and accepts `key` and no other.
+    /// Starts a mock that answers only the requests of `fixtures` and accepts only `key`.
     pub(crate) fn start(dir: &Path, fixtures: &[Fixture], key: Option<&str>) -> Self {
         let file = dir.join("fixtures.json");
         let known: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
@@ -54,7 +54,7 @@ impl Mock {
         format!("http://{}", self.address)
     }
 
-    /// Returns every request that it answered, in order.
+    /// Returns every request that the mock answered, in order.
     pub(crate) fn requests(&self) -> Vec<Request> {
         let journal = self.control("GET", "journal", "");
         serde_json::from_str::<Vec<Value>>(&journal)
@@ -64,17 +64,17 @@ impl Mock {
             .collect()
     }
 
-    /// From now on every question meets the fault of that name.
+    /// Makes every request fail with the fault of this name from now on.
     pub(crate) fn start_chaos(&self, fault: &str) {
         self.control("POST", "chaos", &json!({fault: 1}).to_string());
     }
 
-    /// No question meets a fault any more, but for those that fixtures have.
+    /// Ends the fault of [`Mock::start_chaos`].
     pub(crate) fn end_chaos(&self) {
         self.control("DELETE", "chaos", "");
     }
 
-    /// Calls the mock's own interface. HTTP/1.0, so that the body is what comes until the end.
+    /// Calls the control interface of the mock, with HTTP/1.0, so that the body ends with the connection.
     fn control(&self, method: &str, name: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (key, length) = (&self.key, body.len());
@@ -91,20 +91,20 @@ impl Mock {
 
 impl Drop for Mock {
     fn drop(&mut self) {
-        // It may have ended on its own; then there is nothing left to kill.
+        // Ignore errors: the mock may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// Returns the value of `variable`, which says what the words in `meaning` say.
+/// Returns the value of an environment variable. `meaning` describes it in the panic if it is not set.
 pub(crate) fn required(variable: &str, meaning: &str) -> OsString {
     env::var_os(variable).unwrap_or_else(|| {
         panic!("`{variable}` is not set: it {meaning} (hint: `tests/providers/run` fetches that and sets it)")
     })
 }
 
-/// Reads the address from the mock's first lines. What it prints later is read and dropped, so that it never blocks.
+/// Reads the address from the mock's first lines. Later output is discarded, so that the mock does not block.
 fn address(child: &mut Child) -> String {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let line = lines
@@ -116,7 +116,7 @@ fn address(child: &mut Child) -> String {
     line.split_once(READY).unwrap().1.trim().to_owned()
 }
 
-/// One entry of the mock's journal. The body has the form of chat completions whatever the dialect was.
+/// An entry of the mock's journal. The body has the form of chat completions for every protocol.
 #[derive(Debug)]
 pub(crate) struct Request(Value);
 
@@ -129,12 +129,12 @@ impl Request {
         self.0["path"].as_str().unwrap()
     }
 
-    /// Returns when it was answered, in milliseconds.
+    /// Returns the time of the reply, in milliseconds.
     pub(crate) fn timestamp(&self) -> u64 {
         self.0["timestamp"].as_u64().unwrap()
     }
 
-    /// Returns a header; the value of a key is masked by the mock.
+    /// Returns a header. The mock masks the values of keys.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.0["headers"][name].as_str()
     }
@@ -152,7 +152,7 @@ impl Request {
         last.map_or_else(String::new, |message| text(&message["content"]))
     }
 
-    /// Returns what the model said before.
+    /// Returns the texts of the assistant turns.
     pub(crate) fn assistant_texts(&self) -> Vec<String> {
         let turns = self.messages().iter();
         turns

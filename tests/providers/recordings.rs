@@ -1,7 +1,7 @@
 //! Streams that a provider's own test suite recorded, read by our dialect (M04, M05, M10).
 //!
-//! They are fetched, not kept here. What a recording should give is taken from the recording itself, by a reader that is
-//! as simple as it can be: it knows whole files and nothing of splits, errors or bounds.
+//! The recordings are downloaded, not part of the repository. The expected result is extracted from the recording
+//! itself by a deliberately simple parser, which reads whole files and handles no splits, errors or limits.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use art_core::stream::{ModelReply, StreamEvent};
 use art_model::{Api, replay};
 use serde_json::Value;
 
-/// Names the directory with the recordings of Anthropic's SDK, one stream in each file.
+/// The variable with the folder of the recordings of Anthropic's SDK, one stream in each file.
 const RECORDINGS: &str = "ART_PROVIDER_RECORDINGS";
-/// What is known to be there; fewer would be a suite that tests nothing.
-const FILES: usize = 19;
+/// Minimum number of recordings, so that an empty folder fails the suite.
+const MIN_FILES: usize = 19;
 
 struct Recording {
     name: String,
@@ -22,7 +22,7 @@ struct Recording {
 }
 
 impl Recording {
-    /// Returns the events of it when it comes in `chunks`.
+    /// Returns the events of a recording that arrives in `chunks`.
     fn events<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
         replay(Api::Anthropic, "anthropic", chunks)
     }
@@ -38,7 +38,7 @@ impl Recording {
         data.map(|json| serde_json::from_str(json).unwrap()).collect()
     }
 
-    /// Returns where the event that says why it stopped begins.
+    /// Returns the offset of the event with the stop reason.
     fn stop(&self) -> usize {
         let text = std::str::from_utf8(&self.bytes).unwrap();
         text.find("event: message_delta").unwrap()
@@ -50,8 +50,8 @@ fn recordings() -> Vec<Recording> {
     let mut paths: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(
-        paths.len() >= FILES,
-        "there are {} recordings, not {FILES}",
+        paths.len() >= MIN_FILES,
+        "there are {} recordings, not {MIN_FILES}",
         paths.len()
     );
     let read = |path: PathBuf| Recording {
@@ -61,17 +61,17 @@ fn recordings() -> Vec<Recording> {
     paths.into_iter().map(read).collect()
 }
 
-/// What the simple reader finds: text, calls as identifier, name and arguments, and why it stopped.
+/// A parsed recording: text, calls as identifier, name and arguments, and the stop reason.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct Parsed {
     text: String,
     calls: Vec<[String; 3]>,
-    stopped: String,
+    stop_reason: String,
 }
 
-/// Returns the simple reader. A call counts when its block was closed.
-fn said(recording: &Recording) -> Said {
-    let mut said = Said::default();
+/// Parses a recording with the simple parser. A call counts if its block was closed.
+fn parsed_simply(recording: &Recording) -> Parsed {
+    let mut parsed = Parsed::default();
     let mut open: BTreeMap<u64, [String; 3]> = BTreeMap::new();
     let string = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     for event in recording.data() {
@@ -81,38 +81,38 @@ fn said(recording: &Recording) -> Said {
             "content_block_start" if block["type"] == "tool_use" => {
                 open.insert(index, [string(&block["id"]), string(&block["name"]), String::new()]);
             }
-            "content_block_delta" if delta["type"] == "text_delta" => said.text += &string(&delta["text"]),
+            "content_block_delta" if delta["type"] == "text_delta" => parsed.text += &string(&delta["text"]),
             "content_block_delta" if delta["type"] == "input_json_delta" => {
                 if let Some([.., arguments]) = open.get_mut(&index) {
                     *arguments += &string(&delta["partial_json"]);
                 }
             }
-            "content_block_stop" => said.calls.extend(open.remove(&index)),
-            "message_delta" => said.stopped = string(&delta["stop_reason"]),
+            "content_block_stop" => parsed.calls.extend(open.remove(&index)),
+            "message_delta" => parsed.stop_reason = string(&delta["stop_reason"]),
             _ => {}
         }
     }
-    said
+    parsed
 }
 
 /// Returns the same of what our dialect gave.
-fn heard(events: &[StreamEvent]) -> Said {
+fn parsed_by_protocol(events: &[StreamEvent]) -> Parsed {
     let mut reply = ModelReply::default();
     for event in events {
         reply.push(event.clone()).unwrap();
     }
     let calls = reply.tool_calls.into_iter();
-    Said {
+    Parsed {
         text: reply.text,
         calls: calls
             .map(|call| [call.id, call.function.name, call.function.arguments])
             .collect(),
-        stopped: reply.metadata.stop_reason.map(String::from).unwrap_or_default(),
+        stop_reason: reply.metadata.stop_reason.map(String::from).unwrap_or_default(),
     }
 }
 
-/// Anthropic's reasons to stop in the words of the contract (C41).
-fn in_our_words(reason: &str) -> &str {
+/// Returns the stop reason of the contract for one of Anthropic (C41).
+fn normalized_stop_reason(reason: &str) -> &str {
     match reason {
         "end_turn" | "stop_sequence" => "stop",
         "tool_use" => "tool_calls",
@@ -134,16 +134,16 @@ fn kinds(events: &[StreamEvent]) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_recording_gives_the_text_the_calls_and_the_reason_that_are_in_it() {
+fn a_recording_is_parsed_to_its_text_calls_and_stop_reason() {
     for recording in recordings() {
-        let mut expected = said(&recording);
-        expected.stopped = in_our_words(&expected.stopped).to_owned();
-        assert_eq!(heard(&recording.whole()), expected, "{}", recording.name);
+        let mut expected = parsed_simply(&recording);
+        expected.stop_reason = normalized_stop_reason(&expected.stop_reason).to_owned();
+        assert_eq!(parsed_by_protocol(&recording.whole()), expected, "{}", recording.name);
     }
 }
 
 #[test]
-fn a_recording_ends_with_its_counts_once() {
+fn a_recording_ends_with_one_metadata_event() {
     for recording in recordings() {
         let kinds = kinds(&recording.whole());
         assert!(kinds.ends_with(&["metadata", "end"]), "{}: {kinds:?}", recording.name);
@@ -153,7 +153,7 @@ fn a_recording_ends_with_its_counts_once() {
 }
 
 #[test]
-fn a_recording_says_the_same_wherever_it_is_split() {
+fn a_recording_is_parsed_the_same_wherever_it_is_split() {
     for recording in recordings() {
         let whole = recording.whole();
         for at in 0..recording.bytes.len() {
@@ -170,7 +170,7 @@ fn a_recording_says_the_same_wherever_it_is_split() {
 }
 
 #[test]
-fn a_recording_says_the_same_with_other_ends_of_lines() {
+fn a_recording_is_parsed_the_same_with_other_line_ends() {
     for recording in recordings() {
         let text = String::from_utf8(recording.bytes.clone()).unwrap();
         for end in ["\r\n", "\r"] {
@@ -184,7 +184,7 @@ fn a_recording_says_the_same_with_other_ends_of_lines() {
 }
 
 #[test]
-fn a_recording_that_is_cut_before_its_reason_to_stop_is_an_error_without_calls() {
+fn a_recording_truncated_before_its_stop_reason_is_an_error() {
     for recording in recordings() {
         for at in 0..recording.stop() {
             let events = Recording::events([&recording.bytes[..at]]);

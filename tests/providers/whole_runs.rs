@@ -1,4 +1,4 @@
-//! Runs that go well: planned, carried out and answered by a model behind a provider.
+//! Successful runs: planned, executed and answered by the model of a provider.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::connection::{Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_CHAT, OPENROU
 use crate::fixture::{ANSWER, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT, Wrong};
 use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
 use crate::mock::Request;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 use crate::world::World;
 
 pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
@@ -16,7 +16,7 @@ pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: 
     assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}");
 }
 
-pub(crate) fn each_request_is_of_the_kind_that_was_set(connection: Connection, mode: Mode) {
+pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps());
     world.run(&[]);
     let requests = world.requests();
@@ -31,7 +31,7 @@ pub(crate) fn each_request_is_of_the_kind_that_was_set(connection: Connection, m
     }
 }
 
-pub(crate) fn the_result_of_a_call_goes_back_beside_its_call(connection: Connection, mode: Mode) {
+pub(crate) fn the_result_of_a_call_is_sent_with_its_call(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps());
     world.run(&[]);
     let requests = world.requests();
@@ -55,44 +55,44 @@ pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connecti
     assert_eq!(answered_calls(second), ["calculator", "calculator"], "{second:?}");
 }
 
-pub(crate) fn a_call_that_fails_goes_back_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn a_failed_call_is_returned_with_its_error(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::Expression, "calculator");
 }
 
-pub(crate) fn a_call_of_no_tool_goes_back_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn a_call_of_an_unknown_tool_is_returned_with_its_error(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::Tool, "abacus");
 }
 
-pub(crate) fn a_call_with_cut_arguments_goes_back_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn a_call_with_truncated_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::Arguments, "calculator");
 }
 
-/// Nothing like a name is taken for it (M06).
-pub(crate) fn a_name_in_another_case_is_no_name_of_a_tool(connection: Connection, mode: Mode) {
+/// A similar name is not accepted (M06: names are never guessed).
+pub(crate) fn a_tool_name_in_another_letter_case_is_unknown(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::Case, "Calculator");
 }
 
-/// The arguments are checked before anything runs (M07).
-pub(crate) fn a_call_with_arguments_that_are_no_object_goes_back_with_its_error(connection: Connection, mode: Mode) {
+/// The arguments are checked before the tool runs (M07).
+pub(crate) fn a_call_with_a_list_as_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::List, "calculator");
 }
 
-pub(crate) fn a_call_with_an_argument_of_another_type_goes_back_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn a_call_with_an_argument_of_another_type_is_returned_with_its_error(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::Type, "calculator");
 }
 
-pub(crate) fn a_call_with_an_argument_too_many_goes_back_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn a_call_with_an_unknown_argument_is_returned_with_its_error(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, Wrong::Extra, "calculator");
 }
 
-/// Calls that a tool carried out.
-fn successes(ran: &Ran) -> usize {
+/// Returns the number of successful calls.
+fn successes(ran: &CommandOutput) -> usize {
     let report = ran.json();
     let calls = report["calls"].as_array().unwrap().iter();
     calls.filter(|call| call["ending"] == "success").count()
 }
 
-/// The model reads what was wrong with its call of `name`, makes it right, and the run ends well.
+/// Asserts that the model receives the error of its wrong call of `name`, corrects it, and the run succeeds.
 fn assert_corrected(connection: Connection, mode: Mode, wrong: Wrong, name: &str) {
     let world = World::new(connection, mode, &two_steps_after(first_call_corrected(wrong)));
     let ran = world.run(&["--json"]);
@@ -103,7 +103,7 @@ fn assert_corrected(connection: Connection, mode: Mode, wrong: Wrong, name: &str
     assert_eq!(successes(&ran), 2, "the wrong call was carried out: {ran}");
 }
 
-pub(crate) fn a_chat_goes_on_from_what_was_found(connection: Connection, mode: Mode) {
+pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &[next_question(), two_steps()].concat());
     let ran = world.chat(&format!("{QUERY}\n{NEXT_QUERY}\n"));
     assert_answered(&world, &ran);
@@ -144,10 +144,10 @@ pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode
     );
 }
 
-/// The mock's journal has the form of a reply for chat completions only.
+/// Only for chat completions, because the mock's journal contains the requested format only for them.
 #[test]
-fn chat_completions_are_asked_for_a_plan_in_json_and_for_an_answer_in_text() {
-    // Groq refuses a reply that is not JSON after all, and a server that nobody knows may refuse the field.
+fn chat_completions_request_a_plan_in_json_and_an_answer_in_text() {
+    // Not Groq, which refuses a reply that is not JSON, and not compatible servers, which may refuse the field.
     for connection in [OPENAI_CHAT, OPENROUTER, DEEPSEEK, OLLAMA] {
         let world = World::new(connection, Mode::Streaming, &two_steps());
         world.run(&[]);
@@ -163,7 +163,7 @@ fn chat_completions_are_asked_for_a_plan_in_json_and_for_an_answer_in_text() {
     }
 }
 
-fn assert_answered(world: &World, ran: &Ran) {
+fn assert_answered(world: &World, ran: &CommandOutput) {
     assert_eq!(ran.code(), 0, "{ran}\n{}", world.wire());
 }
 

@@ -1,4 +1,4 @@
-//! One test: a mock, a home of its own, and the program as its users run it.
+//! The environment of one test: a mock, a home, and the program `art`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::components;
 use crate::connection::{Connection, KEY, Mode};
 use crate::fixture::{Fixture, QUERY};
 use crate::mock::{Mock, Request};
-use crate::program::{self, Ran};
+use crate::program::{self, CommandOutput};
 
 /// A mock of one provider and a home that uses it.
 #[derive(Debug)]
@@ -22,12 +22,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The mock knows `fixtures` and wants the key that the program has.
+    /// Starts a mock that has `fixtures` and accepts the key of the program.
     pub(crate) fn new(connection: Connection, mode: Mode, fixtures: &[Fixture]) -> Self {
         Self::with_key(connection, mode, fixtures, connection.key.map(|_| KEY))
     }
 
-    /// The mock wants `key`; the program has [`KEY`] when its provider has keys at all.
+    /// Starts a mock that accepts `key`. The program uses [`KEY`] if its provider needs a key.
     pub(crate) fn with_key(connection: Connection, mode: Mode, fixtures: &[Fixture], key: Option<&str>) -> Self {
         let home = TempDir::new().unwrap();
         fs::create_dir(home.path().join("plugins")).unwrap();
@@ -41,37 +41,37 @@ impl World {
         Self { connection, mock, home }
     }
 
-    /// Adds to the configuration, which ends with the table of the provider.
+    /// Appends settings to `art.toml`, which ends with the table of the provider.
     pub(crate) fn configure(&self, settings: &str) {
         let path = self.home.path().join("art.toml");
         let before = fs::read_to_string(&path).unwrap();
         fs::write(&path, before + settings).unwrap();
     }
 
-    /// Returns `art run` with the question of every run.
-    pub(crate) fn run(&self, flags: &[&str]) -> Ran {
+    /// Runs `art run` with [`QUERY`].
+    pub(crate) fn run(&self, flags: &[&str]) -> CommandOutput {
         self.art(&[&["run"], flags, &[QUERY]].concat())
     }
 
-    /// Returns `art chat` that reads `lines`.
-    pub(crate) fn chat(&self, lines: &str) -> Ran {
-        self.art_reading(lines, &["chat"])
+    /// Runs `art chat` with `lines` as its input.
+    pub(crate) fn chat(&self, lines: &str) -> CommandOutput {
+        self.art_with_input(lines, &["chat"])
     }
 
-    /// Returns `art` with this provider.
-    pub(crate) fn art(&self, args: &[&str]) -> Ran {
-        self.art_reading("", args)
+    /// Runs `art` with this provider.
+    pub(crate) fn art(&self, args: &[&str]) -> CommandOutput {
+        self.art_with_input("", args)
     }
 
-    /// Whatever the program does, it must not let the key out.
-    fn art_reading(&self, lines: &str, args: &[&str]) -> Ran {
+    /// Runs `art` with `lines` as its input, and checks that it does not leak the key.
+    fn art_with_input(&self, lines: &str, args: &[&str]) -> CommandOutput {
         let input = self.home.path().join("stdin");
         fs::write(&input, lines).unwrap();
         let mut command = self.command();
         command.args(args).stdin(fs::File::open(input).unwrap());
-        let ran = Ran(command.output().unwrap());
+        let ran = CommandOutput(command.output().unwrap());
         if self.connection.key.is_some() {
-            self.assert_key_stayed_inside(&ran);
+            self.assert_key_is_not_leaked(&ran);
         }
         ran
     }
@@ -87,7 +87,7 @@ impl World {
         command
     }
 
-    fn assert_key_stayed_inside(&self, ran: &Ran) {
+    fn assert_key_is_not_leaked(&self, ran: &CommandOutput) {
         for (name, bytes) in [("stdout", &ran.0.stdout), ("stderr", &ran.0.stderr)] {
             assert!(!contains(bytes, KEY), "the key is on {name}:\n{ran}");
         }
@@ -100,12 +100,12 @@ impl World {
         }
     }
 
-    /// Returns the questions that the mock answered.
+    /// Returns the requests that the mock answered.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.mock.requests()
     }
 
-    /// Returns what went over the wire, for a person who reads a failure.
+    /// Returns the requests as text, for the message of a failed test.
     pub(crate) fn wire(&self) -> String {
         let lines = self.requests().into_iter().map(|request| {
             let question = request.messages().last().map(Value::to_string).unwrap_or_default();
@@ -116,7 +116,7 @@ impl World {
     }
 }
 
-/// Short timeouts, since the faults of the mock last longer than any test should.
+/// Returns the configuration. Its timeouts are short, since the mock's faults last longer than a test should.
 fn settings(connection: Connection, mode: Mode) -> String {
     let api = connection
         .api
@@ -133,7 +133,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Returns every file below `dir`; none if it is not there.
+/// Returns every file below `dir`; none if `dir` does not exist.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else {
         return Vec::new();

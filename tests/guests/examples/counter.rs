@@ -1,4 +1,4 @@
-//! Keeps a count in a static and hoards memory: a fresh instance shows neither to the next call.
+//! Counts its calls in a static and leaks memory, neither of which the next call can see: it has a fresh instance.
 
 #![cfg(target_family = "wasm")]
 
@@ -18,9 +18,9 @@ static CALLS: AtomicU32 = AtomicU32::new(0);
 #[tool]
 fn counter(_: NoArgs) -> Result<Out> {
     let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
-    let mut hoard = vec![0_u8; 1 << 20];
-    let old_bytes = hoard.iter().filter(|byte| **byte != 0).count();
-    hoard.fill(0xAA);
-    std::hint::black_box(hoard.leak());
+    let mut buffer = vec![0_u8; 1 << 20];
+    let old_bytes = buffer.iter().filter(|byte| **byte != 0).count();
+    buffer.fill(0xAA);
+    std::hint::black_box(buffer.leak());
     Ok(Out { calls, old_bytes })
 }

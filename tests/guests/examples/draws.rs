@@ -1,4 +1,4 @@
-//! Draws a table for a person, and leaves it as a file as well.
+//! A `display` tool whose output is rendered as a table.
 
 #![cfg(target_family = "wasm")]
 
@@ -6,7 +6,7 @@ use art_sdk::prelude::*;
 
 #[args]
 struct In {
-    /// What to call the bars.
+    /// The name of the bars.
     name: String,
 }
 

@@ -1,4 +1,4 @@
-//! Answers with what it was given.
+//! Returns the text of its input and the identifier of the call.
 
 #![cfg(target_family = "wasm")]
 
@@ -6,7 +6,7 @@ use art_sdk::prelude::*;
 
 #[args]
 struct In {
-    /// What to say.
+    /// The text to return.
     text: String,
 }
 
@@ -16,7 +16,7 @@ struct Out {
     call_id: String,
 }
 
-/// Answers with the text it was given.
+/// Returns the text of its input.
 #[tool(
     example(input = r#"{"text":"hello"}"#),
     limits(fuel = 90_000_000, memory = "16 MiB", timeout = "5s", output = "64 KiB")

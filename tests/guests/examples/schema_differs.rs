@@ -1,4 +1,4 @@
-//! `schema()` gives another description every time.
+//! `schema()` returns another description every time.
 
 #![cfg(target_family = "wasm")]
 

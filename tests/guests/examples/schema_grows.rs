@@ -1,4 +1,4 @@
-//! `schema()` takes all memory there is.
+//! `schema()` allocates memory until it reaches the limit.
 
 #![cfg(target_family = "wasm")]
 

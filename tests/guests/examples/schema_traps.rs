@@ -1,4 +1,4 @@
-//! `schema()` panics.
+//! `schema()` aborts, which is a trap.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Answers after a while.
+//! Sleeps, then returns.
 
 #![cfg(target_family = "wasm")]
 
@@ -17,7 +17,7 @@ struct Out {
     waited: u64,
 }
 
-/// Waits, then answers.
+/// Sleeps, then returns.
 #[tool]
 fn slow_echo(input: In) -> Result<Out> {
     std::thread::sleep(Duration::from_millis(input.ms));

@@ -1,4 +1,4 @@
-//! Opens a connection, and so imports what no tool is granted.
+//! Opens a connection, and so imports sockets, which no tool is granted.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Uses its memory in many ways, and asks for what is not there. Its tests run the build without WASI.
+//! Tests the allocator and the missing parts of the standard library in a component without WASI.
 
 #![cfg(target_family = "wasm")]
 
@@ -9,45 +9,47 @@ use art_sdk::prelude::*;
 
 #[args]
 struct In {
-    /// What it does.
+    /// The action to run.
     what: String,
-    /// How often or how much, where that matters.
+    /// The number of rounds or of mebibytes, if the action needs one.
     #[serde(default)]
     n: usize,
 }
 
 const MIB: usize = 1 << 20;
 
-/// Uses its memory, or what it does not have.
+/// Uses memory, panics, or reads the clock that it does not have.
 #[tool]
 fn without_wasi(input: In) -> Result<usize> {
     match input.what.as_str() {
         "churn" => churn(input.n),
         "hold" => Ok(black_box(vec![7_u8; input.n * MIB]).len()),
         "gather" => Ok(gather(input.n * MIB).len()),
-        "panic" => give_up(),
+        "panic" => panics(),
         "clock" => Ok(usize::from(Instant::now().elapsed().is_zero())),
         other => Err(ToolError::validation(format_args!("`{other}` is not known"))),
     }
 }
 
-#[expect(clippy::panic, reason = "this is the point")]
-fn give_up() -> ! {
+#[expect(clippy::panic, reason = "a test needs a guest that panics")]
+fn panics() -> ! {
     panic!("as it was asked to")
 }
 
-/// So many bytes, in pieces.
+/// Allocates `bytes` bytes in pieces of 32 KiB.
 fn gather(bytes: usize) -> Vec<Vec<u8>> {
-    const PIECE: usize = 32 << 10;
-    (0..bytes / PIECE).map(|_| black_box(vec![7_u8; PIECE])).collect()
+    const PIECE_BYTES: usize = 32 << 10;
+    (0..bytes / PIECE_BYTES)
+        .map(|_| black_box(vec![7_u8; PIECE_BYTES]))
+        .collect()
 }
 
-/// A cache line, which is aligned more strictly than the allocator does by itself.
+/// A cache line, which needs a stricter alignment than the default of the allocator.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-/// Memory that is full of one byte.
+/// A block of memory that is filled with one byte, the mark.
 enum Block {
     Bytes(Vec<u8>, u8),
     Lines(Vec<Line>, u8),
@@ -75,7 +77,7 @@ impl Block {
         }
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_intact(&self) -> bool {
         match self {
             Self::Bytes(bytes, mark) => bytes.iter().all(|byte| byte == mark),
             Self::Lines(lines, mark) => {
@@ -85,40 +87,40 @@ impl Block {
     }
 }
 
-/// Draws numbers.
-struct Dice(u64);
+/// A pseudo-random number generator (LCG).
+struct Lcg(u64);
 
-impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
+impl Lcg {
+    fn below(&mut self, bound: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap_or_default() % sides
+        usize::try_from(self.0 >> 33).unwrap_or_default() % bound
     }
 
-    /// Mostly small, now and then up to a mebibyte.
+    /// Returns a length in bytes: mostly small, in one of 100 cases up to a mebibyte.
     fn length(&mut self) -> usize {
-        let most = if self.below(100) == 0 { MIB } else { 600 };
-        1 + self.below(most)
+        let max = if self.below(100) == 0 { MIB } else { 600 };
+        1 + self.below(max)
     }
 }
 
-/// Takes, resizes and gives back blocks of all sizes. Fails when one has changed by itself or new memory is not zero.
+/// Allocates, resizes and frees blocks of all sizes. Fails if a block was overwritten or new memory is not zero.
 fn churn(rounds: usize) -> Result<usize> {
-    let (mut blocks, mut dice): (Vec<Block>, _) = (Vec::new(), Dice(1));
+    let (mut blocks, mut random): (Vec<Block>, _) = (Vec::new(), Lcg(1));
     for _ in 0..rounds {
-        let (length, at) = (dice.length(), dice.below(blocks.len() + 1));
-        match (dice.below(9), blocks.get_mut(at)) {
+        let (length, at) = (random.length(), random.below(blocks.len() + 1));
+        match (random.below(9), blocks.get_mut(at)) {
             (0..=3, Some(_)) => drop(blocks.swap_remove(at)),
             (4, Some(block)) => block.resize(length),
-            _ => blocks.push(Block::new(length, u8::try_from(dice.below(250)).unwrap_or_default())),
+            _ => blocks.push(Block::new(length, u8::try_from(random.below(250)).unwrap_or_default())),
         }
         if vec![0_u8; length].iter().any(|byte| *byte != 0) {
             return Err(ToolError::unknown("new memory is not zero"));
         }
     }
-    match blocks.iter().filter(|block| !block.is_whole()).count() {
+    match blocks.iter().filter(|block| !block.is_intact()).count() {
         0 => Ok(blocks.len()),
         broken => Err(ToolError::unknown(format_args!("{broken} blocks have changed"))),
     }

@@ -1,8 +1,8 @@
-//! What guests share that do not go through the SDK: raw bindings of the contract.
+//! Raw bindings of the contract and helpers, for guests that do not use the SDK.
 
 #![cfg(target_family = "wasm")]
 
-/// The contract, as `wit-bindgen` gives it.
+/// The bindings of the contract that `wit-bindgen` generates.
 #[doc(hidden)]
 pub mod bindings {
     wit_bindgen::generate!({
@@ -16,7 +16,7 @@ pub mod bindings {
 
 use bindings::art::tool::types::{ExecutionMode, Outcome, Success, ToolSchema};
 
-/// A schema that any host admits.
+/// Returns a schema that any host accepts.
 #[must_use]
 pub fn plain_schema(name: &str) -> ToolSchema {
     ToolSchema {
@@ -31,13 +31,13 @@ pub fn plain_schema(name: &str) -> ToolSchema {
     }
 }
 
-/// A success with this text as its output, JSON or not.
+/// Returns a success with this text as its output. The text need not be JSON.
 #[must_use]
 pub fn answer(output: impl Into<String>) -> Outcome {
     Outcome::Success(success(output))
 }
 
-/// See [`answer`].
+/// Returns the value of [`answer`], for a struct update.
 #[must_use]
 pub fn success(output: impl Into<String>) -> Success {
     Success {
@@ -49,7 +49,7 @@ pub fn success(output: impl Into<String>) -> Success {
     }
 }
 
-/// Makes a component of an expression of type `ToolSchema`.
+/// Defines a guest whose `schema` evaluates an expression of type `ToolSchema`.
 #[macro_export]
 macro_rules! schema_guest {
     ($schema:expr) => {

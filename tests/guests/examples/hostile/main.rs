@@ -1,4 +1,4 @@
-//! Attacks its host in the way that the input names.
+//! Attacks its host. The input selects the attack.
 
 #![cfg(target_family = "wasm")]
 
@@ -15,7 +15,7 @@ use wasi::wasi::random::random::get_random_bytes;
 struct In {
     /// Name of the attack.
     attack: String,
-    /// How often, how long or how much, where that matters.
+    /// The number of repetitions or the size in bytes, if the attack needs one.
     #[serde(default)]
     n: usize,
 }
@@ -28,7 +28,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
     match input.attack.as_str() {
         "loop" => spin(),
         "sleep" => std::thread::sleep(Duration::from_secs(3600)),
-        "sleep_in_naps" => naps(),
+        "sleep_in_naps" => sleep_repeatedly(),
         "grow" => grow(),
         "small_allocations" => small_allocations(),
         "recursion" => drop(black_box(recurse(1))),
@@ -38,7 +38,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
         "log_long_lines" => log_long_lines(ctx, input.n),
         "progress" => (0..input.n).for_each(|_| ctx.progress("working", json!({"done": 1}))),
         "stdout" => (0..input.n).for_each(|_| print_line()),
-        "panic" => give_up(),
+        "panic" => panics(),
         "trap" => core::arch::wasm32::unreachable(),
         "exit" => std::process::exit(i32::from(input.n != 0)),
         "random" => loop {
@@ -50,13 +50,13 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
         },
         "pollables" => drop((0..input.n).map(|_| subscribe_duration(1)).collect::<Vec<_>>()),
         "until_cancelled" => while !ctx.cancelled() {},
-        other => return ending(other, input.n),
+        other => return end_call(other, input.n),
     }
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// The attacks that are an answer.
-fn ending(attack: &str, n: usize) -> Result<Outcome<Value>> {
+/// Runs the attacks that consist of an outcome.
+fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
     match attack {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),
         "attachment" => Ok(Reply::new(json!(null))
@@ -84,7 +84,7 @@ fn failure(code: &str) -> ToolError {
 }
 
 #[expect(clippy::panic, reason = "that is the attack")]
-fn give_up() {
+fn panics() {
     panic!("the guest gives up");
 }
 
@@ -95,7 +95,7 @@ fn spin() {
     }
 }
 
-fn naps() {
+fn sleep_repeatedly() {
     loop {
         std::thread::sleep(Duration::ZERO);
     }
@@ -128,7 +128,7 @@ fn large_frames(depth: u64) -> u64 {
     }
 }
 
-/// Moves much memory with few instructions.
+/// Writes much memory with few instructions.
 fn bulk() {
     let mut block = vec![0_u8; 24 * MIB];
     loop {

@@ -1,4 +1,4 @@
-//! Randomness and clocks, to be called without the standard library in between.
+//! Bindings of WASI random numbers and clocks, for calls that bypass the standard library.
 
 wit_bindgen::generate!({
     inline: r"

@@ -1,4 +1,4 @@
-//! Logs, writes, and leaves files beside its output.
+//! Logs, prints, and attaches files to its output.
 
 #![cfg(target_family = "wasm")]
 
@@ -6,13 +6,13 @@ use art_sdk::prelude::*;
 
 #[args]
 struct In {
-    /// What to call the table.
+    /// The file name of the table.
     name: String,
 }
 
-/// Leaves a table and a picture.
+/// Attaches a table and a picture.
 #[tool]
-fn leaves_files(input: In, ctx: &Context) -> Result<Reply<u32>> {
+fn produces_files(input: In, ctx: &Context) -> Result<Reply<u32>> {
     ctx.warn("the walrus logs");
     write_lines();
     Ok(Reply::new(2)
@@ -21,7 +21,7 @@ fn leaves_files(input: In, ctx: &Context) -> Result<Reply<u32>> {
         .attachment(Attachment::new("image/png", b"\x89PNG\r\n\x1a\n\xff".to_vec())))
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "what a tool writes is kept")]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "tests read what a tool prints")]
 fn write_lines() {
     println!("the walrus writes");
     eprintln!("the walrus complains");

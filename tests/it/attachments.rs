@@ -1,4 +1,4 @@
-//! What tools leave beside their outputs, as a person gets it: titles, logs, files.
+//! The titles, logs and files that tools produce in addition to their outputs.
 
 use std::fs;
 
@@ -6,24 +6,25 @@ use serde_json::{Value, json};
 
 use crate::harness::components;
 use crate::home::Home;
-use crate::program::Ran;
+use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, is_synthesis, plan, says};
 
-/// Returns a run whose first step leaves a table called `name` and a picture, and whose second takes the file `taken`.
-fn run(home: &Home, name: &str, taken: &'static str, more: &[&str]) -> (Ran, Provider) {
-    home.add("leaves_files", components::LEAVES_FILES);
+/// Starts a run whose first step attaches a table called `name` and a picture, and whose second step reads the file
+/// `input`.
+fn run(home: &Home, name: &str, input: &'static str, more: &[&str]) -> (CommandOutput, Provider) {
+    home.add("produces_files", components::PRODUCES_FILES);
     home.add("echo", components::ECHO);
     let step = |id: &str, tool: &str, dependencies: &[&str]| {
         json!({"id": id, "description": format!("Step {id}"), "stepType": "tool", "requiredTools": [tool],
             "dependencies": dependencies})
     };
-    let steps = json!([step("one", "leaves_files", &[]), step("two", "echo", &["one"])]);
+    let steps = json!([step("one", "produces_files", &[]), step("two", "echo", &["one"])]);
     let table = json!({ "name": name });
     let mut calls = vec![
         Reply::Text(vec!["done".to_owned()]),
-        Reply::Call("echo", json!({"text": format!("attachment:{taken}")})),
+        Reply::Call("echo", json!({"text": format!("attachment:{input}")})),
         Reply::Text(vec!["done".to_owned()]),
-        Reply::Call("leaves_files", table),
+        Reply::Call("produces_files", table),
     ];
     let provider = Provider::start(move |request| {
         if says(request, "JSON_OUTPUT_START") {
@@ -40,8 +41,8 @@ fn run(home: &Home, name: &str, taken: &'static str, more: &[&str]) -> (Ran, Pro
     (ran, provider)
 }
 
-fn report(home: &Home, name: &str, taken: &'static str) -> Value {
-    let (ran, _provider) = run(home, name, taken, &["--json", "run", "Go"]);
+fn report(home: &Home, name: &str, input: &'static str) -> Value {
+    let (ran, _provider) = run(home, name, input, &["--json", "run", "Go"]);
     assert_eq!(ran.code(), 0, "{ran}");
     ran.json()
 }
@@ -51,10 +52,10 @@ fn trace_id(report: &Value) -> &str {
 }
 
 #[test]
-fn a_later_step_takes_a_file_as_text_or_in_base64() {
+fn a_later_step_receives_a_file_as_text_or_base64() {
     let home = Home::new();
-    for (taken, content) in [("out.csv", "a,b\n1,2\n"), ("file", "iVBORw0KGgr/")] {
-        let report = report(&home, "out.csv", taken);
+    for (input, content) in [("out.csv", "a,b\n1,2\n"), ("file", "iVBORw0KGgr/")] {
+        let report = report(&home, "out.csv", input);
         assert_eq!(
             report["steps"][1]["toolResults"][0]["output"]["text"], content,
             "{report}"
@@ -63,17 +64,17 @@ fn a_later_step_takes_a_file_as_text_or_in_base64() {
 }
 
 #[test]
-fn titles_and_files_are_in_the_plan_as_printed_and_in_the_report() {
+fn titles_and_files_are_in_the_printed_plan_and_in_the_report() {
     let home = Home::new();
     let (ran, provider) = run(&home, "out.csv", "out.csv", &["run", "Go"]);
-    let told = ran.stderr();
+    let stderr = ran.stderr();
     assert!(
-        told.contains("done  one  Step one: a table and\\u{2028}a picture  ("),
-        "{told}"
+        stderr.contains("done  one  Step one: a table and\\u{2028}a picture  ("),
+        "{stderr}"
     );
     assert!(
-        told.contains("file: out.csv (text/csv, 8 B); `art runs save "),
-        "{told}"
+        stderr.contains("file: out.csv (text/csv, 8 B); `art runs save "),
+        "{stderr}"
     );
     let prompts: Vec<_> = provider
         .requests()
@@ -95,10 +96,10 @@ fn titles_and_files_are_in_the_plan_as_printed_and_in_the_report() {
 }
 
 #[test]
-fn a_single_call_tells_of_its_title_and_its_files() {
+fn a_single_call_prints_its_title_and_its_files() {
     let home = Home::new();
-    home.add("leaves_files", components::LEAVES_FILES);
-    let ran = home.art(&["tool", "call", "leaves_files", r#"{"name": "out\u200b.csv"}"#]);
+    home.add("produces_files", components::PRODUCES_FILES);
+    let ran = home.art(&["tool", "call", "produces_files", r#"{"name": "out\u200b.csv"}"#]);
     assert_eq!(ran.stdout(), "2\n", "{ran}");
     assert!(ran.stderr().contains("title: a table and\\u{2028}a picture\n"), "{ran}");
     assert!(
@@ -109,7 +110,7 @@ fn a_single_call_tells_of_its_title_and_its_files() {
 }
 
 #[test]
-fn what_tools_logged_and_wrote_is_shown_with_the_run() {
+fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
     let home = Home::new();
     let report = report(&home, "out.csv", "out.csv");
     let shown = home.art(&["runs", "show", trace_id(&report), "--logs"]);
@@ -127,16 +128,16 @@ fn what_tools_logged_and_wrote_is_shown_with_the_run() {
     let shown = home
         .art(&["--json", "runs", "show", trace_id(&report), "--logs"])
         .json();
-    assert_eq!(shown["logs"][0]["toolName"], "leaves_files", "{shown}");
+    assert_eq!(shown["logs"][0]["toolName"], "produces_files", "{shown}");
     assert_eq!(shown["logs"][0]["log"]["records"][0]["message"], "the walrus logs");
     assert!(
         !shown["journal"].to_string().contains("the walrus"),
-        "the journal has digests only"
+        "the journal contains digests only"
     );
 }
 
 #[test]
-fn a_file_is_saved_where_it_is_told_and_over_nothing_unless_told() {
+fn a_file_is_saved_and_overwrites_another_only_with_force() {
     let home = Home::new();
     let report = report(&home, "../../out.csv", "out.csv");
     let folder = home.dir.path().join("results");
@@ -169,7 +170,7 @@ fn a_file_is_saved_where_it_is_told_and_over_nothing_unless_told() {
 }
 
 #[test]
-fn a_link_is_not_written_through_even_when_told_to_write_over_it() {
+fn a_symbolic_link_is_never_written_through() {
     let home = Home::new();
     let report = report(&home, "out.csv", "out.csv");
     let (mine, link) = (home.file("mine.txt", "mine"), home.dir.path().join("link"));
@@ -190,7 +191,7 @@ fn a_link_is_not_written_through_even_when_told_to_write_over_it() {
 }
 
 #[test]
-fn what_tools_left_goes_with_the_conversation() {
+fn files_and_logs_are_deleted_with_the_conversation() {
     let home = Home::new();
     let report = report(&home, "out.csv", "out.csv");
     let deleted = home.art(&["thread", "delete", report["threadId"].as_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! Says how far it is, and then waits.
+//! Reports progress, and then waits.
 
 #![cfg(target_family = "wasm")]
 
@@ -8,7 +8,7 @@ use art_sdk::prelude::*;
 
 #[args]
 struct In {
-    /// What to say of the work.
+    /// The title of the progress report.
     title: String,
     /// Milliseconds to wait.
     ms: u64,
@@ -19,9 +19,9 @@ struct Out {
     waited: u64,
 }
 
-/// Says that a half of the work is done, waits, and answers.
+/// Reports that half of the work is done, waits, and returns.
 #[tool]
-fn tells_progress(input: In, ctx: &Context) -> Result<Out> {
+fn reports_progress(input: In, ctx: &Context) -> Result<Out> {
     ctx.progress("this was a moment ago", ());
     ctx.progress(input.title, json!({"done": 1, "of": 2}));
     std::thread::sleep(Duration::from_millis(input.ms));

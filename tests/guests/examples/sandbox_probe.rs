@@ -1,4 +1,4 @@
-//! Looks for anything outside of the sandbox.
+//! Tries to access the environment, files and standard input of the host.
 
 #![cfg(target_family = "wasm")]
 
@@ -14,10 +14,10 @@ struct Out {
     input: usize,
 }
 
-/// Reports what it can see of its host.
+/// Reports which parts of the host it can access.
 #[tool]
-fn empty_hands(_: NoArgs) -> Result<Out> {
-    let told = |result: std::io::Result<()>| match result {
+fn sandbox_probe(_: NoArgs) -> Result<Out> {
+    let describe = |result: std::io::Result<()>| match result {
         Ok(()) => "worked".to_owned(),
         Err(error) => error.kind().to_string(),
     };
@@ -25,9 +25,9 @@ fn empty_hands(_: NoArgs) -> Result<Out> {
     Ok(Out {
         variables: std::env::vars_os().count(),
         arguments: std::env::args_os().count(),
-        file: told(std::fs::read("/etc/passwd").map(drop)),
-        directory: told(std::fs::read_dir("/").map(drop)),
-        written: told(std::fs::write("/tmp/escaped", "x")),
+        file: describe(std::fs::read("/etc/passwd").map(drop)),
+        directory: describe(std::fs::read_dir("/").map(drop)),
+        written: describe(std::fs::write("/tmp/escaped", "x")),
         input: std::io::stdin().read_line(&mut line).unwrap_or(0),
     })
 }
