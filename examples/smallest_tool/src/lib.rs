@@ -7,7 +7,7 @@ struct In {
     text: String,
 }
 
-/// Counts the words of a text, which are what white space separates.
+/// Counts the words of a text, which are separated by white space.
 #[tool(example(
     ask = "How many words are in \"to be\"?",
     input = r#"{"text":"to be"}"#,
