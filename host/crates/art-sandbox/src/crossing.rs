@@ -22,7 +22,7 @@ type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + '
 impl CallHookHandler<CallState> for CrossingHook {
     fn handle_call_event<'handler, 'store, 'a>(
         &'handler self,
-        store: StoreContextMut<'store, CallState>,
+        mut store: StoreContextMut<'store, CallState>,
         crossing: CallHook,
     ) -> Crossing<'a>
     where
@@ -33,12 +33,12 @@ impl CallHookHandler<CallState> for CrossingHook {
         if !matches!(crossing, CallHook::CallingHost) {
             return Box::pin(Proceed);
         }
-        let state = store.data();
-        let meter = &state.meter;
-        if meter.is_exceeded(state.host_fuel()) {
+        let state = store.data_mut();
+        let fuel = state.host_fuel();
+        if state.meter.is_exceeded(fuel) {
             return Box::pin(std::future::ready(Err(wasmtime::Error::new(TooManyHostCalls))));
         }
-        if meter.time_slice().is_over() {
+        if state.meter.cross() {
             return Box::pin(async {
                 tokio::task::yield_now().await;
                 Ok(())

@@ -19,7 +19,7 @@ const CHUNK_BYTES: u32 = 256 << 10;
 const MAX_UNCHECKED_FUEL: i64 = 10_000;
 /// Maximum fuel that a function uses between the return of a call and the next check. It is low because the functions of a deep
 /// recursion return one after the other without a check.
-const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 100;
+const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
 /// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that memory stays
 /// in the pool between calls.
 const UNTOUCHED_PAGES: u8 = 63;

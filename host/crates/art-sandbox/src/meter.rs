@@ -11,6 +11,8 @@ use art_core::limits::Limits;
 
 /// Fuel between two points at which a guest yields to its guard. It lasts for some microseconds, at worst for some milliseconds.
 pub(crate) const YIELD_FUEL: u64 = 100_000;
+/// Crossings into the host for each read of the clock.
+const CROSSINGS_PER_CLOCK_READ: u64 = 8;
 /// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes.
 const HOST_CALL_FUEL: u64 = 1_000;
 /// Length of a time slice in microseconds, after which a guest lets others on its thread run.
@@ -65,6 +67,8 @@ pub(crate) struct Meter {
     max_host_calls: u64,
     max_fuel: u64,
     time_slice: TimeSlice,
+    /// Crossings into the host, yields included.
+    crossings: u64,
 }
 
 impl Meter {
@@ -75,6 +79,7 @@ impl Meter {
             max_host_calls: limits.host_calls,
             max_fuel: limits.fuel,
             time_slice: TimeSlice::new(),
+            crossings: 0,
         }
     }
 
@@ -92,6 +97,13 @@ impl Meter {
         self.host_calls
             .saturating_mul(HOST_CALL_FUEL)
             .saturating_add(self.bytes)
+    }
+
+    /// Counts a crossing into the host, and returns whether the time slice is over. It reads the clock once for several crossings,
+    /// because the engine also crosses at each yield, where the guard reads the clock.
+    pub(crate) fn cross(&mut self) -> bool {
+        self.crossings = self.crossings.wrapping_add(1);
+        self.crossings.is_multiple_of(CROSSINGS_PER_CLOCK_READ) && self.time_slice.is_over()
     }
 
     /// Counts a call into the host.
