@@ -1,7 +1,7 @@
 //! Opens files at paths that other programs can write to, without blocking.
 //!
-//! Such a path may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process writes to it, and
-//! reading a device may never end.
+//! Such a path may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
+//! writes to it, and reading a device may never end.
 
 use std::fmt;
 use std::fs::File;
@@ -55,7 +55,8 @@ pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
 /// Reads a text of at most `limit` bytes from a file or a pipe, which may never end.
 ///
 /// # Errors
-/// [`ErrorKind::FileTooLarge`] when the text is longer, [`ErrorKind::InvalidData`] when it is not UTF-8, and any error of reading.
+/// [`ErrorKind::FileTooLarge`] when the text is longer, [`ErrorKind::InvalidData`] when it is not UTF-8, and any error
+/// of reading.
 pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -69,8 +70,8 @@ pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     })
 }
 
-/// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the controlling
-/// terminal of the process.
+/// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the
+/// controlling terminal of the process.
 fn flags() -> OFlags {
     OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY
 }

@@ -1,8 +1,8 @@
 //! The cache of compiled code, schemas and refusals: a private directory with authenticated files.
 //!
-//! Loading compiled code executes it, so a file is used only if its tag proves that this host wrote it for this component and this
-//! engine. The key is in the same private directory. A file is replaced as a whole and never modified, so code can be mapped and
-//! executed in place.
+//! Loading compiled code executes it, so a file is used only if its tag proves that this host wrote it for this
+//! component and this engine. The key is in the same private directory. A file is replaced as a whole and never
+//! modified, so code can be mapped and executed in place.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
@@ -75,7 +75,8 @@ impl CodeCache {
         })
     }
 
-    /// Returns the authenticated file with the compiled code of a component, if there is one. The code is followed by its tag.
+    /// Returns the authenticated file with the compiled code of a component, if there is one. The code is followed by
+    /// its tag.
     pub(crate) fn code(&self, engine: &Engine, digest: &blake3::Hash) -> Option<File> {
         let (file, _) = self.authenticated(Kind::Code, engine, digest)?;
         record_use(&file);
@@ -117,8 +118,8 @@ impl CodeCache {
         Some(text)
     }
 
-    /// Stores compiled code, and removes the least recently used files if the cache is too large. Logs a failure, which only makes
-    /// the next start slower.
+    /// Stores compiled code, and removes the least recently used files if the cache is too large. Logs a failure, which
+    /// only makes the next start slower.
     pub(crate) fn put_code(&self, engine: &Engine, digest: &blake3::Hash, code: &[u8]) {
         let stored = self
             .write(Kind::Code, engine, digest, code)
@@ -209,8 +210,8 @@ impl CodeCache {
             .join(format!("{digest}-{engine:016x}.{}", kind.extension()))
     }
 
-    /// Returns a hasher for the tag of a file. The tag also covers the kind, the component and the engine, so that no file is accepted
-    /// in place of another.
+    /// Returns a hasher for the tag of a file. The tag also covers the kind, the component and the engine, so that no
+    /// file is accepted in place of another.
     fn hasher(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher
@@ -225,7 +226,8 @@ impl CodeCache {
     }
 }
 
-/// Sets the modification time to now, at most once a day, so that [`CodeCache::shrink`] knows when the file was last used.
+/// Sets the modification time to now, at most once a day, so that [`CodeCache::shrink`] knows when the file was last
+/// used.
 fn record_use(file: &File) {
     let modified = file.metadata().and_then(|metadata| metadata.modified());
     let is_old = modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > DAY));
@@ -320,8 +322,8 @@ fn create_key(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Replaces the file by a new key. If another process does so at the same time, files written with the key that is lost are compiled
-/// again.
+/// Replaces the file by a new key. If another process does so at the same time, files written with the key that is lost
+/// are compiled again.
 fn replace_key(path: &Path) -> std::io::Result<()> {
     fs::rename(write_key(path)?, path)
 }

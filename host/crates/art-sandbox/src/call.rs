@@ -1,4 +1,5 @@
-//! One call of a tool: it runs in a fresh store and a fresh instance under a guard, and ends in an outcome with its usage.
+//! One call of a tool: it runs in a fresh store and a fresh instance under a guard, and ends in an outcome with its
+//! usage.
 
 use std::time::Duration;
 
@@ -22,7 +23,8 @@ use crate::schema_text::SchemaText;
 use crate::state::CallState;
 use crate::stubs::NotGranted;
 
-/// Number of bytes that a guest may pass to the host at once in addition to its maximum output, for titles, metadata and log lines.
+/// Number of bytes that a guest may pass to the host at once in addition to its maximum output, for titles, metadata
+/// and log lines.
 const EXTRA_TRANSFER_BYTES: u64 = 1 << 20;
 /// Maximum size of an error message of the engine, in bytes. The rest is cut off.
 const MAX_TRAP_BYTES: usize = 500;
@@ -118,7 +120,8 @@ impl Invocation {
                 reason: error_text(&self.classify(&error)),
                 retention: self.retention(&error),
             }),
-            // The fuel runs out long before the deadline, so the tool slept or the machine was busy. That may be different later.
+            // The fuel runs out long before the deadline, so the tool slept or the machine was busy. That may be
+            // different later.
             Err(stop) => Err(SchemaCallError {
                 reason: error_text(&self.stopped(stop)),
                 retention: Retention::OneDay,
@@ -203,7 +206,8 @@ impl Invocation {
         }
     }
 
-    /// Returns the ending for an error of the engine. After the guest was refused memory, every other trap is a consequence of that.
+    /// Returns the ending for an error of the engine. After the guest was refused memory, every other trap is a
+    /// consequence of that.
     fn classify(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;
@@ -223,7 +227,8 @@ impl Invocation {
         }
     }
 
-    /// Returns the ending for an error that is not a trap: an error of a host function, or of converting the values of the guest.
+    /// Returns the ending for an error that is not a trap: an error of a host function, or of converting the values of
+    /// the guest.
     fn classify_host_error(&self, error: &wasmtime::Error) -> Ending {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return Ending::Trap {
@@ -258,8 +263,8 @@ fn trap_message(trap: &Trap) -> String {
     text.strip_prefix("wasm trap: ").unwrap_or(&text).to_owned()
 }
 
-/// Returns the text of an error without its backtrace, and the backtrace. The engine puts the backtrace first, and it may be so long
-/// that the text would be cut off.
+/// Returns the text of an error without its backtrace, and the backtrace. The engine puts the backtrace first, and it
+/// may be so long that the text would be cut off.
 fn cause_and_backtrace(error: &wasmtime::Error) -> (String, Option<String>) {
     let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
     let causes = error.chain().map(ToString::to_string);

@@ -1,5 +1,5 @@
-//! Compiles components, in a separate process if the host is configured so: then a component that makes the compiler hang, run out of
-//! memory or crash does not affect the host.
+//! Compiles components, in a separate process if the host is configured so: then a component that makes the compiler
+//! hang, run out of memory or crash does not affect the host.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -22,8 +22,8 @@ use crate::error::LoadError;
 use crate::inspect::MAX_COMPONENT_BYTES;
 use crate::instrument::instrument;
 
-/// Processor time for a component of any size, in seconds. It is short, so that many small components which are made to compile slowly
-/// do not take long together.
+/// Processor time for a component of any size, in seconds. It is short, so that many small components which are made to
+/// compile slowly do not take long together.
 const BASE_CPU_SECONDS: u64 = 10;
 /// Additional processor time for each MiB of a component, in seconds. Ordinary code takes less than this.
 const CPU_SECONDS_PER_MIB: u64 = 6;
@@ -79,11 +79,12 @@ impl CompilerProgram {
         }
     }
 
-    /// Compiles `wasm`. `share` is the processor time that a start of the host has for it; without one, only the limits of the process
-    /// apply.
+    /// Compiles `wasm`. `share` is the processor time that a start of the host has for it; without one, only the limits
+    /// of the process apply.
     ///
     /// # Errors
-    /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process takes too long by the clock.
+    /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process takes too
+    ///   long by the clock.
     /// - [`LoadError::CompileLimit`] when the process exceeds a limit of processor time or memory.
     /// - [`LoadError::CompilerProcess`] when the process cannot be started or crashes.
     /// - [`LoadError::Compile`] when the compiler refuses the component.
@@ -186,7 +187,8 @@ impl CompilerBudget {
 /// Returns the processor time that a running process has used, or zero if the system does not report it.
 fn processor_time(process: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name of the program is in brackets and may contain spaces. User and system time are the 12th and 13th field after it.
+    // The name of the program is in brackets and may contain spaces. User and system time are the 12th and 13th field
+    // after it.
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
     let ticks = fields.split_whitespace().skip(11).take(2);
     let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
@@ -198,8 +200,8 @@ fn crash(reason: String) -> LoadError {
     LoadError::CompilerProcess(std::io::Error::other(reason))
 }
 
-/// Returns the error for a process that failed. Only a limit that the component itself exceeded is [`LoadError::CompileLimit`], which
-/// the cache keeps.
+/// Returns the error for a process that failed. Only a limit that the component itself exceeded is
+/// [`LoadError::CompileLimit`], which the cache keeps.
 fn failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
     let message = byte_prefix(message.trim(), MAX_MESSAGE_BYTES);
     if status.code() == Some(i32::from(EXIT_REFUSED)) {
@@ -242,8 +244,8 @@ fn instrument_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<
     engine.precompile_component(&instrument(wasm)?)
 }
 
-/// Runs a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a failure to stderr.
-/// Exits when the host that started it is gone.
+/// Runs a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a
+/// failure to stderr. Exits when the host that started it is gone.
 #[must_use]
 pub fn compile_process() -> ExitCode {
     thread::spawn(exit_when_host_is_gone);
@@ -257,7 +259,8 @@ pub fn compile_process() -> ExitCode {
     code
 }
 
-/// Compiles the component that is read from stdin. The inner error is a refusal of the component; the outer one is any other failure.
+/// Compiles the component that is read from stdin. The inner error is a refusal of the component; the outer one is any
+/// other failure.
 #[expect(
     clippy::disallowed_methods,
     reason = "the host that started this process reads the compiled code from stdout"

@@ -1,5 +1,5 @@
-//! The hook that runs before each call of a guest into the host. It stops a guest that exceeded its limits, and yields when the time
-//! slice of the guest is over.
+//! The hook that runs before each call of a guest into the host. It stops a guest that exceeded its limits, and yields
+//! when the time slice of the guest is over.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -16,7 +16,8 @@ pub(crate) struct TooManyHostCalls;
 /// Checks each call of the guest into the host, including calls of functions that the engine itself provides.
 pub(crate) struct CrossingHook;
 
-/// The future that a call into the host waits for. It is nearly always [`Proceed`], which has no size, so boxing it does not allocate.
+/// The future that a call into the host waits for. It is nearly always [`Proceed`], which has no size, so boxing it
+/// does not allocate.
 type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
 
 impl CallHookHandler<CallState> for CrossingHook {

@@ -1,7 +1,7 @@
 //! The engines and their memory pools, one for each worker thread.
 //!
-//! Threads that share an engine slow each other down, so each worker has its own. If the address space is too small to reserve the
-//! pools, instances are allocated on demand instead.
+//! Threads that share an engine slow each other down, so each worker has its own. If the address space is too small to
+//! reserve the pools, instances are allocated on demand instead.
 
 use std::num::NonZeroUsize;
 
@@ -26,7 +26,8 @@ const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 const STACK_KEEP_RESIDENT: usize = 64 << 10;
 const GUEST_STACK: usize = 512 << 10;
 const FIBER_STACK: usize = 2 << 20;
-// Average numbers of core instances, memories and tables of a slot. The maximum numbers of one component are in `limiter`.
+// Average numbers of core instances, memories and tables of a slot. The maximum numbers of one component are in
+// `limiter`.
 const CORE_INSTANCES: u32 = 8;
 const MEMORIES: u32 = 2;
 const TABLES: u32 = 4;
@@ -56,8 +57,8 @@ impl Shard {
     }
 }
 
-/// Creates one shard for each worker, in the best mode that this machine allows. Falls back to a mode without pools if the address
-/// space is too small for all of them.
+/// Creates one shard for each worker, in the best mode that this machine allows. Falls back to a mode without pools if
+/// the address space is too small for all of them.
 pub(crate) fn create_shards(workers: usize, pooling: bool) -> Result<(EngineMode, Vec<Shard>), SandboxError> {
     let shards = |mode: &EngineMode| (0..workers).map(|_| Shard::new(mode)).collect::<Result<Vec<_>, _>>();
     let mut mode = EngineMode {
@@ -111,7 +112,8 @@ fn config(mode: &EngineMode) -> Config {
         .concurrency_support(false);
     config
         .wasm_memory64(false)
-        // The adapters in a composed component copy from one memory to another. `instrument` refuses a guest's module with several.
+        // The adapters in a composed component copy from one memory to another. `instrument` refuses a guest's module
+        // with several.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
         .wasm_relaxed_simd(false)
@@ -156,8 +158,8 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
     pool
 }
 
-/// Returns a linker with everything that all tools may use: the `host` interface, and the parts of WASI that give no access to
-/// anything outside of the sandbox.
+/// Returns a linker with everything that all tools may use: the `host` interface, and the parts of WASI that give no
+/// access to anything outside of the sandbox.
 fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     link_host(&mut linker)?;

@@ -1,14 +1,15 @@
 //! Estimates how much memory of the host a loaded component takes, from its bytes and before it is compiled.
 //!
-//! The compiled code is in a mapped file and is not counted. The engine also keeps a record with names for each import, export and
-//! type. An entry of a few bytes in the file becomes a record of some hundred bytes in memory, so the estimate counts records.
+//! The compiled code is in a mapped file and is not counted. The engine also keeps a record with names for each import,
+//! export and type. An entry of a few bytes in the file becomes a record of some hundred bytes in memory, so the
+//! estimate counts records.
 
 use wasmparser::Payload;
 
 use crate::error::LoadError;
 
-/// Maximum number of imports of all modules of a component together. A tool in Rust has a few dozen. A component that links an
-/// interpreter out of several modules has a few thousand.
+/// Maximum number of imports of all modules of a component together. A tool in Rust has a few dozen. A component that
+/// links an interpreter out of several modules has a few thousand.
 const MAX_IMPORTS: u64 = 10_000;
 /// Maximum memory of the host for one component, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -46,8 +47,8 @@ impl Footprint {
     }
 }
 
-/// Returns the number of records that the engine keeps for a section, and the size of one in bytes. It is the number of entries in
-/// the section's header or, where entries can be nested, the number of bytes of the section.
+/// Returns the number of records that the engine keeps for a section, and the size of one in bytes. It is the number of
+/// entries in the section's header or, where entries can be nested, the number of bytes of the section.
 fn records(payload: &Payload<'_>) -> (u64, u64) {
     let bytes = |range: std::ops::Range<usize>| range.len() as u64;
     match payload {

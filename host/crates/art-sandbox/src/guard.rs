@@ -1,9 +1,9 @@
 //! The guard around a running call. It enforces the deadline and the cancellation, and measures the processor time.
 //!
-//! A guest yields to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, when its time slice ends in a call into the
-//! host, and whenever it waits. The guard then checks the clock, so a busy guest is stopped within one such interval of its deadline.
-//! It lets the guest continue until its time slice is over, and then lets the other guests on the thread run. A timer wakes the guard
-//! at the deadline of a guest that waits.
+//! A guest yields to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, when its time slice ends
+//! in a call into the host, and whenever it waits. The guard then checks the clock, so a busy guest is stopped within
+//! one such interval of its deadline. It lets the guest continue until its time slice is over, and then lets the other
+//! guests on the thread run. A timer wakes the guard at the deadline of a guest that waits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -122,8 +122,8 @@ impl<F: Future> Future for GuardedCall<'_, F> {
 impl<F: Future> GuardedCall<'_, F> {
     /// Polls the guest for one time slice. Also returns the processor time of all slices so far.
     ///
-    /// The first slice ends at the first yield, and its time is taken from the wall clock: asking the kernel for the processor time of
-    /// a thread would take an eighth of a short call.
+    /// The first slice ends at the first yield, and its time is taken from the wall clock: asking the kernel for the
+    /// processor time of a thread would take an eighth of a short call.
     fn poll_and_measure(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> (Poll<F::Output>, Duration) {
         self.guard.time_slice.start();
         let (polled, cpu) = match self.cpu {
@@ -138,7 +138,8 @@ impl<F: Future> GuardedCall<'_, F> {
         (polled, cpu)
     }
 
-    /// Polls the guest until it waits or its time slice is over. It yields much more often, because the guard checks the clock then.
+    /// Polls the guest until it waits or its time slice is over. It yields much more often, because the guard checks
+    /// the clock then.
     fn poll_for_a_time_slice(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
         let yield_waker = Arc::new(YieldWaker::new(cx.waker()));
         let waker = Waker::from(Arc::clone(&yield_waker));
@@ -154,8 +155,8 @@ impl<F: Future> GuardedCall<'_, F> {
     }
 }
 
-/// Waker that records whether the guest yielded on fuel or waits for something. It also wakes the task, which has to be polled again
-/// if the time slice is over.
+/// Waker that records whether the guest yielded on fuel or waits for something. It also wakes the task, which has to be
+/// polled again if the time slice is over.
 struct YieldWaker {
     task: Waker,
     yielded: AtomicBool,
@@ -204,7 +205,8 @@ mod tests {
         Guard::new(&Limits::EXECUTE, CancellationToken::new(), time_slice)
     }
 
-    /// A guest that is pending `pending` times and counts its polls. One that computes wakes its task whenever it is pending.
+    /// A guest that is pending `pending` times and counts its polls. One that computes wakes its task whenever it is
+    /// pending.
     struct PendingGuest<'a> {
         pending: u32,
         computes: bool,

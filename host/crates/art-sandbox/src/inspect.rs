@@ -31,8 +31,8 @@ const LINKED: [&str; 6] = [
     "wasi:random/",
     "wasi:cli/",
 ];
-/// Prefix of the interfaces that are linked to [stubs](crate::stubs). Standard libraries import them even if the tool does not use
-/// them.
+/// Prefix of the interfaces that are linked to [stubs](crate::stubs). Standard libraries import them even if the tool
+/// does not use them.
 pub(crate) const STUBBED: &str = "wasi:filesystem/";
 
 /// The `art:manifest` section of a component. Untrusted: everything in it is a request that the operator may refuse.
@@ -138,7 +138,8 @@ fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// Returns the version in the name of an interface, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` for another interface.
+/// Returns the version in the name of an interface, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` for another
+/// interface.
 fn version_of<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }

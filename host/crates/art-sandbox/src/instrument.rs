@@ -1,12 +1,12 @@
 //! Rewrites core modules before they are compiled, so that the engine checks the fuel of a guest often enough.
 //!
-//! The engine checks the fuel at the start of a function, at the start of each iteration of a loop, and before it copies or fills
-//! memory. So an empty loop is inserted into long code that has no check, and an instruction that copies or fills a lot of memory is
-//! replaced by a call of a function that does it in chunks.
+//! The engine checks the fuel at the start of a function, at the start of each iteration of a loop, and before it
+//! copies or fills memory. So an empty loop is inserted into long code that has no check, and an instruction that
+//! copies or fills a lot of memory is replaced by a call of a function that does it in chunks.
 //!
-//! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the kernel has to find
-//! the page. So `memory.grow` is replaced by a call of a function that also writes to each new page and is charged for it. All other
-//! bytes stay the same.
+//! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the
+//! kernel has to find the page. So `memory.grow` is replaced by a call of a function that also writes to each new page
+//! and is charged for it. All other bytes stay the same.
 
 use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
 use wasmtime::OperatorCost;
@@ -17,11 +17,11 @@ use crate::prices::prices;
 const CHUNK_BYTES: u32 = 256 << 10;
 /// Maximum fuel that a function uses between two checks.
 const MAX_UNCHECKED_FUEL: i64 = 10_000;
-/// Maximum fuel that a function uses between the return of a call and the next check. It is low because the functions of a deep
-/// recursion return one after the other without a check.
+/// Maximum fuel that a function uses between the return of a call and the next check. It is low because the functions
+/// of a deep recursion return one after the other without a check.
 const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
-/// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that memory stays
-/// in the pool between calls.
+/// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that
+/// memory stays in the pool between calls.
 const UNTOUCHED_PAGES: u8 = 63;
 /// Maximum depth of components within components. The bytes of a component are parsed once for each level.
 const MAX_DEPTH: u32 = 32;
@@ -40,8 +40,8 @@ const CHECK: [u8; 3] = [0x03, 0x40, 0x0b];
 /// Returns the component with all its core modules rewritten.
 ///
 /// # Errors
-/// Fails if the component cannot be parsed, is nested too deeply, or has a module with several memories. The engine's own setting
-/// allows several memories, because the adapters that it generates need them.
+/// Fails if the component cannot be parsed, is nested too deeply, or has a module with several memories. The engine's
+/// own setting allows several memories, because the adapters that it generates need them.
 pub(crate) fn instrument(component: &[u8]) -> wasmtime::Result<Vec<u8>> {
     instrument_component(component, &prices(), 0)
 }
@@ -204,8 +204,8 @@ impl Module {
         parameters.copied().unwrap_or_default()
     }
 
-    /// Writes code that stores the length of a bulk memory instruction in `length_local` and compares it: up to one chunk, which is
-    /// the common case, it runs the instruction itself; above that, it calls `function`.
+    /// Writes code that stores the length of a bulk memory instruction in `length_local` and compares it: up to one
+    /// chunk, which is the common case, it runs the instruction itself; above that, it calls `function`.
     fn push_bulk_operation(
         &self,
         code: &mut Vec<u8>,
@@ -232,7 +232,8 @@ impl Module {
         Ok(())
     }
 
-    /// Returns the index of the function that does the work of a bulk memory instruction in chunks, or `None` for other instructions.
+    /// Returns the index of the function that does the work of a bulk memory instruction in chunks, or `None` for other
+    /// instructions.
     fn chunked_function(&mut self, operator: &Operator<'_>, instruction: &[u8]) -> Option<usize> {
         let chunked_body = match operator {
             Operator::MemoryCopy { .. } => copy_in_chunks,
@@ -243,7 +244,8 @@ impl Module {
         Some(self.appended_function(AppendedType::Bulk, instruction, chunked_body))
     }
 
-    /// Returns the index of the function that replaces `instruction`, and appends that function if it does not exist yet.
+    /// Returns the index of the function that replaces `instruction`, and appends that function if it does not exist
+    /// yet.
     fn appended_function(&mut self, ty: AppendedType, instruction: &[u8], body: fn(&[u8]) -> Vec<u8>) -> usize {
         let existing = self
             .appended
@@ -469,9 +471,9 @@ const CONTINUE: [u8; 2] = [0x0c, 0];
 const SHORTEN_LENGTH: [u8; 9] = [0x20, 2, 0x41, 0x80, 0x80, 0x10, 0x6b, 0x21, 2];
 const NO_LOCALS: [u8; 1] = [0];
 
-// The functions below write the bodies of functions that have the parameters of a bulk memory instruction and do the same in chunks.
-// An address out of bounds traps only when its chunk is reached. That makes no difference, since the instance ends with the trap and
-// nobody sees what the chunks before it wrote.
+// The functions below write the bodies of functions that have the parameters of a bulk memory instruction and do the
+// same in chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
+// instance ends with the trap and nobody sees what the chunks before it wrote.
 
 fn fill_in_chunks(instruction: &[u8]) -> Vec<u8> {
     [&NO_LOCALS[..], &ascending(instruction, false), &END].concat()
@@ -543,8 +545,8 @@ fn descending(instruction: &[u8]) -> Vec<u8> {
 
 /// Returns the body of a function that lets the memory grow and then writes a zero to each new page of 4 KiB.
 ///
-/// Parameter 0 is the number of pages to grow by, and then the size of the memory in bytes. Local 1 is the result of `memory.grow`,
-/// local 2 the address of the next write.
+/// Parameter 0 is the number of pages to grow by, and then the size of the memory in bytes. Local 1 is the result of
+/// `memory.grow`, local 2 the address of the next write.
 fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     const TWO_I32: [u8; 3] = [1, 2, 0x7f];
     const GET_SIZE: [u8; 2] = [LOCAL_GET, 0];

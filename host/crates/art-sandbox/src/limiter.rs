@@ -5,12 +5,13 @@ use wasmtime::ResourceLimiter;
 
 /// Memory of the host for one table element, in bytes.
 const TABLE_ELEMENT_BYTES: usize = 16;
-/// Maximum number of core instances of one component: the modules of the tool and the adapters around them. A tool in Python has 38.
+/// Maximum number of core instances of one component: the modules of the tool and the adapters around them. A tool in
+/// Python has 38.
 pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Maximum number of linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
-/// Maximum size of all memories of a component except one, in bytes. A string that one part of a component passes to another is in
-/// the memories of both, so this bounds how much is copied without interruption.
+/// Maximum size of all memories of a component except one, in bytes. A string that one part of a component passes to
+/// another is in the memories of both, so this bounds how much is copied without interruption.
 const SMALL_MEMORY_BYTES: usize = 8 << 20;
 /// Maximum number of tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
@@ -25,7 +26,8 @@ pub(crate) struct MemoryLimiter {
     refused: bool,
     /// Whether a memory is larger than [`SMALL_MEMORY_BYTES`].
     has_large: bool,
-    /// Size of the last growth, and the peak before it. Both are needed to undo a growth that the engine then fails to make.
+    /// Size of the last growth, and the peak before it. Both are needed to undo a growth that the engine then fails to
+    /// make.
     last_growth: Option<(usize, usize)>,
 }
 

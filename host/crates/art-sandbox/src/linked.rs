@@ -26,9 +26,9 @@ impl CompiledCode {
     /// Loads the code for the engine of a worker. A cached file is mapped, so only the parts that are used are read.
     #[expect(unsafe_code, reason = "compiled code is native code; see the safety comment")]
     fn load(&self, shard: &Shard) -> wasmtime::Result<Component> {
-        // SAFETY: the code was compiled by this process or by one that it started, or has a tag which proves that this host stored it.
-        // A cached file is opened again through its descriptor, so it is the same file, and no file of the private cache is written to
-        // after it has its final name.
+        // SAFETY: the code was compiled by this process or by one that it started, or has a tag which proves that this
+        // host stored it. A cached file is opened again through its descriptor, so it is the same file, and no file of
+        // the private cache is written to after it has its final name.
         unsafe {
             match self {
                 Self::InMemory(code) => Component::deserialize(&shard.engine, code),
@@ -78,8 +78,8 @@ impl LinkedComponent {
         })
     }
 
-    /// Returns what worker `index` instantiates. Links the component for that worker first if necessary, and returns `None` if that
-    /// fails.
+    /// Returns what worker `index` instantiates. Links the component for that worker first if necessary, and returns
+    /// `None` if that fails.
     pub(crate) fn instance_pre(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
         let (slot, shard) = (self.instance_pres.get(index)?, shards.get(index)?);
         let instance_pre = slot.get_or_init(|| {

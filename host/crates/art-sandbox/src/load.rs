@@ -1,5 +1,5 @@
-//! Loads a component as a tool. Whatever is found out by compiling or running a component is stored in the cache, so that it is done
-//! only once.
+//! Loads a component as a tool. Whatever is found out by compiling or running a component is stored in the cache, so
+//! that it is done only once.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, Weak};
@@ -39,8 +39,9 @@ struct CheckedFile<'a> {
 impl Sandbox {
     /// Loads a component as a tool. `name` is the name of its file, without the extension.
     ///
-    /// The schema comes from the cache or the `art:schema` section. Only if there is none, the component is compiled and its `schema()`
-    /// is called; otherwise the first call of the tool compiles it. The schema is not validated here, but by the registry.
+    /// The schema comes from the cache or the `art:schema` section. Only if there is none, the component is compiled
+    /// and its `schema()` is called; otherwise the first call of the tool compiles it. The schema is not validated
+    /// here, but by the registry.
     ///
     /// Compiling keeps the thread busy for seconds. Call this from a thread that may block, and not from a job of
     /// [`run_on_worker`](Self::run_on_worker).
@@ -56,8 +57,8 @@ impl Sandbox {
         }
     }
 
-    /// Same as [`load`](Self::load), but returns `None` if the component would have to be compiled. `source` reads the file again when a
-    /// call has to compile it.
+    /// Same as [`load`](Self::load), but returns `None` if the component would have to be compiled. `source` reads the
+    /// file again when a call has to compile it.
     ///
     /// # Errors
     /// Same as [`load`](Self::load).
@@ -85,11 +86,13 @@ impl Sandbox {
         self.plugin(name, file, schema_text, program).map(Some)
     }
 
-    /// Same as [`load`](Self::load), but always loads the program, and compiles it unless its code is in the cache. `share` is the
-    /// processor time that the compiler program may use; `None` means that only the limits of the compiler program apply.
+    /// Same as [`load`](Self::load), but always loads the program, and compiles it unless its code is in the cache.
+    /// `share` is the processor time that the compiler program may use; `None` means that only the limits of the
+    /// compiler program apply.
     ///
     /// # Errors
-    /// Same as [`load`](Self::load), and [`LoadError::Postponed`] when the share is used up. The cache keeps that for a day.
+    /// Same as [`load`](Self::load), and [`LoadError::Postponed`] when the share is used up. The cache keeps that for a
+    /// day.
     pub fn compile_and_load(
         &self,
         name: &str,
@@ -108,8 +111,8 @@ impl Sandbox {
         self.plugin(name, file, schema_text, program)
     }
 
-    /// Returns the component with the result of its `schema()` in an `art:schema` section at its end, so that hosts can offer the tool
-    /// without compiling it.
+    /// Returns the component with the result of its `schema()` in an `art:schema` section at its end, so that hosts can
+    /// offer the tool without compiling it.
     ///
     /// # Errors
     /// Same as [`load`](Self::load).
@@ -167,7 +170,8 @@ impl Sandbox {
         let schema = convert::schema(&schema_text).map_err(|error| LoadError::SchemaCall {
             reason: error.into_reason(),
         })?;
-        // The name in the schema decides, not the one in the manifest: that could be the name of a tool with higher limits.
+        // The name in the schema decides, not the one in the manifest: that could be the name of a tool with higher
+        // limits.
         let limits = self.limits().grant(&schema.name, file.requested_limits)?;
         Ok(Plugin {
             sandbox: self.clone(),
@@ -194,8 +198,9 @@ impl Sandbox {
         program
     }
 
-    /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores in the cache
-    /// what was found out, including the reason of a refusal. `component` returns the bytes if they have to be compiled.
+    /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores
+    /// in the cache what was found out, including the reason of a refusal. `component` returns the bytes if they have
+    /// to be compiled.
     pub(crate) fn load_program(
         &self,
         digest: &blake3::Hash,

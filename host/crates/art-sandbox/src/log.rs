@@ -60,8 +60,8 @@ impl LogBuffer {
     }
 }
 
-/// The stdout or stderr of a guest. Stores the beginning and drops the rest without an error, so that a tool which writes a lot
-/// neither fills the memory of the host nor fails.
+/// The stdout or stderr of a guest. Stores the beginning and drops the rest without an error, so that a tool which
+/// writes a lot neither fills the memory of the host nor fails.
 #[derive(Clone, Debug)]
 pub(crate) struct CapturedOutput {
     shared: Arc<SharedOutput>,

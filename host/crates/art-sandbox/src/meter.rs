@@ -1,7 +1,8 @@
 //! Meters the calls of a guest into the host.
 //!
-//! The engine counts fuel only for the guest's own code, and a guest yields only when it uses fuel or waits. So the host counts and
-//! charges each call into the host, and makes the guest yield in such a call when its time slice is over.
+//! The engine counts fuel only for the guest's own code, and a guest yields only when it uses fuel or waits. So the
+//! host counts and charges each call into the host, and makes the guest yield in such a call when its time slice is
+//! over.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,8 @@ use std::time::Instant;
 
 use art_core::limits::Limits;
 
-/// Fuel between two points at which a guest yields to its guard. It lasts for some microseconds, at worst for some milliseconds.
+/// Fuel between two points at which a guest yields to its guard. It lasts for some microseconds, at worst for some
+/// milliseconds.
 pub(crate) const YIELD_FUEL: u64 = 100_000;
 /// Crossings into the host for each read of the clock.
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
@@ -116,7 +118,8 @@ impl Meter {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Returns whether the guest exceeded the limit of calls into the host, or the limit of fuel, given the fuel that its calls cost.
+    /// Returns whether the guest exceeded the limit of calls into the host, or the limit of fuel, given the fuel that
+    /// its calls cost.
     pub(crate) fn is_exceeded(&self, fuel: u64) -> bool {
         self.host_calls > self.max_host_calls || fuel > self.max_fuel
     }

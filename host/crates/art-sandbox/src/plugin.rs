@@ -68,13 +68,14 @@ impl Plugin {
         &self.inspection
     }
 
-    /// Stores in the cache that this host refuses the tool because of its schema, so that later starts do not load it again.
+    /// Stores in the cache that this host refuses the tool because of its schema, so that later starts do not load it
+    /// again.
     pub fn refuse(&self, reason: &str) {
         self.sandbox.store_refusal(self.program.digest(), reason);
     }
 
-    /// Loads the program, and checks that its `schema()` returns the schema that the file declares. Returns early if the call is
-    /// cancelled.
+    /// Loads the program, and checks that its `schema()` returns the schema that the file declares. Returns early if
+    /// the call is cancelled.
     async fn load(&self, call: &Admitted) -> Result<(), Box<Ending>> {
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
             call.progress().say(COMPILING, "");

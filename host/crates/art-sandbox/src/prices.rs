@@ -1,8 +1,9 @@
 //! The fuel price of each instruction.
 //!
-//! The host checks on a guest once every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units, so an instruction is priced by its worst case.
-//! A load that misses the cache takes 0.1 microseconds and costs one unit. The first write to a page takes a microsecond; nearly all of
-//! those are made by functions that charge for them, see [`instrument`](crate::instrument).
+//! The host checks on a guest once every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units, so an instruction is priced by
+//! its worst case. A load that misses the cache takes 0.1 microseconds and costs one unit. The first write to a page
+//! takes a microsecond; nearly all of those are made by functions that charge for them, see
+//! [`instrument`](crate::instrument).
 
 use wasmtime::OperatorCost;
 

@@ -1,5 +1,5 @@
-//! The compiled and linked program of a component. It is loaded when a call first needs it, since most tools of a folder are never
-//! called while a host runs.
+//! The compiled and linked program of a component. It is loaded when a call first needs it, since most tools of a
+//! folder are never called while a host runs.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,8 +15,8 @@ use crate::inspect::inspect_and_split;
 use crate::linked::LinkedComponent;
 use crate::schema_text::SchemaText;
 
-/// Reads the file of a component again. The host does not keep the bytes, since a component that was compiled once does not need them
-/// any more.
+/// Reads the file of a component again. The host does not keep the bytes, since a component that was compiled once does
+/// not need them any more.
 pub type ComponentSource = Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>;
 
 /// A program that is being loaded. All calls that need it wait for the same future.
@@ -65,8 +65,8 @@ impl Program {
         drop(self.loaded.set(loaded));
     }
 
-    /// Loads the program with `load` on a separate thread, since it may have to be compiled. If it is being loaded already, returns the
-    /// same future. After a failure, the next call tries again.
+    /// Loads the program with `load` on a separate thread, since it may have to be compiled. If it is being loaded
+    /// already, returns the same future. After a failure, the next call tries again.
     pub(crate) fn load(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let mut loading = self.loading();
         loading.get_or_insert_with(|| self.start(load)).clone()
@@ -107,7 +107,8 @@ impl Program {
     /// Reads the component from its file again.
     ///
     /// # Errors
-    /// [`LoadError::Unreadable`] when the file cannot be read, [`LoadError::Replaced`] when it contains another component now.
+    /// [`LoadError::Unreadable`] when the file cannot be read, [`LoadError::Replaced`] when it contains another
+    /// component now.
     pub(crate) fn read_component(&self) -> Result<Vec<u8>, LoadError> {
         let wasm = (self.source)().map_err(LoadError::Unreadable)?;
         let component = inspect_and_split(&wasm)?.1.component;

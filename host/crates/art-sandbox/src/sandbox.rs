@@ -27,13 +27,15 @@ pub struct SandboxConfig {
     pub pooling: bool,
     /// Private directory for the cache of compiled code. Default: none, so every start compiles all components.
     pub cache: Option<PathBuf>,
-    /// The program that compiles components. Default: none, so the host compiles them in its own process, without a limit of time.
+    /// The program that compiles components. Default: none, so the host compiles them in its own process, without a
+    /// limit of time.
     pub compiler: Option<CompilerProgram>,
-    /// Maximum time for which all processors may run the compiler program at one start. Each component gets an equal share of that
-    /// processor time, plus what others did not use. A component that needs more is postponed for a day. `None`: there is no limit,
-    /// and components that were postponed are tried again. Default: one minute.
+    /// Maximum time for which all processors may run the compiler program at one start. Each component gets an equal
+    /// share of that processor time, plus what others did not use. A component that needs more is postponed for a day.
+    /// `None`: there is no limit, and components that were postponed are tried again. Default: one minute.
     pub compile_time: Option<Duration>,
-    /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every tool.
+    /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every
+    /// tool.
     pub limits: LimitPolicy,
 }
 
@@ -113,8 +115,8 @@ impl Sandbox {
         self.inner.shards.len()
     }
 
-    /// Returns the maximum time for which all processors may run the compiler program at one start. `None` if there is no limit, which
-    /// is always so if the host compiles in its own process.
+    /// Returns the maximum time for which all processors may run the compiler program at one start. `None` if there is
+    /// no limit, which is always so if the host compiles in its own process.
     #[must_use]
     pub fn compile_time(&self) -> Option<Duration> {
         self.inner.compile_time.filter(|_| self.inner.compiler.is_some())
@@ -125,8 +127,8 @@ impl Sandbox {
         self.inner.compile_time.is_none()
     }
 
-    /// Runs `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread. Returns `None` if
-    /// the job panicked.
+    /// Runs `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread.
+    /// Returns `None` if the job panicked.
     pub async fn run_on_worker<T: Send + 'static>(
         &self,
         index: usize,

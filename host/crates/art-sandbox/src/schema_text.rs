@@ -1,7 +1,7 @@
 //! The result of `schema()` in its source form, as the cache and the `art:schema` section of a component store it.
 //!
-//! The section lets the host offer a tool without compiling it. It is untrusted: it is validated like the result of `schema()`, and
-//! the first call of the tool calls `schema()` and compares.
+//! The section lets the host offer a tool without compiling it. It is untrusted: it is validated like the result of
+//! `schema()`, and the first call of the tool calls `schema()` and compares.
 
 use std::ops::Range;
 
@@ -80,8 +80,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) declared_schema: Option<SchemaText>,
 }
 
-/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It counts only
-/// at the end of the file; elsewhere it is an ordinary custom section.
+/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It
+/// counts only at the end of the file; elsewhere it is an ordinary custom section.
 ///
 /// # Errors
 /// [`LoadError::SchemaSectionTooLarge`] or [`LoadError::InvalidSchemaSection`].
@@ -117,8 +117,8 @@ pub(crate) struct Section {
     pub(crate) data: usize,
 }
 
-/// Returns the offset of the section whose content starts at `content`. A section is a kind byte, the size of its content in LEB128,
-/// and its content.
+/// Returns the offset of the section whose content starts at `content`. A section is a kind byte, the size of its
+/// content in LEB128, and its content.
 fn start_of(wasm: &[u8], content: usize) -> Option<usize> {
     let mut size = content.checked_sub(1)?;
     // All bytes of a LEB128 number except for the last have their highest bit set.

@@ -45,7 +45,8 @@ impl CallState {
         }
     }
 
-    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout and stderr.
+    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout and
+    /// stderr.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi

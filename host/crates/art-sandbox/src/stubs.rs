@@ -1,7 +1,7 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
-//! Rust's standard library imports the file system even in a tool that never opens a file. All functions of a stub trap, except for
-//! the one that lists the directories, which returns an empty list.
+//! Rust's standard library imports the file system even in a tool that never opens a file. All functions of a stub
+//! trap, except for the one that lists the directories, which returns an empty list.
 
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};

@@ -155,8 +155,8 @@ pub(crate) fn suspended(run: &RunRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses a journal entry of `added` bytes that is not the next one, or for which the journal is full. `bytes` is the size of all
-/// entries so far.
+/// Refuses a journal entry of `added` bytes that is not the next one, or for which the journal is full. `bytes` is the
+/// size of all entries so far.
 pub(crate) fn next_entry(run: &RunRecord, bytes: u64, expected_sequence: u64, added: u64) -> Result<(), StoreError> {
     not_ended(run)?;
     if expected_sequence != run.last_sequence + 1 {

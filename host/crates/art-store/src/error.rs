@@ -50,7 +50,8 @@ pub enum StoreError {
         what: &'static str,
         /// Identifier of the thread or run.
         id: String,
-        /// Version of the state, or last sequence of the journal, that the caller expects. `None` if it expects that there is none.
+        /// Version of the state, or last sequence of the journal, that the caller expects. `None` if it expects that
+        /// there is none.
         expected: Option<u64>,
         /// Actual version or sequence.
         actual: Option<u64>,
@@ -187,8 +188,8 @@ pub enum StoreError {
         /// The error of SQLite, if SQLite found the problem.
         source: Option<Arc<rusqlite::Error>>,
     },
-    /// An earlier failure may have lost a write that the system had accepted, so all later writes are refused. Opening the database again
-    /// shows what is stored.
+    /// An earlier failure may have lost a write that the system had accepted, so all later writes are refused. Opening
+    /// the database again shows what is stored.
     #[error("an earlier write to the database `{}` failed, so no more writes are made: check the disk and restart", path.display())]
     Poisoned {
         /// The database.

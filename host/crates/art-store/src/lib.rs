@@ -1,8 +1,8 @@
 //! Stores threads, conversations, observations, agent state and run journals.
 //!
-//! [`Store`] is the interface, and [`MemoryStore`] and [`SqliteStore`] implement it and pass the same conformance suite. A write is
-//! acknowledged only when it is durable: for SQLite that means committed and synced. Every value that is passed in or returned is a
-//! copy (M2). The store itself assigns and checks all sequences and versions (B19).
+//! [`Store`] is the interface, and [`MemoryStore`] and [`SqliteStore`] implement it and pass the same conformance
+//! suite. A write is acknowledged only when it is durable: for SQLite that means committed and synced. Every value that
+//! is passed in or returned is a copy (M2). The store itself assigns and checks all sequences and versions (B19).
 //!
 //! The store does not check access. The host has to compare [`Thread::user_id`] (B23).
 

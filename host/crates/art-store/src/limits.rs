@@ -1,11 +1,11 @@
 //! Limits of the store. They are constants because no caller needs other values.
 
-/// Maximum size of an identifier, of the kind of a journal entry and of a model's name, in bytes. Identifiers that the host generates have
-/// 36 bytes; a caller may use longer ones.
+/// Maximum size of an identifier, of the kind of a journal entry and of a model's name, in bytes. Identifiers that the
+/// host generates have 36 bytes; a caller may use longer ones.
 pub const MAX_NAME_BYTES: usize = 256;
 
-/// Maximum size of a message, observation, state, configuration or journal payload, in bytes. The output of a tool has at most 4 MiB,
-/// and an observation can contain a few of them.
+/// Maximum size of a message, observation, state, configuration or journal payload, in bytes. The output of a tool has
+/// at most 4 MiB, and an observation can contain a few of them.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Maximum depth of nested arrays and objects. JSON that is nested deeper than 127 can be written but not parsed.

@@ -19,7 +19,8 @@ use crate::store::{Store, StoreFuture};
 mod runs;
 mod threads;
 
-/// A store in memory, for tests and for hosts that do not need their data after they stop. Only deleting threads frees memory.
+/// A store in memory, for tests and for hosts that do not need their data after they stop. Only deleting threads frees
+/// memory.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
@@ -76,8 +77,8 @@ impl MemoryStore {
         }
     }
 
-    /// Runs `work` when the future is polled. All work makes its checks before it changes anything, so a panic leaves no partial change
-    /// and a poisoned lock can be used.
+    /// Runs `work` when the future is polled. All work makes its checks before it changes anything, so a panic leaves
+    /// no partial change and a poisoned lock can be used.
     fn defer<'a, T: Send + 'a>(
         &'a self,
         work: impl FnOnce(&mut Data, u64) -> Result<T, StoreError> + Send + 'a,

@@ -57,8 +57,8 @@ pub struct MessageOptions {
     pub before: Option<Timestamp>,
     /// Only entries after this time.
     pub after: Option<Timestamp>,
-    /// Only messages with these roles; empty means all. Applied before `limit`, so that internal messages do not displace the
-    /// conversation.
+    /// Only messages with these roles; empty means all. Applied before `limit`, so that internal messages do not
+    /// displace the conversation.
     pub roles: Vec<MessageRole>,
 }
 

@@ -19,10 +19,11 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Threads, conversations, observations, agent state and run journals (M1, M6, M8, M15, M16).
 ///
 /// Every method follows these rules:
-/// - A write is durable when its future is ready, and every read that starts later sees it. If the future is dropped before that, the
-///   write may or may not happen.
+/// - A write is durable when its future is ready, and every read that starts later sees it. If the future is dropped
+///   before that, the write may or may not happen.
 /// - A write is atomic.
-/// - Reading data that does not exist returns `None` or an empty list; writing to a thread or run that does not exist is an error.
+/// - Reading data that does not exist returns `None` or an empty list; writing to a thread or run that does not exist
+///   is an error.
 /// - [`crate::limits`] bounds the sizes of values and lists.
 pub trait Store: Send + Sync + Debug {
     /// Creates a thread.
@@ -39,17 +40,19 @@ pub trait Store: Send + Sync + Debug {
     /// Returns threads, the most recently updated first.
     fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>>;
 
-    /// Deletes a thread with its messages, observations, state, runs, journals and blobs. Returns `false` if it does not exist (M1).
+    /// Deletes a thread with its messages, observations, state, runs, journals and blobs. Returns `false` if it does
+    /// not exist (M1).
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool>;
 
     /// Adds messages to a thread. An empty list is accepted even for a thread that does not exist (M15).
     ///
-    /// Fails with [`StoreError::ForeignMessage`] when a message has the identifier of another thread. The contract requires only a
-    /// warning (M6), but a wrong thread would show messages of one user to another (B23). Fails with [`StoreError::AlreadyExists`] when
-    /// the identifier of a message is in use.
+    /// Fails with [`StoreError::ForeignMessage`] when a message has the identifier of another thread. The contract
+    /// requires only a warning (M6), but a wrong thread would show messages of one user to another (B23). Fails with
+    /// [`StoreError::AlreadyExists`] when the identifier of a message is in use.
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()>;
 
-    /// Returns messages by ascending timestamp; messages with the same timestamp in the order in which they were added (M6).
+    /// Returns messages by ascending timestamp; messages with the same timestamp in the order in which they were added
+    /// (M6).
     fn list_messages<'a>(
         &'a self,
         thread_id: &'a str,
@@ -69,19 +72,21 @@ pub trait Store: Send + Sync + Debug {
     /// Returns the agent's state of the thread.
     fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>>;
 
-    /// Replaces the agent's state if it has the version `expected`, and returns the new version (B19). `None` expects that there is no
-    /// state.
+    /// Replaces the agent's state if it has the version `expected`, and returns the new version (B19). `None` expects
+    /// that there is no state.
     ///
-    /// Fails with [`StoreError::Conflict`] if another writer has changed the state; the caller then has to load it again.
+    /// Fails with [`StoreError::Conflict`] if another writer has changed the state; the caller then has to load it
+    /// again.
     fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64>;
 
     /// Begins a run with an empty journal.
     fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord>;
 
-    /// Appends the entry with the sequence `expected_sequence` to the journal of a run. The first entry has the sequence 1.
+    /// Appends the entry with the sequence `expected_sequence` to the journal of a run. The first entry has the
+    /// sequence 1.
     ///
-    /// Fails with [`StoreError::Conflict`] when the journal does not have exactly one entry less, which happens when two hosts drive the
-    /// same run, and with [`StoreError::RunEnded`] when the run has ended.
+    /// Fails with [`StoreError::Conflict`] when the journal does not have exactly one entry less, which happens when
+    /// two hosts drive the same run, and with [`StoreError::RunEnded`] when the run has ended.
     fn append_journal<'a>(
         &'a self,
         trace_id: &'a str,
@@ -90,17 +95,18 @@ pub trait Store: Send + Sync + Debug {
         payload: Value,
     ) -> StoreFuture<'a, JournalEntry>;
 
-    /// Stores a blob to which the journal of a run refers, and returns its [`digest`](crate::digest). A run stores equal blobs once. They
-    /// are deleted with the run.
+    /// Stores a blob to which the journal of a run refers, and returns its [`digest`](crate::digest). A run stores
+    /// equal blobs once. They are deleted with the run.
     ///
-    /// Fails with [`StoreError::TooLarge`] when the blob is too large, with [`StoreError::BlobsFull`] when all blobs of the run together
-    /// are, and with [`StoreError::RunEnded`] when the run has ended.
+    /// Fails with [`StoreError::TooLarge`] when the blob is too large, with [`StoreError::BlobsFull`] when all blobs of
+    /// the run together are, and with [`StoreError::RunEnded`] when the run has ended.
     fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String>;
 
     /// Returns the blob with that digest from any run of the thread.
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
 
-    /// Ends or suspends a run, and stores `summary` for listings. A suspended run can be ended as well, for example cancelled.
+    /// Ends or suspends a run, and stores `summary` for listings. A suspended run can be ended as well, for example
+    /// cancelled.
     ///
     /// Fails with [`StoreError::RunEnded`] when the run has already ended.
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord>;

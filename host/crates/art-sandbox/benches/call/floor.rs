@@ -1,4 +1,5 @@
-//! Calls of the bare engine: with the fastest settings, which are the lower bound for the sandbox, and with its defaults.
+//! Calls of the bare engine: with the fastest settings, which are the lower bound for the sandbox, and with its
+//! defaults.
 
 use std::time::{Duration, Instant};
 
@@ -55,8 +56,8 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// Creates an engine with the fastest settings that we know (pool, resident memory, `PAGEMAP_SCAN`, no concurrency), with fuel,
-    /// limits and a timeout.
+    /// Creates an engine with the fastest settings that we know (pool, resident memory, `PAGEMAP_SCAN`, no
+    /// concurrency), with fuel, limits and a timeout.
     pub(crate) fn best(wasm: &[u8]) -> Self {
         let mut config = Config::new();
         config.consume_fuel(true).concurrency_support(false);

@@ -1,8 +1,9 @@
 //! Measures a sandboxed call, and compares it with calls of the bare engine and with native code.
 //!
-//! Native code is compiled in the release profile, like a function of the host: `function` accepts and returns text, and `native_call`
-//! also creates the context and the outcome of the contract. Components are built like `art plugin build` does. Absolute times vary
-//! between machines and over time, so the tables at the end show ratios within this run.
+//! Native code is compiled in the release profile, like a function of the host: `function` accepts and returns text,
+//! and `native_call` also creates the context and the outcome of the contract. Components are built like `art plugin
+//! build` does. Absolute times vary between machines and over time, so the tables at the end show ratios within this
+//! run.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -63,8 +64,8 @@ fn with_criterion(guest: &Components) {
     criterion.final_summary();
 }
 
-/// Measures all forms of the call in turn for many rounds, so that other work on the machine disturbs all of them alike. A ratio
-/// compares the fastest round of each form.
+/// Measures all forms of the call in turn for many rounds, so that other work on the machine disturbs all of them
+/// alike. A ratio compares the fastest round of each form.
 fn calls_in_turn(guest: &Components) {
     const ROUNDS: usize = 60;
     const ROUND_NANOS: u64 = 10_000_000;

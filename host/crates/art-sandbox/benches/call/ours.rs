@@ -126,7 +126,8 @@ impl Ours {
             .unwrap()
     }
 
-    /// Runs a computation natively and in the sandbox, in turn for `rounds` rounds. Returns the seconds of both in each round.
+    /// Runs a computation natively and in the sandbox, in turn for `rounds` rounds. Returns the seconds of both in each
+    /// round.
     fn rounds(&self, arguments: serde_json::Value, rounds: usize) -> Vec<(f64, f64)> {
         let plugin = Arc::clone(&self.plugin);
         let job = async move {
@@ -182,8 +183,8 @@ pub(crate) fn throughput(wasm: &[u8]) {
     );
 }
 
-/// Prints how much slower than native code a guest is that only computes, mostly because of the fuel. Native and sandboxed rounds
-/// alternate on one thread, so that other work on the machine disturbs both alike.
+/// Prints how much slower than native code a guest is that only computes, mostly because of the fuel. Native and
+/// sandboxed rounds alternate on one thread, so that other work on the machine disturbs both alike.
 pub(crate) fn processor_bound(wasm: &[u8]) {
     const ROUNDS: usize = 40;
     let ours = Ours::new(wasm, 1);

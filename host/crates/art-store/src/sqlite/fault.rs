@@ -55,8 +55,8 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
     }
 }
 
-/// Returns whether all later writes have to be refused. After a failed sync the system may have dropped data, and the next sync would
-/// succeed without it. In a damaged file each write may cause more damage.
+/// Returns whether all later writes have to be refused. After a failed sync the system may have dropped data, and the
+/// next sync would succeed without it. In a damaged file each write may cause more damage.
 pub(super) fn is_fatal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

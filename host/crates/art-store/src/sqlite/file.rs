@@ -19,11 +19,11 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Settings of every connection.
 ///
-/// - `synchronous = FULL`: a commit that was acknowledged survives a power failure. `NORMAL` does not guarantee that with a write-ahead
-///   log.
+/// - `synchronous = FULL`: a commit that was acknowledged survives a power failure. `NORMAL` does not guarantee that
+///   with a write-ahead log.
 /// - `trusted_schema = OFF`: somebody may have tampered with the schema, so functions in it are not called.
-/// - `journal_size_limit`: the log is truncated to 64 MiB after a checkpoint; otherwise its file would stay as large as the largest
-///   write.
+/// - `journal_size_limit`: the log is truncated to 64 MiB after a checkpoint; otherwise its file would stay as large as
+///   the largest write.
 const SETTINGS: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
@@ -75,7 +75,8 @@ pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Creates a new database in a temporary file and renames it when it is complete, so that a database is never empty or partial.
+/// Creates a new database in a temporary file and renames it when it is complete, so that a database is never empty or
+/// partial.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     for suffix in ["-wal", "-journal"] {
         let log = with_suffix(path, suffix);
@@ -134,10 +135,11 @@ pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a file that is not a database of this host, before SQLite opens it. SQLite would treat an empty file as an empty database, and
-/// would apply the log of another program's database.
+/// Refuses a file that is not a database of this host, before SQLite opens it. SQLite would treat an empty file as an
+/// empty database, and would apply the log of another program's database.
 ///
-/// Do not call this while this process has the database open: closing the file here would release the locks of all its connections.
+/// Do not call this while this process has the database open: closing the file here would release the locks of all its
+/// connections.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_kind(path)?;
     let mut header = Vec::new();

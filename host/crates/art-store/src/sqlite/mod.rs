@@ -31,10 +31,11 @@ use writer::{Counters, Job, Write, Writer};
 
 /// A store in one SQLite file, for one process at a time.
 ///
-/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`). Writes that wait are synced together.
+/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`). Writes that wait are synced
+///   together.
 /// - A file that is damaged, newer, or not a database of this host is never changed.
-/// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can contain it until the
-///   next checkpoint, at the latest until the store is dropped.
+/// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can
+///   contain it until the next checkpoint, at the latest until the store is dropped.
 /// - Dropping the store completes the queued writes and closes the file, and blocks until that is done.
 /// - Opening the store checks the whole database, and blocks until that is done.
 #[derive(Debug)]
@@ -53,7 +54,8 @@ impl SqliteStore {
     /// Opens the database at `path`, and creates it and its directory if they do not exist.
     ///
     /// # Errors
-    /// Fails if another process has the database open, if it is damaged, newer or not a database of this host, or if a file operation fails.
+    /// Fails if another process has the database open, if it is damaged, newer or not a database of this host, or if a
+    /// file operation fails.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Arc::new(SystemClock))
     }
@@ -81,7 +83,8 @@ impl SqliteStore {
     /// [`StoreError::ReadOnly`]. Do not call this in a process that already has the database open; use its store.
     ///
     /// # Errors
-    /// Fails if the database does not exist, is damaged, newer or not a database of this host, or if a file operation fails.
+    /// Fails if the database does not exist, is damaged, newer or not a database of this host, or if a file operation
+    /// fails.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::check_kind(path)?;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
-/// Number of threads. There is more than one, so that a long list does not delay all other reads, and only a few, because each has its
-/// own page cache.
+/// Number of threads. There is more than one, so that a long list does not delay all other reads, and only a few,
+/// because each has its own page cache.
 pub(super) const READERS: usize = 2;
 
 /// Maximum number of queued reads; further callers wait.

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::fault::Fault;
 use crate::error::StoreError;
 
-/// Converts an integer for SQLite, which has no unsigned integers. Only the bounds of filters can exceed the maximum and are clamped; all
-/// stored values are far below it.
+/// Converts an integer for SQLite, which has no unsigned integers. Only the bounds of filters can exceed the maximum
+/// and are clamped; all stored values are far below it.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -47,7 +47,8 @@ pub(super) fn from_name<T: DeserializeOwned>(what: &'static str, id: &str, name:
     })
 }
 
-/// Returns names in a form in which `instr` finds whole names only, such as `,A,B,`, or an empty string if there are none.
+/// Returns names in a form in which `instr` finds whole names only, such as `,A,B,`, or an empty string if there are
+/// none.
 pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     names.fold(String::new(), |list, name| {
         let start = if list.is_empty() { "," } else { "" };

@@ -1,8 +1,8 @@
 //! The thread that writes, with group commit.
 //!
-//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a savepoint of one
-//! transaction, commits once and then sends all results. Further writes wait in the queue during the sync, so the groups grow with the
-//! load.
+//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a
+//! savepoint of one transaction, commits once and then sends all results. Further writes wait in the queue during the
+//! sync, so the groups grow with the load.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -188,7 +188,8 @@ fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Re
             Ok(value)
         }
         Err(fault) => {
-            // SQLite may have rolled back the transaction and with it the savepoint. The first failure is the useful one.
+            // SQLite may have rolled back the transaction and with it the savepoint. The first failure is the useful
+            // one.
             if !connection.is_autocommit() {
                 run("ROLLBACK TO job")?;
                 run("RELEASE job")?;

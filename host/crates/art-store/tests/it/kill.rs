@@ -38,7 +38,8 @@ async fn write(store: Arc<SqliteStore>) {
     }
 }
 
-/// Starts a child that writes, kills it after `lines` acknowledgements, and returns the highest sequence that it printed.
+/// Starts a child that writes, kills it after `lines` acknowledgements, and returns the highest sequence that it
+/// printed.
 fn write_and_kill(path: &Path, lines: usize) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::writes_until_it_is_killed", "--nocapture"])

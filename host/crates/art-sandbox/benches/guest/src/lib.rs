@@ -55,7 +55,8 @@ pub fn call(input: &str) -> Outcome<String> {
     BENCH.run(&input, &Context::for_test())
 }
 
-/// Does the work of the tool without its input and output. The kernels are not inlined, so that both sides compile them alike.
+/// Does the work of the tool without its input and output. The kernels are not inlined, so that both sides compile them
+/// alike.
 #[must_use]
 pub fn compute(input: &Input) -> u64 {
     match input.op {

@@ -70,7 +70,7 @@ fn a_refused_write_is_undone_and_the_others_of_its_group_are_stored() {
 }
 
 #[test]
-fn on_a_full_disk_only_acknowledged_writes_are_stored_and_later_ones_succeed() {
+fn on_a_full_disk_only_acknowledged_writes_are_stored() {
     let mut writer = writer();
     writer.connection.execute_batch("PRAGMA max_page_count = 5").unwrap();
     let results = run(&mut writer, vec![job(insert(1, 0)), job(insert(2, 1 << 20))]);
