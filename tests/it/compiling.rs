@@ -1,4 +1,4 @@
-//! Compiling in a process of its own: what it costs, and what it takes from the host when it goes wrong.
+//! Compiling in a separate process: its limits, and failures that must not affect the host.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::handmade::Handmade;
 use crate::harness::in_full;
 use crate::home::Home;
 
-/// A sandbox whose compiler is started by these lines of the shell; `$ART` is the program.
+/// Returns a sandbox whose compiler is started by a shell script, in which `$ART` is the program.
 fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
     let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
@@ -28,12 +28,13 @@ fn load(lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
     sandbox(lines, None).load("tool", wasm)
 }
 
-/// A component that keeps the compiler busy for many seconds.
+/// Returns a component that keeps the compiler busy for many seconds.
 fn bomb() -> Vec<u8> {
     bomb_of(60_000)
 }
 
-/// A component that keeps the compiler busy: one function of so many steps with all of its values alive.
+/// Returns a component that keeps the compiler busy. It has one function of `steps` steps, in which all variables are
+/// live.
 pub(crate) fn bomb_of(steps: usize) -> Vec<u8> {
     let locals = "i64 ".repeat(2_000);
     let step = |n: usize| {
@@ -52,19 +53,19 @@ pub(crate) fn bomb_of(steps: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_component_is_compiled_by_the_program() {
+fn a_component_is_compiled_by_the_compiler_program() {
     let plugin = load("exec \"$ART\" __compile", &Handmade::default().build()).expect("it loads");
     assert_eq!(plugin.name(), "tool");
 }
 
 #[test]
-fn a_component_that_is_refused_is_told_with_the_reason() {
+fn the_reason_of_the_compiler_is_reported() {
     let wrong = Handmade {
         items: "(func (export \"wrong\") (result i32) (i32.const 1))",
         ..Handmade::default()
     };
     let mut wasm = wrong.build();
-    // The constant of the function becomes one of another type.
+    // Changes the type of the constant in the function.
     let at = wasm.windows(4).rposition(|bytes| bytes == [0, 0x41, 1, 0x0b]).unwrap();
     wasm[at + 1] = 0x42;
     let error = load("exec \"$ART\" __compile", &wasm).expect_err("it is invalid");
@@ -75,7 +76,7 @@ fn a_component_that_is_refused_is_told_with_the_reason() {
 }
 
 #[test]
-fn a_component_that_takes_too_long_is_given_up_and_not_tried_again() {
+fn a_component_over_the_limit_of_processor_time_is_refused_permanently() {
     let (dir, bomb) = (tempfile::tempdir().unwrap(), bomb());
     let cache = dir.path().join("code");
     let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
@@ -85,7 +86,7 @@ fn a_component_that_takes_too_long_is_given_up_and_not_tried_again() {
 }
 
 #[test]
-fn a_compiler_that_is_killed_is_told_and_tried_again() {
+fn a_component_whose_compiler_was_killed_is_compiled_again() {
     let dir = tempfile::tempdir().unwrap();
     let (cache, good) = (dir.path().join("code"), Handmade::default().build());
     let error = sandbox("kill -KILL $$", Some(&cache)).load("good", &good);
@@ -96,7 +97,7 @@ fn a_compiler_that_is_killed_is_told_and_tried_again() {
 }
 
 #[test]
-fn a_compiler_that_has_no_memory_left_fails_alone() {
+fn a_compiler_that_runs_out_of_memory_does_not_affect_the_host() {
     let error = load("ulimit -v 200000; exec \"$ART\" __compile", &bomb()).expect_err("there is no memory");
     assert!(
         matches!(
@@ -108,7 +109,7 @@ fn a_compiler_that_has_no_memory_left_fails_alone() {
 }
 
 #[test]
-fn a_compiler_that_breaks_is_told_and_tried_again() {
+fn a_component_whose_compiler_crashed_is_compiled_again() {
     let dir = tempfile::tempdir().unwrap();
     let (cache, good) = (dir.path().join("code"), Handmade::default().build());
     let error = sandbox("echo oh no >&2; kill -SEGV $$", Some(&cache)).load("good", &good);
@@ -122,7 +123,7 @@ fn a_compiler_that_breaks_is_told_and_tried_again() {
 }
 
 #[test]
-fn a_compiler_that_is_not_there_is_told() {
+fn a_missing_compiler_program_is_an_error() {
     let config = SandboxConfig {
         compiler: Some(CompilerProgram::new("/nowhere/art", [])),
         ..SandboxConfig::default()
@@ -134,35 +135,38 @@ fn a_compiler_that_is_not_there_is_told() {
 }
 
 #[test]
-fn what_is_no_compiled_code_is_refused() {
-    let error = load("cat", &Handmade::default().build()).expect_err("a component is no native code");
+fn output_that_is_not_compiled_code_is_refused() {
+    let error = load("cat", &Handmade::default().build()).expect_err("a component is not native code");
     assert!(matches!(error, LoadError::Compile(_)), "{error:?}");
 }
 
 #[test]
-fn the_compiler_gets_nothing_of_the_environment() {
+fn the_compiler_does_not_inherit_the_environment() {
     let dir = tempfile::tempdir().unwrap();
-    let seen = dir.path().join("seen");
-    let lines = format!("tr '\\0' '\\n' < /proc/$$/environ > '{}'; exit 1", seen.display());
+    let environment = dir.path().join("environment");
+    let lines = format!(
+        "tr '\\0' '\\n' < /proc/$$/environ > '{}'; exit 1",
+        environment.display()
+    );
     load(&lines, &Handmade::default().build()).expect_err("nothing was compiled");
-    let seen = fs::read_to_string(seen).unwrap();
-    let mut names: Vec<_> = seen.lines().filter_map(|line| line.split('=').next()).collect();
+    let environment = fs::read_to_string(environment).unwrap();
+    let mut names: Vec<_> = environment.lines().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();
     assert_eq!(names, ["MALLOC_ARENA_MAX", "RAYON_NUM_THREADS"]);
 }
 
-/// Whether a process runs; one that ended and was not waited for does not.
+/// Returns whether a process is running. A process that has ended but was not waited for is not.
 fn runs(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     !matches!(state, None | Some('Z' | 'X'))
 }
 
-/// Looks again and again until there is something, for as long as nothing takes that is not broken.
-fn soon<T>(look: impl Fn() -> Option<T>) -> T {
+/// Calls `poll` until it returns a value, for at most 30 seconds.
+fn wait_for<T>(poll: impl Fn() -> Option<T>) -> T {
     for _ in 0..3_000 {
-        if let Some(found) = look() {
-            return found;
+        if let Some(value) = poll() {
+            return value;
         }
         thread::sleep(Duration::from_millis(10));
     }
@@ -170,14 +174,14 @@ fn soon<T>(look: impl Fn() -> Option<T>) -> T {
 }
 
 #[test]
-fn a_compiler_ends_when_its_host_is_killed() {
+fn a_compiler_exits_when_its_host_is_killed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("bomb.wasm"), bomb()).unwrap();
     let mut host = home.start(&["tool", "list"]);
     let process = host.id();
     // The compiler is a child of the thread that waits for it.
-    let compiler = soon(|| {
+    let compiler = wait_for(|| {
         let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
         let children = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
         let all: String = children.collect();
@@ -185,5 +189,5 @@ fn a_compiler_ends_when_its_host_is_killed() {
     });
     host.kill().unwrap();
     host.wait().unwrap();
-    soon(|| (!runs(&compiler)).then_some(()));
+    wait_for(|| (!runs(&compiler)).then_some(()));
 }

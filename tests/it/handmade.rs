@@ -1,45 +1,47 @@
-//! Components made of a core module in text: for what no compiler makes of Rust.
+//! Components built from a core module in text format, for code that a Rust compiler does not produce.
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-/// The contract that the host speaks.
+/// The contract that the host implements.
 const CONTRACT: &str = include_str!("../../wit/tool.wit");
-/// Where the values that the two functions return are in memory.
+/// Address of the record that `schema` returns.
 const SCHEMA_AT: usize = 1024;
+/// Address of the value that `execute` returns.
 const OUTCOME_AT: usize = 1200;
+/// Address of the texts of the schema, if they fit before the output.
 const TEXTS_AT: usize = 1400;
-/// Where texts lie that do not fit before the output, and what refers to them.
+/// Address of the texts of the schema otherwise.
 const LONG_TEXTS_AT: usize = 1 << 20;
 
-/// The parts of a core module that a test can replace; the rest makes a tool that answers `null`.
+/// The parts of a core module that a test can replace. The default is a tool with the output `null`.
 #[derive(Clone, Debug)]
 pub(crate) struct Handmade<'a> {
-    /// Version of the contract it is built against.
+    /// Version of the contract that the component is built against.
     pub(crate) version: &'a str,
-    /// Imports, before everything else.
+    /// Imports, which come before all other items.
     pub(crate) imports: &'a str,
-    /// Its memory.
+    /// The memory.
     pub(crate) memory: &'a str,
     /// Further items.
     pub(crate) items: &'a str,
-    /// Its input schema.
+    /// The input schema.
     pub(crate) input_schema: &'a str,
-    /// Its output schema, if it has one.
+    /// The output schema, if there is one.
     pub(crate) output_schema: Option<&'a str>,
-    /// The inputs of its examples.
+    /// The inputs of the examples.
     pub(crate) examples: &'a [String],
-    /// Instructions before the allocation that the host asks for.
+    /// Instructions at the start of `realloc`, which the host calls to allocate memory.
     pub(crate) realloc: &'a str,
-    /// Instructions before `schema` returns.
+    /// Instructions in `schema` before it returns.
     pub(crate) schema: &'a str,
-    /// Instructions before `execute` returns.
+    /// Instructions in `execute` before it returns.
     pub(crate) execute: &'a str,
-    /// Instructions after the host has read the result of `execute`.
+    /// Instructions in `post-return`, which the host calls after it has read the result of `execute`.
     pub(crate) post_return: &'a str,
-    /// Bytes of the outcome; the payload starts at the second word.
+    /// The words of the outcome in memory; the payload starts at the second word.
     pub(crate) outcome: [u32; 14],
-    /// The output, at [`Handmade::OUTPUT_AT`].
+    /// The output, which is at the address [`Handmade::OUTPUT_AT`].
     pub(crate) output: &'a [u8],
 }
 
@@ -67,7 +69,7 @@ impl Handmade<'_> {
     /// Address of the output.
     pub(crate) const OUTPUT_AT: u32 = 2000;
 
-    /// Returns a success whose output has this many bytes.
+    /// Returns the outcome of a success whose output has `bytes` bytes.
     pub(crate) const fn success(bytes: u32) -> [u32; 14] {
         [0, Self::OUTPUT_AT, bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     }
@@ -82,14 +84,14 @@ impl Handmade<'_> {
             .expect("it has the world");
         let mut module = wat::parse_str(self.text()).expect("the core module is valid text");
         embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
-            .expect("the module takes metadata");
+            .expect("the metadata can be embedded");
         ComponentEncoder::default()
             .module(&module)
             .and_then(|encoder| encoder.encode())
-            .expect("the module becomes a component")
+            .expect("the module can be encoded as a component")
     }
 
-    /// [`Handmade::build`] with a further component, in text, that is instantiated after the tool.
+    /// Same as [`Handmade::build`], with one more component in text format, which is instantiated after the tool.
     pub(crate) fn build_with(&self, member: &str) -> Vec<u8> {
         const COMPONENT_SECTION: u8 = 4;
         const INSTANCE_SECTION: u8 = 5;
@@ -99,7 +101,7 @@ impl Handmade<'_> {
         component.push(COMPONENT_SECTION);
         component.extend(leb128(member.len()));
         component.extend(member);
-        // One instance: of the component with this index, without arguments.
+        // One instance of the component with this index, without arguments.
         let instance = [vec![1, 0], leb128(index), vec![0]].concat();
         component.extend([INSTANCE_SECTION, u8::try_from(instance.len()).expect("a short section")]);
         component.extend(instance);
@@ -118,7 +120,7 @@ impl Handmade<'_> {
             post_return,
             ..
         } = self;
-        let Said { at, texts, record } = self.said();
+        let SchemaRecord { at, texts, record } = self.schema_record();
         let (record, outcome, output) = (
             escaped(&words(&record)),
             escaped(&words(&self.outcome)),
@@ -148,82 +150,82 @@ impl Handmade<'_> {
         )
     }
 
-    /// Returns what `schema` returns.
-    fn said(&self) -> Said {
+    /// Returns the record that `schema` returns.
+    fn schema_record(&self) -> SchemaRecord {
         let long = self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
-        let mut said = Said {
+        let mut schema = SchemaRecord {
             at: if long { LONG_TEXTS_AT } else { TEXTS_AT },
             texts: Vec::new(),
             record: [0; 18],
         };
-        let name = said.put(b"handmade");
-        let description = said.put(b"By hand.");
-        let input = said.put(self.input_schema.as_bytes());
+        let name = schema.put(b"handmade");
+        let description = schema.put(b"By hand.");
+        let input = schema.put(self.input_schema.as_bytes());
         let (some, output) = self
             .output_schema
-            .map_or((0, [0, 0]), |schema| (1, said.put(schema.as_bytes())));
-        let inputs: Vec<_> = self.examples.iter().map(|input| said.put(input.as_bytes())).collect();
-        said.texts.resize(said.texts.len().next_multiple_of(4), 0);
+            .map_or((0, [0, 0]), |output_schema| (1, schema.put(output_schema.as_bytes())));
+        let inputs: Vec<_> = self.examples.iter().map(|input| schema.put(input.as_bytes())).collect();
+        schema.texts.resize(schema.texts.len().next_multiple_of(4), 0);
         let examples: Vec<_> = inputs
             .iter()
             .flat_map(|[at, bytes]| [*at, *bytes, 0, 0, 0, 0, 0, 0])
             .collect();
-        let [examples, _] = said.put(&words(&examples));
+        let [examples, _] = schema.put(&words(&examples));
         let count = u32::try_from(inputs.len()).expect("a small number");
         let [mode, none] = [0, 0];
         let texts = [name, description, input].concat();
         let rest = [
             some, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
         ];
-        said.record.copy_from_slice(&[texts.as_slice(), &rest].concat());
-        said
+        schema.record.copy_from_slice(&[texts.as_slice(), &rest].concat());
+        schema
     }
 }
 
-/// Two components with a memory each, of which one hands a text of this many bytes to the other again and again.
+/// Returns two components with a memory each, of which one passes a string of `bytes` bytes to the other `times` times.
 ///
-/// The one that gives has so many more pages of memory, and gives nothing where it cannot have them.
-pub(crate) fn members(bytes: u32, more: u32, times: u32) -> String {
+/// The sender has `more` additional pages of memory. If it cannot allocate them, it does not send anything.
+pub(crate) fn sender_and_receiver(bytes: u32, more: u32, times: u32) -> String {
     let pages = bytes / 65_536 + 1;
     let all = pages + more;
     format!(
         r#"(component
-            (component $taker
+            (component $receiver
                 (core module $m
                     (memory (export "memory") 1)
-                    (func (export "take") (param i32 i32))
+                    (func (export "receive") (param i32 i32))
                     (func (export "realloc") (param i32 i32 i32 i32) (result i32)
                         (if (i32.eq (memory.size) (i32.const 1)) (then (drop (memory.grow (i32.const {pages})))))
                         (i32.const 16)))
                 (core instance $i (instantiate $m))
-                (func (export "take") (param "text" string)
-                    (canon lift (core func $i "take") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
-            (component $giver
-                (import "take" (func $take (param "text" string)))
+                (func (export "receive") (param "text" string)
+                    (canon lift (core func $i "receive") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
+            (component $sender
+                (import "receive" (func $receive (param "text" string)))
                 (core module $memory
                     (memory (export "memory") 0)
                     (func (export "grow") (result i32) (memory.grow (i32.const {all}))))
                 (core instance $memory (instantiate $memory))
-                (core func $lowered (canon lower (func $take) (memory (core memory $memory "memory"))))
+                (core func $lowered (canon lower (func $receive) (memory (core memory $memory "memory"))))
                 (core module $m
-                    (import "taker" "take" (func $take (param i32 i32)))
+                    (import "receiver" "receive" (func $receive (param i32 i32)))
                     (import "memory" "grow" (func $grow (result i32)))
-                    (func $start (local $left i32)
+                    (func $start (local $remaining i32)
                         (if (i32.eq (call $grow) (i32.const -1)) (then return))
-                        (local.set $left (i32.const {times}))
+                        (local.set $remaining (i32.const {times}))
                         (loop $l
-                            (call $take (i32.const 0) (i32.const {bytes}))
-                            (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-                            (br_if $l (local.get $left))))
+                            (call $receive (i32.const 0) (i32.const {bytes}))
+                            (local.set $remaining (i32.sub (local.get $remaining) (i32.const 1)))
+                            (br_if $l (local.get $remaining))))
                     (start $start))
-                (core instance $taker (export "take" (func $lowered)))
-                (core instance (instantiate $m (with "taker" (instance $taker)) (with "memory" (instance $memory)))))
-            (instance $taker (instantiate $taker))
-            (instance (instantiate $giver (with "take" (func $taker "take")))))"#
+                (core instance $receiver (export "receive" (func $lowered)))
+                (core instance (instantiate $m (with "receiver" (instance $receiver)) (with "memory" (instance $memory)))))
+            (instance $receiver (instantiate $receiver))
+            (instance (instantiate $sender (with "receive" (func $receiver "receive")))))"#
     )
 }
 
-/// Returns the kinds of a component's sections, in order.
+/// Returns the kind bytes of the sections of a component, in order.
 fn sections(component: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = component.get(8..).expect("a header");
     std::iter::from_fn(move || {
@@ -252,19 +254,19 @@ fn leb128(mut number: usize) -> Vec<u8> {
     bytes
 }
 
-/// The `tool-schema` record in memory, and the texts that it refers to.
-struct Said {
+/// The `tool-schema` record in memory, and the texts to which it refers.
+struct SchemaRecord {
     at: usize,
     texts: Vec<u8>,
     record: [u32; 18],
 }
 
-impl Said {
-    /// Adds a text, and gives its address and length.
+impl SchemaRecord {
+    /// Adds a text, and returns its address and length.
     fn put(&mut self, text: &[u8]) -> [u32; 2] {
-        let place = [self.at + self.texts.len(), text.len()];
+        let slice = [self.at + self.texts.len(), text.len()];
         self.texts.extend(text);
-        place.map(|number| u32::try_from(number).expect("a small number"))
+        slice.map(|number| u32::try_from(number).expect("a small number"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Attacks from code that no compiler makes of Rust: before, after and around `execute`.
+//! Attacks with code that a Rust compiler does not produce, before, in and after `execute`.
 
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::handmade::Handmade;
 use crate::harness::{call, new_sandbox, sandbox};
 
-/// Fuel for some hundredths of a second.
+/// Fuel for a few hundredths of a second.
 const FEW_FUEL: Limits = Limits {
     fuel: 60_000_000,
     ..Limits::EXECUTE
 };
-/// All the fuel there is, and little time.
+/// The maximum fuel, and little time.
 const LITTLE_TIME: Limits = Limits {
     fuel: Limits::MAX.fuel,
     timeout_ms: 200,
@@ -31,7 +31,7 @@ async fn run(guest: Handmade<'_>, limits: Limits) -> Outcome {
 }
 
 #[tokio::test]
-async fn a_handmade_tool_that_does_no_harm_succeeds() {
+async fn a_handmade_tool_without_an_attack_succeeds() {
     let outcome = run(Handmade::default(), Limits::EXECUTE).await;
     assert_eq!(outcome.ending.name(), "success", "{:?}", outcome.ending);
 }
@@ -63,7 +63,7 @@ async fn a_trap_after_the_result_is_a_trap() {
     assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "trap");
 }
 
-/// A loop around one call of the host with a long text, which is work for the host and little for the guest.
+/// A guest that calls `log` with a long text in a loop, which is much work for the host and little for the guest.
 const LOG_LOOP: Handmade<'static> = Handmade {
     version: "0.1.0",
     imports: r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#,
@@ -81,14 +81,14 @@ const LOG_LOOP: Handmade<'static> = Handmade {
 };
 
 #[tokio::test]
-async fn long_texts_for_the_log_run_out_of_time() {
+async fn long_log_messages_run_out_of_time() {
     let ending = run(LOG_LOOP, LITTLE_TIME).await.ending;
     assert_eq!(ending.name(), "timeout", "{ending:?}");
 }
 
-/// Such a guest burns next to no fuel, so it must be stopped by what it makes the host do.
+/// Such a guest uses little fuel itself, so the limit of calls into the host has to stop it.
 #[tokio::test]
-async fn much_work_for_the_host_is_stopped_at_once() {
+async fn too_many_calls_into_the_host_are_stopped_early() {
     let limits = Limits {
         host_calls: 100,
         ..Limits::EXECUTE
@@ -99,28 +99,28 @@ async fn much_work_for_the_host_is_stopped_at_once() {
 }
 
 #[tokio::test]
-async fn too_many_calls_into_the_host_are_named_and_not_the_fuel_that_is_left() {
+async fn the_error_for_too_many_calls_into_the_host_names_that_limit() {
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         host_calls: 100,
         ..Limits::EXECUTE
     };
-    let told = run(LOG_LOOP, limits).await.ending.error().unwrap().1;
-    assert_eq!(told, "used up its 100 calls into the host");
+    let message = run(LOG_LOOP, limits).await.ending.error().unwrap().1;
+    assert_eq!(message, "used up its 100 calls into the host");
 }
 
 #[tokio::test]
-async fn calls_into_the_host_that_cost_all_the_fuel_are_not_too_many() {
+async fn the_error_for_calls_that_use_up_the_fuel_names_the_fuel() {
     let limits = Limits {
         fuel: 5_000_000,
         ..Limits::EXECUTE
     };
-    let told = run(LOG_LOOP, limits).await.ending.error().unwrap().1;
-    assert_eq!(told, "used up its 5000000 units of fuel");
+    let message = run(LOG_LOOP, limits).await.ending.error().unwrap().1;
+    assert_eq!(message, "used up its 5000000 units of fuel");
 }
 
 #[tokio::test]
-async fn the_cause_of_a_trap_comes_before_the_functions_that_were_running() {
+async fn the_message_of_a_trap_has_the_cause_before_the_backtrace() {
     let name = |n: usize| format!("$a_function_with_a_name_that_is_long_enough_to_fill_the_message_{n}");
     for depth in [0, 15] {
         let call = |n: usize| format!("(func {} (call {}))", name(n), name(n + 1));
@@ -134,9 +134,9 @@ async fn the_cause_of_a_trap_comes_before_the_functions_that_were_running() {
         let Ending::Trap { message } = run(guest, Limits::EXECUTE).await.ending else {
             panic!("it is a trap");
         };
-        let (cause, functions) = message.split_once("; ").expect("both are told");
+        let (cause, backtrace) = message.split_once("; ").expect("it has a cause and a backtrace");
         assert!(cause.contains("out of bounds"), "{message}");
-        assert!(functions.contains("a_function_with_a_name"), "{message}");
+        assert!(backtrace.contains("a_function_with_a_name"), "{message}");
     }
 }
 
@@ -162,7 +162,7 @@ async fn tables_count_as_memory() {
 }
 
 #[tokio::test]
-async fn a_table_that_grows_for_ever_stops_at_its_limit() {
+async fn a_table_that_grows_forever_stops_at_its_limit() {
     let guest = Handmade {
         items: "(table $t 0 funcref)",
         execute: "(loop $l (br_if $l (i32.ne (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1)))
@@ -173,7 +173,7 @@ async fn a_table_that_grows_for_ever_stops_at_its_limit() {
 }
 
 #[tokio::test]
-async fn growth_past_the_maximum_of_the_module_itself_is_no_attack() {
+async fn failed_growth_over_the_maximum_of_the_module_does_not_count() {
     let guest = Handmade {
         memory: r#"(memory (export "memory") 32 40)"#,
         execute: "(local $i i32)
@@ -188,7 +188,7 @@ async fn growth_past_the_maximum_of_the_module_itself_is_no_attack() {
 }
 
 #[tokio::test]
-async fn an_output_outside_of_the_memory_is_a_trap() {
+async fn an_output_out_of_bounds_is_a_trap() {
     let guest = Handmade {
         outcome: Handmade::success(1 << 30),
         ..Handmade::default()
@@ -197,7 +197,7 @@ async fn an_output_outside_of_the_memory_is_a_trap() {
 }
 
 #[tokio::test]
-async fn an_output_over_the_whole_memory_is_refused_before_it_is_copied() {
+async fn an_output_of_almost_the_whole_memory_is_refused_before_it_is_copied() {
     let guest = Handmade {
         execute: "(drop (memory.grow (i32.const 900)))",
         outcome: Handmade::success(50 << 20),
@@ -218,7 +218,7 @@ async fn an_output_that_is_not_utf_8_is_invalid() {
 }
 
 #[tokio::test]
-async fn an_outcome_of_no_known_kind_is_invalid() {
+async fn an_outcome_of_an_unknown_kind_is_invalid() {
     let mut outcome = Handmade::success(4);
     outcome[0] = 9;
     let guest = Handmade {
@@ -230,7 +230,7 @@ async fn an_outcome_of_no_known_kind_is_invalid() {
 }
 
 #[tokio::test]
-async fn without_a_pool_the_same_attacks_end_in_the_same_way() {
+async fn without_a_pool_attacks_have_the_same_endings() {
     let sandbox = new_sandbox(false);
     assert!(!sandbox.mode().pooling);
     let plain = run_in(&sandbox, &Handmade::default(), Limits::EXECUTE).await;

@@ -1,4 +1,5 @@
-//! Components that would take the memory of the host: a few bytes of text make a record of hundreds.
+//! Components that would take a lot of memory of the host: an entry of a few bytes becomes a record of some hundred
+//! bytes.
 
 use std::fs;
 
@@ -9,10 +10,10 @@ use crate::harness::in_full;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// Memory that a command may have beside the compiler, in KiB.
-const CAP: u32 = 300 << 10;
+/// Maximum memory of a command, without the compiler process, in KiB.
+const MAX_KIB: u32 = 300 << 10;
 
-/// What a core module can have many of.
+/// A kind of entry in a core module.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Import,
@@ -32,34 +33,34 @@ const KINDS: [Kind; 6] = [
     Kind::Element,
 ];
 
-/// Returns a length as WebAssembly writes it.
-fn size(mut length: usize) -> Vec<u8> {
+/// Returns `number` as an unsigned LEB128.
+fn leb128(mut number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    while length > 0x7f {
-        bytes.push((length & 0x7f) as u8 | 0x80);
-        length >>= 7;
+    while number > 0x7f {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
     }
-    bytes.push(length as u8);
+    bytes.push(number as u8);
     bytes
 }
 
 fn section(id: u8, content: &[u8]) -> Vec<u8> {
-    [&[id], size(content.len()).as_slice(), content].concat()
+    [&[id], leb128(content.len()).as_slice(), content].concat()
 }
 
 /// Returns a section of `count` entries.
 fn list(id: u8, count: usize, entry: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
     let entries: Vec<u8> = (0..count).flat_map(entry).collect();
-    section(id, &[size(count), entries].concat())
+    section(id, &[leb128(count), entries].concat())
 }
 
-/// Returns a name that no other entry has.
+/// Returns the encoded name of entry `n`, which no other entry has.
 fn name(n: usize) -> Vec<u8> {
     let name = format!("{n:x}");
-    [size(name.len()), name.into_bytes()].concat()
+    [leb128(name.len()), name.into_bytes()].concat()
 }
 
-/// Returns a core module with `count` of one kind, each as short as it can be.
+/// Returns a core module with `count` entries of one kind, each as short as possible.
 fn module(kind: Kind, count: usize) -> Vec<u8> {
     let types = list(1, 1, |_| vec![0x60, 0, 0]);
     let one = || list(3, 1, |_| vec![0]);
@@ -80,44 +81,44 @@ fn module(kind: Kind, count: usize) -> Vec<u8> {
         ]
         .concat(),
         Kind::Global => list(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
-        // Different ones, since the same are kept once.
+        // Different types, since the engine stores equal ones once.
         Kind::Type => list(1, count, |n| {
             let bits = (0..20).map(|bit| 0x7f - ((n >> bit) & 1) as u8);
             [vec![0x60, 20], bits.collect(), vec![0]].concat()
         }),
         Kind::Element => {
             let table = list(4, 1, |_| vec![0x70, 0, 1]);
-            let segment = |_| [vec![1, 0], size(count), vec![0; count]].concat();
+            let segment = |_| [vec![1, 0], leb128(count), vec![0; count]].concat();
             [types, one(), table, list(9, 1, segment), body()].concat()
         }
     };
     [b"\0asm\x01\0\0\0".as_slice(), &sections].concat()
 }
 
-/// Returns a good tool with a module beside its own that nothing uses.
+/// Returns a valid tool with an additional module that it does not use.
 fn heavy(kind: Kind, count: usize) -> Vec<u8> {
     [Handmade::default().build(), section(1, &module(kind, count))].concat()
 }
 
-/// Returns `art` with this much memory.
+/// Runs `art` with a limit of memory.
 fn capped(home: &Home, args: &[&str]) -> CommandOutput {
-    home.limited(&format!("ulimit -d {CAP}"), args)
+    home.limited(&format!("ulimit -d {MAX_KIB}"), args)
 }
 
 #[test]
-fn eight_components_of_nine_hundred_thousand_imports_cost_no_command_its_memory() {
+fn components_with_too_many_imports_do_not_exhaust_memory() {
     let home = Home::fresh();
     for n in 0..8 {
-        // Different ones, since the same would share what they cost.
+        // Different components, since equal ones would share their memory.
         let wasm = heavy(Kind::Import, 900_000 + n);
         fs::write(home.plugins().join(format!("heavy_{n}.wasm")), wasm).unwrap();
     }
     home.art(&["tool", "list"]);
     let ran = capped(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
-    let told = "heavy_0.wasm: has more than 10000 imports";
+    let message = "heavy_0.wasm: has more than 10000 imports";
     assert!(
-        ran.stdout().contains(told) && ran.stdout().contains("calculator"),
+        ran.stdout().contains(message) && ran.stdout().contains("calculator"),
         "{ran}"
     );
     let ran = capped(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);
@@ -125,7 +126,7 @@ fn eight_components_of_nine_hundred_thousand_imports_cost_no_command_its_memory(
 }
 
 #[test]
-fn components_that_fit_alone_do_not_all_fit_into_one_folder_and_the_light_ones_stay() {
+fn the_heaviest_components_of_a_folder_over_the_limit_are_refused() {
     let home = Home::fresh();
     for n in 0..6 {
         let wasm = heavy(Kind::Export, 180_000 + n);
@@ -141,12 +142,12 @@ fn components_that_fit_alone_do_not_all_fit_into_one_folder_and_the_light_ones_s
 }
 
 #[test]
-fn what_costs_memory_is_counted_and_refused_before_anything_is_built() {
+fn the_memory_of_each_kind_of_entry_is_estimated_without_compiling() {
     for kind in KINDS {
         let counts = [1_000, 9_000].map(|count| inspect(&heavy(kind, count)).unwrap().host_bytes);
         let [few, many] = counts;
-        let grown = (many - few) / 8_000;
-        assert!((1..1_700).contains(&grown), "{kind:?}: {counts:?}");
+        let bytes_per_entry = (many - few) / 8_000;
+        assert!((1..1_700).contains(&bytes_per_entry), "{kind:?}: {counts:?}");
         let error = inspect(&heavy(kind, 5_000_000)).unwrap_err();
         assert!(
             matches!(

@@ -1,4 +1,4 @@
-//! After every attack the host is as it was: the same memory, threads and files.
+//! Attacks leave no memory, threads or open files in the host.
 
 use std::fs;
 
@@ -10,22 +10,22 @@ use crate::endings::{ATTACKS, Attack};
 use crate::harness::{call, components, echo_answers, load_into, new_sandbox, output, run_alone};
 
 const MIB: u64 = 1 << 20;
-/// Growth of the resident memory that may remain.
+/// Maximum growth of the resident memory, in bytes.
 const RSS_MARGIN: u64 = 64 * MIB;
-/// Threads or files more or fewer that may remain.
+/// Maximum difference in the numbers of threads and open files.
 const MARGIN: u64 = 4;
 
-/// What the host holds.
+/// The resources of this process.
 #[derive(Debug)]
-struct Held {
+struct Resources {
     rss: u64,
     threads: u64,
     files: u64,
 }
 
-impl Held {
+impl Resources {
     fn now() -> Self {
-        let status = fs::read_to_string("/proc/self/status").expect("linux tells");
+        let status = fs::read_to_string("/proc/self/status").expect("Linux provides it");
         let field = |name: &str| -> u64 {
             let line = status
                 .lines()
@@ -36,26 +36,27 @@ impl Held {
         Self {
             rss: field("VmRSS:") << 10,
             threads: field("Threads:"),
-            files: fs::read_dir("/proc/self/fd").expect("linux tells").count() as u64,
+            files: fs::read_dir("/proc/self/fd").expect("Linux provides it").count() as u64,
         }
     }
 }
 
-async fn attack_all_at_once() {
+async fn run_all_attacks() {
     let attacks = join_all(ATTACKS.iter().map(Attack::run));
     tokio::join!(attacks, echo_answers());
 }
 
-/// Run by [`the_host_is_as_it_was_after_every_attack`]: other tests would disturb what is measured.
+/// Run by [`attacks_leave_no_threads_files_or_memory`] in a separate process, because other tests would disturb the
+/// measurement.
 #[tokio::test]
 #[ignore = "measures the whole process"]
-async fn every_attack_three_times_at_once() {
-    attack_all_at_once().await;
-    let before = Held::now();
+async fn all_attacks_three_times() {
+    run_all_attacks().await;
+    let before = Resources::now();
     for _ in 0..3 {
-        attack_all_at_once().await;
+        run_all_attacks().await;
     }
-    let after = Held::now();
+    let after = Resources::now();
     assert!(after.rss < before.rss + RSS_MARGIN, "{before:?} became {after:?}");
     assert!(
         after.threads.abs_diff(before.threads) <= MARGIN,
@@ -68,36 +69,36 @@ async fn every_attack_three_times_at_once() {
 }
 
 #[test]
-fn the_host_is_as_it_was_after_every_attack() {
-    run_alone("host_survives::every_attack_three_times_at_once", "");
+fn attacks_leave_no_threads_files_or_memory() {
+    run_alone("host_survives::all_attacks_three_times", "");
 }
 
-/// Run by [`sandboxes_that_come_and_go_leave_no_threads_files_or_memory_behind`].
+/// Run by [`dropped_sandboxes_leave_no_threads_files_or_memory`] in a separate process.
 #[tokio::test]
 #[ignore = "measures the whole process"]
-async fn a_thousand_sandboxes_one_after_the_other() {
-    let one_that_answers = async || {
+async fn a_thousand_sandboxes_in_sequence() {
+    let use_a_sandbox = async || {
         let sandbox = new_sandbox(true);
         let echo = load_into(&sandbox, components::ECHO).expect("the guest loads");
         let outcome = call(&echo, json!({"text": "hello"}), Limits::EXECUTE).await;
         assert_eq!(output(&outcome)["text"], "hello");
     };
-    one_that_answers().await;
-    let before = Held::now();
+    use_a_sandbox().await;
+    let before = Resources::now();
     for n in 0..1_000 {
-        // Loading a tool takes longer than all the rest, so few sandboxes get one.
+        // Loading a tool takes longer than everything else, so only a few sandboxes load one.
         if n % 100 == 0 {
-            one_that_answers().await;
+            use_a_sandbox().await;
         }
         drop(new_sandbox(true));
     }
-    let after = Held::now();
+    let after = Resources::now();
     assert!(after.rss < before.rss + RSS_MARGIN, "{before:?} became {after:?}");
     assert!(after.threads <= before.threads + MARGIN, "{before:?} became {after:?}");
     assert!(after.files <= before.files + MARGIN, "{before:?} became {after:?}");
 }
 
 #[test]
-fn sandboxes_that_come_and_go_leave_no_threads_files_or_memory_behind() {
-    run_alone("host_survives::a_thousand_sandboxes_one_after_the_other", "");
+fn dropped_sandboxes_leave_no_threads_files_or_memory() {
+    run_alone("host_survives::a_thousand_sandboxes_in_sequence", "");
 }

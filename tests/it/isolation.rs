@@ -1,4 +1,4 @@
-//! No call learns of another one, keeps what another one was given, or runs on for nobody.
+//! Calls are isolated: none sees data of another call or of the host, and none continues without its caller.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::harness::{
 };
 
 #[tokio::test]
-async fn nothing_stays_from_one_call_to_the_next() {
+async fn no_state_is_kept_from_one_call_to_the_next() {
     for _ in 0..20 {
         let outcome = call(&guest(components::COUNTER), json!({}), Limits::EXECUTE).await;
         assert_eq!(output(&outcome), json!({"calls": 1, "old_bytes": 0}));
@@ -32,20 +32,20 @@ async fn memory_that_a_trapped_call_wrote_is_not_seen_by_the_next() {
 }
 
 #[tokio::test]
-async fn a_tool_sees_nothing_of_its_host() {
+async fn a_tool_has_no_access_to_its_host() {
     let outcome = call(&guest(components::SANDBOX_PROBE), json!({}), Limits::EXECUTE).await;
-    let found = output(&outcome);
+    let access = output(&outcome);
     assert_eq!(
-        (&found["variables"], &found["arguments"], &found["input"]),
+        (&access["variables"], &access["arguments"], &access["input"]),
         (&json!(0), &json!(0), &json!(0))
     );
-    for reach in ["file", "directory", "written"] {
-        assert_ne!(found[reach], "worked", "{reach}");
+    for kind in ["file", "directory", "written"] {
+        assert_ne!(access[kind], "worked", "{kind}");
     }
 }
 
 #[tokio::test]
-async fn the_limits_of_one_call_are_not_those_of_the_next() {
+async fn each_call_has_its_own_limits() {
     let hostile = guest(components::HOSTILE);
     let tight = Limits {
         fuel: 10_000,
@@ -69,15 +69,15 @@ async fn a_call_uses_the_same_fuel_every_time() {
 
 #[tokio::test]
 async fn a_sleeping_tool_is_cancelled() {
-    cancelled_soon("sleep").await;
+    assert_cancelled("sleep").await;
 }
 
 #[tokio::test]
 async fn a_busy_tool_is_cancelled() {
-    cancelled_soon("loop").await;
+    assert_cancelled("loop").await;
 }
 
-async fn cancelled_soon(attack: &str) {
+async fn assert_cancelled(attack: &str) {
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         ..Limits::EXECUTE
@@ -85,18 +85,18 @@ async fn cancelled_soon(attack: &str) {
     let cancel = CancellationToken::new();
     let hostile = guest(components::HOSTILE);
     let call = call_with_cancel(&hostile, json!({"attack": attack}), limits, cancel.clone());
-    let give_up = async {
+    let cancel_soon = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancel.cancel();
     };
-    let (outcome, ()) = tokio::join!(call, give_up);
+    let (outcome, ()) = tokio::join!(call, cancel_soon);
     assert_eq!(outcome.ending.name(), "cancelled");
     assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
 }
 
-/// On a busy machine the guard may stop the call before the tool has asked, so there is more than one call.
+/// On a busy machine the guard may stop a call before the tool has called `cancelled`, so the test makes several calls.
 #[tokio::test]
-async fn a_tool_that_asks_learns_that_its_caller_gave_up() {
+async fn a_tool_can_ask_whether_its_call_was_cancelled() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let hostile = guest(components::HOSTILE);
@@ -108,11 +108,11 @@ async fn a_tool_that_asks_learns_that_its_caller_gave_up() {
             _ => return assert_eq!(output(&outcome), json!("survived")),
         }
     }
-    panic!("the tool never learned it");
+    panic!("the guard stopped each call before the tool could ask");
 }
 
 #[tokio::test]
-async fn calls_at_the_same_time_burn_the_fuel_of_each_and_no_more() {
+async fn concurrent_calls_each_use_their_own_fuel() {
     let hostile = guest(components::HOSTILE);
     let limits = Limits {
         fuel: 25_000_000,
@@ -126,14 +126,14 @@ async fn calls_at_the_same_time_burn_the_fuel_of_each_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_sandbox_that_was_idle_for_a_while_answers() {
+async fn a_sandbox_works_after_it_was_idle() {
     echo_answers().await;
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     echo_answers().await;
 }
 
 #[tokio::test]
-async fn a_tool_whose_file_is_replaced_stays_what_it_was_until_it_is_loaded_again() {
+async fn replacing_a_file_does_not_change_the_tool_until_it_is_loaded_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tool.wasm");
     std::fs::copy(components::SLOW_ECHO, &file).unwrap();
@@ -151,10 +151,10 @@ async fn a_tool_whose_file_is_replaced_stays_what_it_was_until_it_is_loaded_agai
     assert_eq!(output(&counted)["calls"], 1);
 }
 
-/// A pool has 64 places for each worker, so that guests which ran on for nobody would leave none. They get a sandbox of
-/// their own, because the calls of other tests would find the shared one busy.
+/// The pool has 64 slots for each worker, so guests that continued without a caller would use up all of them. The test
+/// has its own sandbox, because it would make the calls of other tests fail as busy.
 #[tokio::test]
-async fn guests_whose_callers_are_gone_give_up_their_places() {
+async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
     let sandbox = new_sandbox(true);
     let [hostile, echo] =
         [components::HOSTILE, components::ECHO].map(|path| load_into(&sandbox, path).expect("the guest loads"));
@@ -166,13 +166,13 @@ async fn guests_whose_callers_are_gone_give_up_their_places() {
             let calls = join_all(admitted.iter().map(|call| hostile.execute(call)));
             assert!(tokio::time::timeout(Duration::from_millis(30), calls).await.is_err());
         }
-        let answered = call(&echo, json!({"text": "still here"}), Limits::EXECUTE).await;
-        assert_eq!(output(&answered)["text"], "still here");
+        let outcome = call(&echo, json!({"text": "still here"}), Limits::EXECUTE).await;
+        assert_eq!(output(&outcome)["text"], "still here");
     }
 }
 
 #[tokio::test]
-async fn more_calls_than_there_is_room_for_are_refused_as_busy() {
+async fn calls_over_the_number_of_slots_are_refused_as_busy() {
     let sandbox = new_sandbox(true);
     let slow = load_into(&sandbox, components::SLOW_ECHO).expect("the guest loads");
     let calls = (0..200).map(|_| call(&slow, json!({"ms": 500}), Limits::EXECUTE));
@@ -183,7 +183,7 @@ async fn more_calls_than_there_is_room_for_are_refused_as_busy() {
     assert_eq!(output(&again), json!({"waited": 1}));
 }
 
-/// Runs `echo` with exactly this much fuel.
+/// Calls `echo` with exactly this much fuel. Returns the name of the ending and the fuel used.
 fn with_fuel(fuel: u64) -> (String, u64) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -198,10 +198,10 @@ fn with_fuel(fuel: u64) -> (String, u64) {
 }
 
 #[test]
-fn one_unit_of_fuel_less_than_needed_is_too_little() {
+fn a_call_needs_the_same_amount_of_fuel_that_it_reports() {
     let (ending, needed) = with_fuel(Limits::EXECUTE.fuel);
     assert_eq!(ending, "success");
-    // A unit is not always enough to be noticed: the engine counts at the ends of blocks.
+    // The margin is larger than one unit, because the engine only checks the fuel at the ends of blocks.
     assert_eq!(with_fuel(needed + 1_000).0, "success");
     assert_eq!(with_fuel(needed - 1_000).0, "fuel_exhausted");
     assert_eq!(with_fuel(0).0, "fuel_exhausted");
@@ -211,7 +211,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_amount_of_fuel_ends_cleanly(fuel in 0_u64..200_000) {
+    fn a_call_with_any_amount_of_fuel_succeeds_or_runs_out_of_fuel(fuel in 0_u64..200_000) {
         let (ending, used) = with_fuel(fuel);
         prop_assert!(ending == "success" || ending == "fuel_exhausted", "{fuel} units ended as {ending}");
         prop_assert!(ending != "success" || used <= fuel, "{used} of {fuel}");

@@ -1,5 +1,5 @@
-//! What is known of a component is not found out again: what it says of itself, and why it was refused. What its file
-//! says that it says is a promise: believed until it is called.
+//! Loading tools without compiling them: the cache keeps their schemas and the reasons of refusals, and a file can
+//! declare its schema, which the first call verifies.
 
 use std::fs;
 use std::path::Path;
@@ -17,11 +17,12 @@ use crate::harness::{call, components, in_full, output, read};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// A compiler that is never there.
-const NONE: &str = "exit 7";
+/// A compiler that always fails.
+const FAILS: &str = "exit 7";
+/// The compiler of the program.
 const ART: &str = "exec \"$ART\" __compile";
 
-/// A sandbox with this cache, whose compiler is started by these lines of the shell.
+/// Returns a sandbox with this cache, whose compiler is started by a shell script.
 fn sandbox(cache: &Path, lines: &str) -> Sandbox {
     sandbox_with(cache, lines, false)
 }
@@ -42,7 +43,7 @@ fn handmade() -> Vec<u8> {
     Handmade::default().build()
 }
 
-/// The component with another word of as many letters in it.
+/// Returns the component with `old` replaced by `new`, which has to have the same length.
 fn with_word(wasm: &[u8], old: &str, new: &str) -> Vec<u8> {
     let at = wasm
         .windows(old.len())
@@ -53,23 +54,23 @@ fn with_word(wasm: &[u8], old: &str, new: &str) -> Vec<u8> {
     wasm
 }
 
-/// The component with this promise at its end.
-fn promising(wasm: &[u8], promise: &str) -> Vec<u8> {
+/// Returns the component with this `art:schema` section at its end.
+fn declaring(wasm: &[u8], schema: &str) -> Vec<u8> {
     let name = b"art:schema";
     let mut content = vec![name.len() as u8];
     content.extend(name);
-    content.extend(promise.as_bytes());
+    content.extend(schema.as_bytes());
     let length = content.len();
     let size = [(length & 0x7f) as u8 | 0x80, (length >> 7) as u8];
     [wasm, &[0], &size, &content].concat()
 }
 
-/// With what `art plugin build` appends.
-fn promising_the_truth(wasm: &[u8]) -> Vec<u8> {
+/// Returns the component with the section that `art plugin build` appends.
+fn declaring_its_schema(wasm: &[u8]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     sandbox(&dir.path().join("code"), ART)
         .with_schema(wasm)
-        .expect("it answers")
+        .expect("`schema()` succeeds")
 }
 
 fn files(cache: &Path, ending: &str) -> usize {
@@ -83,7 +84,7 @@ async fn ending(plugin: &Plugin) -> Ending {
     call(plugin, json!({}), Limits::EXECUTE).await.ending
 }
 
-/// Why the host could not run it.
+/// Calls the tool, and returns why the host could not run it.
 async fn host_error(plugin: &Plugin) -> String {
     match ending(plugin).await {
         Ending::HostError { message } => message,
@@ -92,12 +93,12 @@ async fn host_error(plugin: &Plugin) -> String {
 }
 
 #[tokio::test]
-async fn a_component_that_promises_its_schema_is_compiled_by_its_first_call_and_no_other() {
+async fn a_component_that_declares_its_schema_is_compiled_by_its_first_call() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let wasm = promising_the_truth(&handmade());
+    let wasm = declaring_its_schema(&handmade());
     let sandbox = sandbox(&cache, ART);
-    let plugin = sandbox.load("handmade", &wasm).expect("it is offered");
+    let plugin = sandbox.load("handmade", &wasm).expect("it is loaded");
     assert_eq!((plugin.schema().name.as_str(), files(&cache, "cwasm")), ("handmade", 0));
     for _ in 0..3 {
         assert_eq!(output(&call(&plugin, json!({}), Limits::EXECUTE).await), Value::Null);
@@ -106,27 +107,27 @@ async fn a_component_that_promises_its_schema_is_compiled_by_its_first_call_and_
 }
 
 #[tokio::test]
-async fn calls_that_come_while_it_is_compiled_wait_for_the_same_end() {
+async fn calls_during_compilation_wait_for_the_same_compilation() {
     let dir = tempfile::tempdir().unwrap();
     let count = dir.path().join("count");
     let lines = format!("echo once >> '{}'; sleep 0.5; {ART}", count.display());
     let sandbox = sandbox(&dir.path().join("code"), &lines);
     let plugin = sandbox
-        .load("handmade", &promising_the_truth(&handmade()))
-        .expect("it is offered");
+        .load("handmade", &declaring_its_schema(&handmade()))
+        .expect("it is loaded");
     let endings = futures_util::future::join_all((0..8).map(|_| ending(&plugin))).await;
     assert!(endings.iter().all(|ending| ending.name() == "success"), "{endings:?}");
     assert_eq!(fs::read_to_string(count).unwrap(), "once\n");
 }
 
 #[tokio::test]
-async fn the_time_of_a_call_begins_when_it_is_compiled() {
+async fn the_deadline_of_a_call_starts_after_compilation() {
     let dir = tempfile::tempdir().unwrap();
     let lines = format!("sleep 1; {ART}");
     let sandbox = sandbox(&dir.path().join("code"), &lines);
     let plugin = sandbox
-        .load("handmade", &promising_the_truth(&handmade()))
-        .expect("it is offered");
+        .load("handmade", &declaring_its_schema(&handmade()))
+        .expect("it is loaded");
     let limits = Limits {
         timeout_ms: 200,
         ..Limits::EXECUTE
@@ -135,87 +136,89 @@ async fn the_time_of_a_call_begins_when_it_is_compiled() {
 }
 
 #[tokio::test]
-async fn a_component_that_answers_something_else_than_it_promises_is_refused_and_stays_so() {
+async fn a_component_with_another_schema_than_declared_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let promise = r#"{"name":"handmade","description":"By fool.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
-    let liar = promising(&handmade(), promise);
-    let plugin = sandbox(&cache, ART).load("liar", &liar).expect("it is offered");
+    let schema = r#"{"name":"handmade","description":"By fool.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
+    let liar = declaring(&handmade(), schema);
+    let plugin = sandbox(&cache, ART).load("liar", &liar).expect("it is loaded");
     assert_eq!(plugin.schema().description, "By fool.");
-    let told = host_error(&plugin).await;
+    let message = host_error(&plugin).await;
     assert!(
-        told.contains("returned another schema than the `art:schema` section"),
-        "{told}"
+        message.contains("returned another schema than the `art:schema` section"),
+        "{message}"
     );
     assert!(host_error(&plugin).await.contains("returned another schema"));
-    let again = sandbox(&cache, NONE).load("liar", &liar).expect_err("it is remembered");
+    let again = sandbox(&cache, FAILS)
+        .load("liar", &liar)
+        .expect_err("the refusal is cached");
     assert!(matches!(again, LoadError::SchemaMismatch), "{again}");
-    // Without the lie it is a good tool, and is compiled already.
-    sandbox(&cache, NONE).load("good", &handmade()).expect("it loads");
+    // Without the wrong section the tool is valid, and its code is in the cache.
+    sandbox(&cache, FAILS).load("good", &handmade()).expect("it loads");
 }
 
 #[tokio::test]
-async fn a_promise_of_what_cannot_be_compiled_is_found_out_by_the_first_call() {
+async fn a_first_call_fails_if_schema_traps_although_the_file_declares_one() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let trap = Handmade {
         items: "(func $start unreachable) (start $start)",
         ..Handmade::default()
     };
-    let promise = r#"{"name":"handmade","description":"By hand.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
-    let wasm = promising(&trap.build(), promise);
-    let plugin = sandbox(&cache, ART).load("trap", &wasm).expect("it is offered");
-    let told = host_error(&plugin).await;
-    assert!(told.contains("`schema()` trapped"), "{told}");
-    let again = in_full(&sandbox(&cache, NONE).load("trap", &wasm).unwrap_err());
-    assert_eq!(again, told);
+    let schema = r#"{"name":"handmade","description":"By hand.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
+    let wasm = declaring(&trap.build(), schema);
+    let plugin = sandbox(&cache, ART).load("trap", &wasm).expect("it is loaded");
+    let message = host_error(&plugin).await;
+    assert!(message.contains("`schema()` trapped"), "{message}");
+    let again = in_full(&sandbox(&cache, FAILS).load("trap", &wasm).unwrap_err());
+    assert_eq!(again, message);
 }
 
 #[test]
-fn a_promise_that_is_no_schema_is_refused() {
+fn a_declared_schema_that_is_invalid_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    for (promise, told) in [
-        ("no json", "the `art:schema` section is invalid"),
+    for (schema, message) in [
+        ("not json", "the `art:schema` section is invalid"),
         (r#"{"name":"a"}"#, "missing field"),
         (
             r#"{"name":"a","description":"","inputSchema":"{","executionMode":"functional"}"#,
             "`input-schema` is invalid",
         ),
     ] {
-        let wasm = promising(&handmade(), promise);
-        let refused = in_full(&sandbox(&cache, NONE).load("a", &wasm).expect_err("it is refused"));
-        assert!(refused.contains(told), "{refused}");
+        let wasm = declaring(&handmade(), schema);
+        let refused = in_full(&sandbox(&cache, FAILS).load("a", &wasm).expect_err("it is refused"));
+        assert!(refused.contains(message), "{refused}");
     }
 }
 
 #[test]
-fn what_a_component_answered_is_not_asked_again() {
+fn the_schema_of_a_component_is_cached() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let first = sandbox(&cache, ART).load("handmade", &handmade()).expect("it loads");
     assert_eq!(files(&cache, "schema"), 1);
-    let again = sandbox(&cache, NONE).load("handmade", &handmade()).expect("it loads");
+    let again = sandbox(&cache, FAILS).load("handmade", &handmade()).expect("it loads");
     assert_eq!(first.schema(), again.schema());
 }
 
 #[test]
-fn a_component_that_is_refused_for_what_it_is_is_refused_again_in_the_same_words_at_once() {
+fn a_permanent_refusal_is_cached_with_its_reason() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let trap = Handmade {
         items: "(func $start unreachable) (start $start)",
         ..Handmade::default()
     };
-    for bad in [trap.build(), of_a_wrong_type()] {
-        let [first, again] = [ART, NONE].map(|lines| in_full(&sandbox(&cache, lines).load("bad", &bad).unwrap_err()));
+    for bad in [trap.build(), with_type_mismatch()] {
+        let [first, again] = [ART, FAILS].map(|lines| in_full(&sandbox(&cache, lines).load("bad", &bad).unwrap_err()));
         assert_eq!(first, again);
     }
     assert_eq!(files(&cache, "refused"), 2);
 }
 
-/// A component with a function that gives another type than it says.
-fn of_a_wrong_type() -> Vec<u8> {
+/// Returns a component with a function whose result has another type than its signature.
+fn with_type_mismatch() -> Vec<u8> {
     let good = Handmade {
         items: "(func (export \"wrong\") (result i32) (i32.const 1))",
         ..Handmade::default()
@@ -227,7 +230,7 @@ fn of_a_wrong_type() -> Vec<u8> {
 }
 
 #[test]
-fn a_component_that_was_refused_by_the_clock_or_the_machine_gets_another_chance() {
+fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let slow = sandbox(&cache, ART).load("slow", &read(components::SCHEMA_SLEEPS));
@@ -239,8 +242,8 @@ fn a_component_that_was_refused_by_the_clock_or_the_machine_gets_another_chance(
     sandbox(&cache, ART).load("good", &handmade()).expect("it loads");
 }
 
-/// Tools that fail when they are asked what they are, each in another way that is its own.
-fn hopeless() -> [(&'static str, Vec<u8>); 6] {
+/// Returns tools whose instantiation or `schema()` always fails, each in another way, with a part of the error.
+fn failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
     let guest = Handmade::default;
     let built = |guest: Handmade<'_>| guest.build();
@@ -262,7 +265,7 @@ fn hopeless() -> [(&'static str, Vec<u8>); 6] {
         schema: "(i32.store (i32.const 1028) (i32.const 0x7fffffff))",
         ..guest()
     };
-    let no_text = Handmade {
+    let not_utf8 = Handmade {
         schema: "(i32.store8 (i32.load (i32.const 1024)) (i32.const 0xff))",
         ..guest()
     };
@@ -271,15 +274,15 @@ fn hopeless() -> [(&'static str, Vec<u8>); 6] {
         ("memory", built(huge)),
         ("", built(table)),
         ("`schema()`", built(beyond)),
-        ("utf-8", built(no_text)),
+        ("utf-8", built(not_utf8)),
         ("passed to the host at once", read(components::SCHEMA_HUGE)),
     ]
 }
 
 #[test]
-fn what_a_tool_does_wrong_when_it_is_mapped_or_asked_is_not_tried_again() {
+fn a_tool_whose_schema_call_always_fails_is_not_called_again() {
     for pooling in [true, false] {
-        for (told, wasm) in hopeless() {
+        for (message, wasm) in failing_schemas() {
             let dir = tempfile::tempdir().unwrap();
             let cache = dir.path().join("code");
             let refuse = |lines| {
@@ -287,16 +290,16 @@ fn what_a_tool_does_wrong_when_it_is_mapped_or_asked_is_not_tried_again() {
                     .load("bad", &wasm)
                     .expect_err("it is refused")
             };
-            let (first, again) = (refuse(ART), refuse(NONE));
+            let (first, again) = (refuse(ART), refuse(FAILS));
             assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
             assert_eq!(in_full(&first), in_full(&again));
-            assert!(in_full(&first).contains(told), "{first:?}");
+            assert!(in_full(&first).contains(message), "{first:?}");
         }
     }
 }
 
 #[test]
-fn a_tool_that_sleeps_when_it_is_asked_is_left_for_a_day_and_not_refused_for_ever() {
+fn a_tool_that_sleeps_in_its_schema_call_is_postponed_for_a_day() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let slow = read(components::SCHEMA_SLEEPS);
@@ -308,7 +311,7 @@ fn a_tool_that_sleeps_when_it_is_asked_is_left_for_a_day_and_not_refused_for_eve
 }
 
 #[test]
-fn a_refusal_that_somebody_wrote_into_the_cache_is_not_believed() {
+fn a_refusal_that_was_tampered_with_is_ignored() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let trap = Handmade {
@@ -324,19 +327,19 @@ fn a_refusal_that_somebody_wrote_into_the_cache_is_not_believed() {
     let mut bytes = fs::read(&refusal).unwrap();
     bytes[0] ^= 1;
     fs::write(&refusal, bytes).unwrap();
-    let error = sandbox(&cache, NONE)
+    let error = sandbox(&cache, FAILS)
         .load("trap", &trap.build())
-        .expect_err("it is asked again");
+        .expect_err("its schema is called again");
     assert!(in_full(&error).contains("`schema()` trapped"), "{error}");
 }
 
-/// A tool whose schema the registry refuses.
+/// Returns a tool whose schema the registry refuses.
 fn not_an_object() -> Vec<u8> {
     with_word(&handmade(), r#""object"}"#, r#""string"}"#)
 }
 
 #[test]
-fn a_tool_that_the_registry_refuses_is_not_looked_at_again() {
+fn a_refusal_by_the_registry_is_cached() {
     let home = Home::fresh();
     fs::write(home.plugins().join("bad.wasm"), not_an_object()).unwrap();
     let first = home.art(&["tool", "list"]);
@@ -351,29 +354,29 @@ fn a_tool_that_the_registry_refuses_is_not_looked_at_again() {
 }
 
 #[test]
-fn a_component_that_takes_long_to_compile_is_told_of_by_name() {
+fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     let home = Home::fresh();
     fs::write(home.plugins().join("handmade.wasm"), handmade()).unwrap();
     let cache = home.dir.path().join("cache").join("code");
     // The larger one is the first-party tool.
     let lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
-    let told = Mutex::new(Vec::new());
-    let hear = |compiling: CompileProgress<'_>| {
+    let reported = Mutex::new(Vec::new());
+    let on_compiled = |compiling: CompileProgress<'_>| {
         if let CompileProgress::Slow(file) = compiling {
-            told.lock().unwrap().push(file.to_owned());
+            reported.lock().unwrap().push(file.to_owned());
         }
     };
-    load_folder(&sandbox(&cache, lines), &home.plugins(), &hear).unwrap();
-    assert_eq!(*told.lock().unwrap(), ["handmade.wasm"]);
+    load_folder(&sandbox(&cache, lines), &home.plugins(), &on_compiled).unwrap();
+    assert_eq!(*reported.lock().unwrap(), ["handmade.wasm"]);
 }
 
-/// Runs `art` with this many open files.
+/// Runs `art` with a limit of open files.
 fn with_files(home: &Home, files: u32, args: &[&str]) -> CommandOutput {
     home.limited(&format!("ulimit -n {files}"), args)
 }
 
 #[test]
-fn more_tools_than_there_may_be_open_files_are_all_offered() {
+fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
     let home = Home::fresh();
     let cache = home.dir.path().join("cache").join("code");
     let config = SandboxConfig {
@@ -403,8 +406,8 @@ fn files_with_the_same_code_are_compiled_once() {
     let count = dir.path().join("count");
     let lines = format!("echo once >> '{}'; {ART}", count.display());
     let sandbox = sandbox(&dir.path().join("code"), &lines);
-    let truth = promising_the_truth(&handmade());
-    let plugins = [handmade(), truth].map(|wasm| sandbox.load("a", &wasm).expect("it loads"));
+    let declared = declaring_its_schema(&handmade());
+    let plugins = [handmade(), declared].map(|wasm| sandbox.load("a", &wasm).expect("it loads"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -416,15 +419,15 @@ fn files_with_the_same_code_are_compiled_once() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_replaced_before_its_code_was_needed_is_not_run_in_its_place() {
+async fn a_file_that_was_replaced_after_loading_is_not_run() {
     let home = Home::fresh();
     let cache = home.dir.path().join("cache").join("code");
     fs::remove_dir_all(home.plugins()).unwrap();
     fs::create_dir(home.plugins()).unwrap();
     let file = home.plugins().join("handmade.wasm");
-    fs::write(&file, promising_the_truth(&handmade())).unwrap();
+    fs::write(&file, declaring_its_schema(&handmade())).unwrap();
     let loaded = load_folder(&sandbox(&cache, ART), &home.plugins(), &|_| {}).unwrap();
     fs::write(&file, with_word(&handmade(), "By hand.", "By fool.")).unwrap();
-    let told = host_error(&loaded.plugins[0]).await;
-    assert!(told.contains("its file was replaced"), "{told}");
+    let message = host_error(&loaded.plugins[0]).await;
+    assert!(message.contains("its file was replaced"), "{message}");
 }

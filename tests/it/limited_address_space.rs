@@ -1,4 +1,4 @@
-//! Where the address space is limited, the sandbox does without a pool and works.
+//! The sandbox works without a pool if the address space is limited.
 
 use art_core::limits::Limits;
 use futures_util::future::join_all;
@@ -7,10 +7,11 @@ use serde_json::json;
 use crate::endings::ATTACKS;
 use crate::harness::{call, components, load_into, new_sandbox, output, run_alone};
 
-/// Kilobytes of address space: more than a call needs, much less than a pool reserves.
+/// Limits the address space, in KiB: more than a call needs, and much less than a pool reserves.
 const ADDRESS_SPACE: &str = "ulimit -v 33554432 &&";
 
-/// Run by [`without_room_for_a_pool_calls_still_run`] with less address space than a pool needs.
+/// Run by [`calls_work_without_address_space_for_a_pool`] in a separate process with less address space than a pool
+/// needs.
 #[tokio::test]
 #[ignore = "needs a limited address space"]
 async fn a_sandbox_in_a_limited_address_space() {
@@ -23,7 +24,7 @@ async fn a_sandbox_in_a_limited_address_space() {
 }
 
 #[test]
-fn without_room_for_a_pool_calls_still_run() {
+fn calls_work_without_address_space_for_a_pool() {
     run_alone(
         "limited_address_space::a_sandbox_in_a_limited_address_space",
         ADDRESS_SPACE,
@@ -31,13 +32,13 @@ fn without_room_for_a_pool_calls_still_run() {
 }
 
 #[test]
-fn a_pool_is_used_where_there_is_room() {
+fn a_pool_is_used_if_the_address_space_allows_it() {
     let mode = crate::harness::sandbox().mode();
     assert!(mode.pooling && mode.fallback_reason.is_none(), "{mode:?}");
 }
 
 #[test]
-fn a_pool_that_is_switched_off_says_so() {
+fn the_mode_says_that_the_pool_was_switched_off() {
     let mode = new_sandbox(false).mode().clone();
     assert_eq!(
         mode.fallback_reason.as_deref(),
@@ -46,7 +47,7 @@ fn a_pool_that_is_switched_off_says_so() {
 }
 
 #[tokio::test]
-async fn without_a_pool_every_attack_ends_in_the_same_way() {
+async fn without_a_pool_every_attack_has_the_same_ending() {
     let hostile = load_into(&new_sandbox(false), components::HOSTILE).expect("the guest loads");
     join_all(ATTACKS.iter().map(|attack| attack.run_on(&hostile))).await;
 }

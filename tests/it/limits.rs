@@ -1,4 +1,4 @@
-//! The limits of tools: what a component asks for, and what its operator allows.
+//! The limits of tools: those that a component requests, and those that the operator allows.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::home::Home;
 const MORE_FUEL: u64 = 3_000_000_000;
 const MORE_MEMORY: u64 = 128 << 20;
 
-/// Returns a home with the tool `handmade`, which computes without end and asks for what is in `manifest`.
+/// Returns a home with the tool `handmade`, which has this manifest and never stops computing.
 fn home(manifest: &Value) -> Home {
     let text = manifest.to_string().replace('"', "\\\"");
     let section = format!("(@custom \"art:manifest\" \"{text}\")");
@@ -24,11 +24,11 @@ fn home(manifest: &Value) -> Home {
     home
 }
 
-fn greedy() -> Home {
+fn requesting_high_limits() -> Home {
     home(&json!({"tool": "handmade", "limits": {"fuel": MORE_FUEL, "memoryBytes": MORE_MEMORY}}))
 }
 
-/// Returns the limits in force, if the tool is not refused.
+/// Returns the limits of the tool that are in effect. The tool must not be refused.
 fn limits(home: &Home) -> Value {
     let shown = home.art(&["--json", "tool", "show", "handmade"]);
     assert_eq!(shown.code(), 0, "{shown}");
@@ -42,25 +42,26 @@ fn refusal(home: &Home) -> String {
     reason.as_str().unwrap().to_owned()
 }
 
-/// Returns what is in the text between the two others.
+/// Returns the part of `text` between `before` and `after`.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let (_, rest) = text
         .split_once(before)
-        .unwrap_or_else(|| panic!("no `{before}`: {text}"));
+        .unwrap_or_else(|| panic!("`{before}` is missing: {text}"));
     rest.split_once(after)
-        .unwrap_or_else(|| panic!("no `{after}`: {text}"))
+        .unwrap_or_else(|| panic!("`{after}` is missing: {text}"))
         .0
 }
 
 #[test]
-fn a_tool_that_asks_for_more_than_the_default_is_refused_with_the_line_that_allows_it() {
-    let home = greedy();
-    let told = refusal(&home);
+fn the_refusal_of_high_limits_shows_the_setting_that_allows_them() {
+    let home = requesting_high_limits();
+    let message = refusal(&home);
     assert!(
-        told.starts_with("asks for `fuel = 3000000000, memory_bytes = 134217728`, more than the `fuel = 2000000000, "),
-        "{told}"
+        message
+            .starts_with("asks for `fuel = 3000000000, memory_bytes = 134217728`, more than the `fuel = 2000000000, "),
+        "{message}"
     );
-    let line = between(&told, "add `", "` under `[tools]` of `art.toml`");
+    let line = between(&message, "add `", "` under `[tools]` of `art.toml`");
     home.file("art.toml", &format!("[tools]\n{line}\n"));
     let limits = limits(&home);
     assert_eq!(
@@ -70,8 +71,8 @@ fn a_tool_that_asks_for_more_than_the_default_is_refused_with_the_line_that_allo
 }
 
 #[test]
-fn a_ceiling_allows_what_a_tool_asks_for_up_to_it() {
-    let home = greedy();
+fn a_tool_gets_the_limits_that_it_requests_up_to_the_maximum() {
+    let home = requesting_high_limits();
     let file = |fuel: u64| {
         home.file(
             "art.toml",
@@ -85,7 +86,7 @@ fn a_ceiling_allows_what_a_tool_asks_for_up_to_it() {
 }
 
 #[test]
-fn a_tool_that_asks_for_nothing_gets_the_default_whatever_the_ceiling_is() {
+fn a_tool_that_requests_no_limits_gets_the_defaults() {
     let home = home(&json!({"tool": "handmade"}));
     home.file("art.toml", "[tools]\nfuel = 1000000\nmax_fuel = 50000000000\n");
     assert_eq!(limits(&home)["fuel"], 1_000_000);
@@ -93,7 +94,7 @@ fn a_tool_that_asks_for_nothing_gets_the_default_whatever_the_ceiling_is() {
 }
 
 #[test]
-fn the_limits_that_the_operator_sets_for_a_tool_are_those_of_its_calls() {
+fn the_limits_that_the_operator_sets_for_a_tool_apply_to_its_calls() {
     let home = home(&json!({"tool": "handmade", "limits": {"fuel": 5_000}}));
     home.file("art.toml", "[tools.handmade]\nfuel = 7000000\n");
     let called = home.art(&["tool", "call", "handmade"]);
@@ -105,21 +106,21 @@ fn the_limits_that_the_operator_sets_for_a_tool_are_those_of_its_calls() {
 }
 
 #[test]
-fn a_tool_that_asks_for_more_than_was_set_for_it_is_refused() {
-    let home = greedy();
+fn a_tool_that_requests_more_than_the_operator_set_for_it_is_refused() {
+    let home = requesting_high_limits();
     home.file(
         "art.toml",
         "[tools.handmade]\nfuel = 7000000\nmemory_bytes = 268435456\n",
     );
-    let told = refusal(&home);
+    let message = refusal(&home);
     assert!(
-        told.ends_with("set `fuel = 3000000000` for `handmade` under `[tools]` of `art.toml`)"),
-        "{told}"
+        message.ends_with("set `fuel = 3000000000` for `handmade` under `[tools]` of `art.toml`)"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_manifest_that_names_another_tool_does_not_get_its_limits() {
+fn a_manifest_with_the_name_of_another_tool_does_not_get_its_limits() {
     let home = home(&json!({"tool": "trusted", "limits": {"fuel": MORE_FUEL}}));
     home.file("art.toml", &format!("[tools.trusted]\nfuel = {MORE_FUEL}\n"));
     assert!(refusal(&home).contains("add `handmade = { fuel = 3000000000 }`"));

@@ -1,19 +1,19 @@
-//! What is not a tool of this host is refused, in words that say what it is.
+//! Files that are not tools for this host are refused with an error that says why.
 
 use art_core::limits::{LimitOverrides, Limits};
 use art_sandbox::inspect;
 use art_tools::executor::ToolExecutor;
 use serde_json::json;
 
-use crate::handmade::{Handmade, members};
+use crate::handmade::{Handmade, sender_and_receiver};
 use crate::harness::{call, components, guest, in_full, load, new_sandbox, read, sandbox};
 
-/// Returns why `bytes` are refused.
+/// Returns the error of loading `bytes`.
 fn refusal(bytes: &[u8]) -> String {
-    in_full(&sandbox().load("x", bytes).expect_err("it must be refused"))
+    in_full(&sandbox().load("x", bytes).expect_err("it is refused"))
 }
 
-/// Returns a component in text that imports this interface and exports the tool's.
+/// Returns a component that imports this interface and exports an empty tool interface.
 fn importing(import: &str) -> Vec<u8> {
     let text = format!(
         r#"(component (import "{import}" (instance)) (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#
@@ -22,7 +22,7 @@ fn importing(import: &str) -> Vec<u8> {
 }
 
 #[test]
-fn files_of_other_kinds_are_named() {
+fn files_of_other_kinds_are_refused_with_their_kind() {
     let hint = " (hint: build it with `art plugin build` or `--target wasm32-wasip2`)";
     let kinds: [(&[u8], &str); 6] = [
         (b"\x7fELF\x02\x01\x01\0", "native code"),
@@ -39,7 +39,7 @@ fn files_of_other_kinds_are_named() {
 }
 
 #[test]
-fn a_file_over_the_size_limit_is_refused_unread() {
+fn a_file_over_the_size_limit_is_refused() {
     let limit = art_sandbox::MAX_COMPONENT_BYTES;
     let bytes = vec![0; usize::try_from(limit).unwrap() + 1];
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_file_over_the_size_limit_is_refused_unread() {
 }
 
 #[test]
-fn another_version_of_the_contract_is_refused_with_both_named() {
+fn an_incompatible_contract_version_is_refused_with_both_versions() {
     let other = Handmade {
         version: "0.2.0",
         ..Handmade::default()
@@ -71,7 +71,7 @@ fn a_later_patch_of_the_contract_is_accepted() {
 }
 
 #[test]
-fn a_component_without_the_tool_interface_is_no_tool() {
+fn a_component_without_the_tool_interface_is_not_a_tool() {
     let other = wat::parse_str(r#"(component (instance $i) (export "my:own/thing@1.0.0" (instance $i)))"#).unwrap();
     assert_eq!(
         refusal(&other),
@@ -82,9 +82,9 @@ fn a_component_without_the_tool_interface_is_no_tool() {
 #[test]
 fn a_tool_interface_without_its_functions_is_refused_when_loading() {
     let hollow = importing("wasi:io/error@0.2.0");
-    let error = sandbox().load("hollow", &hollow).expect_err("it must be refused");
-    let told = in_full(&error);
-    assert!(told.starts_with("failed to link the component"), "{told}");
+    let error = sandbox().load("hollow", &hollow).expect_err("it is refused");
+    let message = in_full(&error);
+    assert!(message.starts_with("failed to link the component"), "{message}");
 }
 
 #[test]
@@ -102,33 +102,33 @@ fn sockets_and_http_are_refused_by_name() {
         "wasi:http/outgoing-handler@0.2.3",
         "wasi:sockets/ip-name-lookup@0.2.0",
     ] {
-        let told = refusal(&importing(import));
+        let message = refusal(&importing(import));
         assert_eq!(
-            told,
+            message,
             format!("imports `{import}`, which this host does not grant to any tool")
         );
     }
 }
 
 #[test]
-fn a_tool_that_connects_through_its_standard_library_is_refused() {
-    let told = in_full(&load(components::SOCKETS).expect_err("it must be refused"));
-    assert!(told.starts_with("imports `wasi:sockets/"), "{told}");
+fn a_tool_that_uses_sockets_of_its_standard_library_is_refused() {
+    let message = in_full(&load(components::SOCKETS).expect_err("it is refused"));
+    assert!(message.starts_with("imports `wasi:sockets/"), "{message}");
 }
 
 #[test]
-fn an_import_that_no_host_has_is_named_when_linking() {
+fn an_import_that_the_host_does_not_have_is_named_in_the_error() {
     let text = r#"(component
         (import "wasi:clocks/sundial@0.2.0" (instance (export "shadow" (func))))
         (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#;
-    let told = refusal(&wat::parse_str(text).unwrap());
-    assert!(told.contains("wasi:clocks/sundial@0.2.0"), "{told}");
+    let message = refusal(&wat::parse_str(text).unwrap());
+    assert!(message.contains("wasi:clocks/sundial@0.2.0"), "{message}");
 }
 
 #[test]
-fn the_manifest_is_read_without_running_anything() {
-    let found = inspect(&read(components::ECHO)).expect("it is a tool");
-    let manifest = found.manifest.expect("the sdk writes one");
+fn the_manifest_is_read_without_running_the_tool() {
+    let inspection = inspect(&read(components::ECHO)).expect("it is a tool");
+    let manifest = inspection.manifest.expect("the SDK writes one");
     assert_eq!((manifest.tool.as_str(), manifest.contract.as_str()), ("echo", "0.1.0"));
     assert_eq!(
         manifest.limits,
@@ -148,7 +148,7 @@ fn the_manifest_sets_the_limits_of_the_tool() {
     assert_eq!(limits.host_calls, Limits::EXECUTE.host_calls);
 }
 
-/// Returns a tool with these manifests.
+/// Returns a tool with these custom sections.
 fn with_manifest(sections: &str) -> Vec<u8> {
     Handmade {
         items: sections,
@@ -158,7 +158,7 @@ fn with_manifest(sections: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_manifest_that_asks_for_more_than_the_hard_maximum_is_refused() {
+fn a_manifest_that_requests_more_than_the_hard_maximum_is_refused() {
     let greedy = with_manifest(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":268435457}}")"#);
     assert_eq!(
         refusal(&greedy),
@@ -168,16 +168,19 @@ fn a_manifest_that_asks_for_more_than_the_hard_maximum_is_refused() {
 
 #[test]
 fn a_manifest_that_is_not_json_is_refused() {
-    let told = refusal(&with_manifest(r#"(@custom "art:manifest" "limits: none")"#));
-    assert!(told.starts_with("the `art:manifest` section is invalid: "), "{told}");
+    let message = refusal(&with_manifest(r#"(@custom "art:manifest" "limits: none")"#));
+    assert!(
+        message.starts_with("the `art:manifest` section is invalid: "),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_limit_that_does_not_exist_is_refused() {
-    let told = refusal(&with_manifest(
+    let message = refusal(&with_manifest(
         r#"(@custom "art:manifest" "{\"limits\":{\"memory\":1}}")"#,
     ));
-    assert!(told.contains("unknown field `memory`"), "{told}");
+    assert!(message.contains("unknown field `memory`"), "{message}");
 }
 
 #[test]
@@ -186,14 +189,14 @@ fn two_manifests_are_refused() {
     assert_eq!(refusal(&twice), "has more than one `art:manifest` section");
 }
 
-/// Returns a component with this many core instances beside those of the tool.
+/// Returns a component with `count` core instances.
 fn many_instances(count: usize) -> String {
     let instances = "(core instance (instantiate $m))".repeat(count);
     format!("(component (core module $m) {instances})")
 }
 
 #[tokio::test]
-async fn a_tool_of_as_many_core_instances_as_one_in_python_answers() {
+async fn a_tool_with_as_many_core_instances_as_one_in_python_can_be_called() {
     let wasm = Handmade::default().build_with(&many_instances(40));
     for pooling in [true, false] {
         let tool = new_sandbox(pooling).load("many", &wasm).expect("it loads");
@@ -203,7 +206,7 @@ async fn a_tool_of_as_many_core_instances_as_one_in_python_answers() {
 }
 
 #[test]
-fn a_tool_of_too_many_core_instances_is_refused() {
+fn a_tool_with_too_many_core_instances_is_refused() {
     let wasm = Handmade::default().build_with(&many_instances(70));
     for pooling in [true, false] {
         let refused = new_sandbox(pooling).load("many", &wasm).expect_err("it is refused");
@@ -212,9 +215,9 @@ fn a_tool_of_too_many_core_instances_is_refused() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_members_pass_texts_to_each_other_answers() {
-    let wasm = Handmade::default().build_with(&members(1_000, 0, 100));
-    let tool = sandbox().load("members", &wasm).expect("it loads");
+async fn a_tool_whose_components_pass_strings_to_each_other_can_be_called() {
+    let wasm = Handmade::default().build_with(&sender_and_receiver(1_000, 0, 100));
+    let tool = sandbox().load("strings", &wasm).expect("it loads");
     let ending = call(&tool, json!({}), Limits::EXECUTE).await.ending;
     assert_eq!(ending.name(), "success", "{ending:?}");
 }
@@ -225,12 +228,12 @@ fn a_module_with_several_memories_is_refused() {
         items: "(memory 1)",
         ..Handmade::default()
     };
-    let member = r#"(component
+    let component = r#"(component
         (core module $a (memory (export "memory") 1))
         (core module $b (import "a" "memory" (memory 1)) (memory 1))
         (core instance $a (instantiate $a))
         (core instance (instantiate $b (with "a" (instance $a)))))"#;
-    for wasm in [two.build(), Handmade::default().build_with(member)] {
+    for wasm in [two.build(), Handmade::default().build_with(component)] {
         let refused = refusal(&wasm);
         assert!(refused.contains("multiple memories"), "{refused}");
     }

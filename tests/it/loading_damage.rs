@@ -1,14 +1,14 @@
-//! Damaged components are refused or still run inside their limits; none of them harms the host.
+//! Damaged components are refused, or run within their limits. None of them harms the host.
 
 use proptest::prelude::*;
 
 use crate::harness::{components, echo_answers, read, sandbox};
 
-/// Offsets at which a good component is cut.
+/// Number of offsets at which a valid component is truncated.
 const CUTS: usize = 60;
 
 #[test]
-fn a_component_cut_at_any_offset_is_refused() {
+fn a_component_truncated_at_any_offset_is_refused() {
     let whole = read(components::ECHO);
     for cut in (0..CUTS)
         .map(|n| n * whole.len() / CUTS)
@@ -19,7 +19,7 @@ fn a_component_cut_at_any_offset_is_refused() {
 }
 
 #[tokio::test]
-async fn the_host_works_on_after_damage() {
+async fn the_host_works_after_a_damaged_component() {
     assert!(sandbox().load("damaged", b"\0asm\x0d\0\x01\0\x07").is_err());
     echo_answers().await;
 }
@@ -27,9 +27,9 @@ async fn the_host_works_on_after_damage() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Most are refused. A changed constant may well give a component that is valid and runs: within its limits.
+    /// Most are refused. If the bit is part of a constant, the component stays valid and runs within its limits.
     #[test]
-    fn a_flipped_bit_does_no_harm(at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+    fn a_component_with_a_flipped_bit_does_no_harm(at in any::<prop::sample::Index>(), bit in 0..8_u32) {
         let mut bytes = crate::handmade::Handmade::default().build();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;

@@ -1,4 +1,4 @@
-//! `schema()` runs before anybody trusts the tool: every attack in it is stopped by limits of its own.
+//! Attacks in `schema()`, which runs before the tool is admitted, are stopped by its own tight limits.
 
 use art_core::limits::Limits;
 use art_sandbox::{Sandbox, SandboxConfig};
@@ -7,18 +7,14 @@ use art_tools::executor::ToolExecutor;
 use crate::handmade::Handmade;
 use crate::harness::{components, echo_answers, in_full, load, load_into, sandbox};
 
-/// Returns why the component at `path` is refused.
+/// Returns the error of loading the component at `path`.
 fn refusal(path: &str) -> String {
-    in_full(&load(path).expect_err("it must be refused"))
+    in_full(&load(path).expect_err("it is refused"))
 }
 
-/// Returns why a handmade component is refused.
+/// Returns the error of loading a handmade component.
 fn handmade_refusal(guest: &Handmade<'_>) -> String {
-    in_full(
-        &sandbox()
-            .load("handmade", &guest.build())
-            .expect_err("it must be refused"),
-    )
+    in_full(&sandbox().load("handmade", &guest.build()).expect_err("it is refused"))
 }
 
 #[test]
@@ -38,7 +34,7 @@ fn a_sleep_runs_out_of_time() {
 }
 
 #[test]
-fn growth_stops_at_the_limit() {
+fn memory_growth_stops_at_the_limit() {
     assert_eq!(
         refusal(components::SCHEMA_GROWS),
         format!(
@@ -49,29 +45,29 @@ fn growth_stops_at_the_limit() {
 }
 
 #[test]
-fn a_trap_is_told() {
-    let told = refusal(components::SCHEMA_TRAPS);
-    assert!(told.starts_with("`schema()` trapped: "), "{told}");
+fn a_trap_is_reported() {
+    let message = refusal(components::SCHEMA_TRAPS);
+    assert!(message.starts_with("`schema()` trapped: "), "{message}");
 }
 
 #[test]
-fn ten_megabytes_are_refused() {
-    let told = refusal(components::SCHEMA_HUGE);
-    assert!(told.ends_with("bytes were passed to the host at once"), "{told}");
+fn a_schema_of_ten_megabytes_is_refused() {
+    let message = refusal(components::SCHEMA_HUGE);
+    assert!(message.ends_with("bytes were passed to the host at once"), "{message}");
 }
 
 #[test]
-fn a_schema_that_is_not_json_is_told() {
-    let told = refusal(components::SCHEMA_BAD_JSON);
-    assert!(told.starts_with("`schema()` "), "{told}");
+fn a_schema_that_is_not_json_is_refused() {
+    let message = refusal(components::SCHEMA_BAD_JSON);
+    assert!(message.starts_with("`schema()` "), "{message}");
     assert!(
-        told.contains("`input-schema` is invalid: key must be a string"),
-        "{told}"
+        message.contains("`input-schema` is invalid: key must be a string"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_schema_that_differs_each_time_is_asked_for_once_and_remembered() {
+fn a_schema_that_differs_each_time_is_requested_once_and_cached() {
     let dir = tempfile::tempdir().unwrap();
     let load = || {
         let config = SandboxConfig {
@@ -101,13 +97,13 @@ fn a_loop_while_the_module_starts_uses_up_the_fuel() {
 }
 
 #[test]
-fn a_trap_while_the_module_starts_is_told() {
+fn a_trap_while_the_module_starts_is_reported() {
     let guest = Handmade {
         items: "(func $start unreachable) (start $start)",
         ..Handmade::default()
     };
-    let told = handmade_refusal(&guest);
-    assert!(told.contains("unreachable"), "{told}");
+    let message = handmade_refusal(&guest);
+    assert!(message.contains("unreachable"), "{message}");
 }
 
 #[test]
@@ -116,8 +112,8 @@ fn four_gigabytes_of_initial_memory_are_refused() {
         memory: r#"(memory (export "memory") 65536)"#,
         ..Handmade::default()
     };
-    let told = handmade_refusal(&guest);
-    assert!(told.contains("memory"), "{told}");
+    let message = handmade_refusal(&guest);
+    assert!(message.contains("memory"), "{message}");
 }
 
 #[test]
@@ -141,8 +137,8 @@ fn a_table_of_ten_million_elements_is_refused() {
         items: "(table 10000000 funcref)",
         ..Handmade::default()
     };
-    let told = handmade_refusal(&guest);
-    assert!(told.contains("table") || told.contains("memory"), "{told}");
+    let message = handmade_refusal(&guest);
+    assert!(message.contains("table") || message.contains("memory"), "{message}");
 }
 
 #[test]
@@ -151,13 +147,13 @@ fn a_second_memory_is_refused() {
         items: "(memory 0)",
         ..Handmade::default()
     };
-    let told = handmade_refusal(&guest);
-    assert!(told.contains("multiple memories"), "{told}");
+    let message = handmade_refusal(&guest);
+    assert!(message.contains("multiple memories"), "{message}");
 }
 
 #[tokio::test]
 async fn other_tools_work_while_a_component_is_refused() {
     let loading = tokio::task::spawn_blocking(|| refusal(components::SCHEMA_LOOPS));
     echo_answers().await;
-    loading.await.expect("it was refused");
+    loading.await.expect("loading does not panic");
 }

@@ -1,4 +1,5 @@
-//! No guest runs on much past its deadline, whatever it is at. `cargo bench --bench overrun` has the figures.
+//! Guests are stopped soon after their deadline, whatever they do, and the instrumentation that this needs does not
+//! change what they compute. `cargo bench --bench overrun` measures the times.
 
 use std::time::{Duration, Instant};
 
@@ -10,9 +11,9 @@ use crate::handmade::Handmade;
 use crate::harness::{call, sandbox};
 use crate::overrunning::{OVERRUNNING, Overrunning};
 
-/// Ten times what is aimed at with default limits: other tests run at the same time.
-const CEILING: Duration = Duration::from_millis(150);
-/// Of so many calls the one that was disturbed least counts.
+/// Maximum overrun. It is ten times the goal for the default limits, because other tests run at the same time.
+const MAX_OVERRUN: Duration = Duration::from_millis(150);
+/// Number of calls, of which the one with the shortest overrun counts.
 const ROUNDS: usize = 5;
 
 async fn overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
@@ -29,21 +30,26 @@ async fn overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
 }
 
 #[tokio::test]
-async fn no_guest_runs_on_much_past_its_deadline() {
+async fn every_guest_is_stopped_soon_after_its_deadline() {
     for kind in OVERRUNNING {
         let plugin = sandbox().load("overrunning", &(kind.build)(960)).expect("it loads");
-        let mut least = Duration::MAX;
+        let mut shortest = Duration::MAX;
         for _ in 0..ROUNDS {
-            least = least.min(overrun(kind, &plugin).await);
-            if least < CEILING {
+            shortest = shortest.min(overrun(kind, &plugin).await);
+            if shortest < MAX_OVERRUN {
                 break;
             }
         }
-        assert!(least < CEILING, "{} ran on for {least:?}", kind.name);
+        assert!(
+            shortest < MAX_OVERRUN,
+            "{} exceeded its deadline by {shortest:?}",
+            kind.name
+        );
     }
 }
 
-/// Writes numbers from an address on, and stops when other ones are read from an address on.
+/// Functions that write a sequence of numbers at an address, and trap if it is not the sequence that is read at an
+/// address.
 const NUMBERS: &str = "
     (func $number (param $n i32) (result i32) (i32.mul (local.get $n) (i32.const 0x9e3779b5)))
     (func $write (param $at i32) (local $n i32)
@@ -56,32 +62,32 @@ const NUMBERS: &str = "
                 (then unreachable))
             (br_if $l (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 200000)))))";
 
-/// Runs a guest that traps when it finds something else than it should.
-async fn finds_what_it_should(items: &str, execute: &str) {
+/// Runs a guest that traps if a result is wrong.
+async fn assert_success(items: &str, execute: &str) {
     let guest = Handmade {
         items,
         execute,
         ..Handmade::default()
     };
-    let plugin = sandbox().load("pieces", &guest.build()).expect("it loads");
+    let plugin = sandbox().load("instrumented", &guest.build()).expect("it loads");
     let ending = call(&plugin, json!({}), Limits::EXECUTE).await.ending;
     assert_eq!(ending.name(), "success", "{execute}: {ending:?}");
 }
 
 #[tokio::test]
-async fn much_memory_is_copied_as_if_at_once_also_over_itself() {
+async fn a_long_copy_is_correct_even_if_source_and_destination_overlap() {
     for (from, to) in [(20_000, 20_100), (20_100, 20_000), (20_000, 20_000), (20_000, 900_000)] {
         let execute = format!(
             "(call $write (i32.const {from}))
              (memory.copy (i32.const {to}) (i32.const {from}) (i32.const 800000))
              (call $read (i32.const {to}))"
         );
-        finds_what_it_should(NUMBERS, &execute).await;
+        assert_success(NUMBERS, &execute).await;
     }
 }
 
 #[tokio::test]
-async fn little_memory_is_copied_at_once_whatever_else_the_module_and_the_function_have() {
+async fn a_short_copy_is_correct_in_a_function_with_many_types_and_locals() {
     let items = format!("{} {NUMBERS}", "(type (func (param i64)))".repeat(100));
     for length in [0, 5, 200_000] {
         let execute = format!(
@@ -96,12 +102,12 @@ async fn little_memory_is_copied_at_once_whatever_else_the_module_and_the_functi
              (if (i64.ne (local.get $a) (i64.const 7)) (then unreachable))
              (if (f32.ne (local.get $b) (f32.const 7)) (then unreachable))"
         );
-        finds_what_it_should(&items, &execute).await;
+        assert_success(&items, &execute).await;
     }
 }
 
 #[tokio::test]
-async fn much_memory_is_filled_up_to_its_end_and_no_further() {
+async fn a_fill_writes_its_range_and_nothing_else() {
     for length in [0, 1, 262_143, 262_144, 262_145, 600_001] {
         let execute = format!(
             "(local $length i32) (local.set $length (i32.const {length}))
@@ -113,21 +119,21 @@ async fn much_memory_is_filled_up_to_its_end_and_no_further() {
                 (if (i32.ne (i32.load8_u (i32.add (i32.const 20000) (local.get $length))) (i32.const 7))
                     (then unreachable))))"
         );
-        finds_what_it_should("", &execute).await;
+        assert_success("", &execute).await;
     }
 }
 
 #[tokio::test]
-async fn much_memory_is_initialised_from_its_place_in_the_segment() {
+async fn a_long_init_copies_from_the_right_offset_of_the_segment() {
     let items = format!("(data $d \"{}y{}z\")", "x".repeat(299_999), "x".repeat(300_000));
     let execute = "(memory.init $d (i32.const 20000) (i32.const 1) (i32.const 600000))
         (if (i32.ne (i32.load8_u (i32.const 319998)) (i32.const 121)) (then unreachable))
         (if (i32.ne (i32.load8_u (i32.const 619999)) (i32.const 122)) (then unreachable))";
-    finds_what_it_should(&items, execute).await;
+    assert_success(&items, execute).await;
 }
 
 #[tokio::test]
-async fn what_does_not_lie_in_the_memory_is_a_trap_as_before() {
+async fn a_bulk_operation_out_of_bounds_is_a_trap() {
     for bulk in [
         "(memory.fill (i32.const 20000) (i32.const 7) (i32.const 3000000))",
         "(memory.copy (i32.const 20000) (i32.const 30000) (i32.const 3000000))",
@@ -144,7 +150,7 @@ async fn what_does_not_lie_in_the_memory_is_a_trap_as_before() {
 }
 
 #[tokio::test]
-async fn a_long_body_with_every_kind_of_branch_is_still_valid() {
+async fn an_instrumented_function_with_all_kinds_of_branches_is_valid() {
     let arm = "(if (result i32) (i32.and (local.get $a) (i32.const 1))
             (then (block $b (result i32)
                 (br_if $b (i32.const 3) (local.get $a))
@@ -155,7 +161,7 @@ async fn a_long_body_with_every_kind_of_branch_is_still_valid() {
         "(func $long (param $a i32) (result i32) {} (local.get $a))",
         arm.repeat(5_000)
     );
-    finds_what_it_should(&items, "(drop (call $long (i32.const 1)))").await;
+    assert_success(&items, "(drop (call $long (i32.const 1)))").await;
 }
 
 #[tokio::test]
@@ -169,5 +175,5 @@ async fn memory_that_grows_has_its_size_and_is_zero() {
         (if (i32.ne (i32.load (i32.const 8650748)) (i32.const 7)) (then unreachable))
         (if (i32.load (i32.const 8650752)) (then unreachable))
         (if (i32.load (i32.const 21757948)) (then unreachable))";
-    finds_what_it_should("", execute).await;
+    assert_success("", execute).await;
 }

@@ -1,28 +1,30 @@
-//! Guests that try to run on past their deadline. Each works on for ever in pieces that last as long as it can make them.
+//! Guests that try to exceed their deadline: each loops forever over an operation that takes as long as possible
+//! without a check.
 
 use art_core::limits::Limits;
 
 use crate::handmade::Handmade;
 
-/// A way to run on.
+/// A guest that is hard to stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overrunning {
     pub(crate) name: &'static str,
-    /// Makes the component, with a memory of this many pages of 64 KiB.
+    /// Builds the component, with a memory of the given number of pages of 64 KiB.
     pub(crate) build: fn(u32) -> Vec<u8>,
-    /// Milliseconds after which it is at its worst, with default limits.
+    /// Time after which the guest is hardest to stop with the default limits, in milliseconds.
     worst_after_ms: u64,
 }
 
 impl Overrunning {
-    /// When it should be stopped. What prepares all of its memory first needs longer where there is more.
+    /// Returns the deadline at which to stop the guest, in milliseconds. A guest that first prepares all its memory
+    /// needs more time if it has more memory.
     pub(crate) fn deadline_ms(&self, limits: &Limits) -> u64 {
         let times = limits.memory_bytes / Limits::EXECUTE.memory_bytes;
         self.worst_after_ms * if self.worst_after_ms < 100 { 1 } else { times.max(1) }
     }
 }
 
-/// All of them.
+/// All such guests.
 pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "memory.fill",
@@ -79,7 +81,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         2,
     ),
     kind(
-        "release",
+        "release of memory",
         |pages| {
             looping(
                 pages,
@@ -150,11 +152,15 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         10,
     ),
     kind("dependent loads", |pages| chasing(pages, 100), 300),
-    kind("a long body", |pages| chasing(pages, 350_000), 300),
-    kind("a deep return", |pages| deep(pages, 3_000, 2_000), 300),
-    kind("a deep return of short bodies", |pages| deep(pages, 7_000, 90), 300),
-    kind("members", members, 10),
-    kind("segments of data", segments, 2),
+    kind("a long function without branches", |pages| chasing(pages, 350_000), 300),
+    kind("return from a deep recursion", |pages| deep(pages, 3_000, 2_000), 300),
+    kind(
+        "return from a deep recursion of short functions",
+        |pages| deep(pages, 7_000, 90),
+        300,
+    ),
+    kind("strings between components", strings_between_components, 10),
+    kind("data segments", segments, 2),
 ];
 
 const fn kind(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64) -> Overrunning {
@@ -165,12 +171,13 @@ const fn kind(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64
     }
 }
 
-/// Bytes of a memory that a guest works on: all but the first page, where the tool keeps what it says.
+/// Returns the size of the memory on which a guest works, in bytes. The rest is for the schema and the outcome of the
+/// tool.
 fn bytes(pages: u32) -> u32 {
     (pages - 2) * 65_536
 }
 
-/// The memory grows when the tool is called: to give its schema it may not have so much.
+/// Returns a guest whose memory grows when `execute` is called, since `schema` may not have so much memory.
 fn guest(pages: u32, items: &str, execute: &str) -> Vec<u8> {
     let grow = format!("(drop (memory.grow (i32.const {})))", pages - 32);
     Handmade {
@@ -181,9 +188,9 @@ fn guest(pages: u32, items: &str, execute: &str) -> Vec<u8> {
     .build()
 }
 
-/// Does something again and again.
+/// Returns a guest that repeats `work` forever.
 fn looping(pages: u32, items: &str, work: &str) -> Vec<u8> {
-    guest(pages, items, &format!("(loop $for_ever {work} (br $for_ever))"))
+    guest(pages, items, &format!("(loop $forever {work} (br $forever))"))
 }
 
 fn halves(pages: u32, places: &str) -> String {
@@ -194,7 +201,7 @@ fn halves(pages: u32, places: &str) -> String {
 const WRITE: &str = "(i32.store8 (local.get $at) (i32.const 7))";
 const READ: &str = "(drop (i32.load8_u (local.get $at)))";
 
-/// Does something at each page.
+/// Returns a loop that accesses each page of the memory.
 fn touch(bytes: u32, access: &str) -> String {
     format!(
         "(local.set $at (i32.const 0))
@@ -221,7 +228,7 @@ fn initial_touch(pages: u32) -> Vec<u8> {
     Handmade {
         memory: r#"(memory (export "memory") 510)"#,
         execute: &format!(
-            "(local $at i32) {} (drop (memory.grow (i32.const {}))) (loop $for_ever (br $for_ever))",
+            "(local $at i32) {} (drop (memory.grow (i32.const {}))) (loop $forever (br $forever))",
             stores(INITIAL),
             pages - INITIAL
         ),
@@ -250,7 +257,7 @@ fn tables() -> String {
     format!("{TABLES} (func $f) (elem $e func {})", "$f ".repeat(20_000))
 }
 
-/// Fills the memory with addresses that lie far from each other.
+/// Returns a loop that fills the memory with addresses that are far from each other.
 fn scatter(pages: u32) -> String {
     let (bytes, mask) = (bytes(pages), (bytes(pages) + 1).next_power_of_two() / 2 - 4);
     format!(
@@ -261,49 +268,51 @@ fn scatter(pages: u32) -> String {
     )
 }
 
-/// Reads an address where the last one says, this many times in a row.
+/// Returns a guest that repeats `loads` reads in a row, each from the address that the one before returned.
 fn chasing(pages: u32, loads: usize) -> Vec<u8> {
     let work = format!("local.get $at {} local.set $at", "i32.load ".repeat(loads));
     guest(
         pages,
         "",
-        &format!("{} (loop $for_ever {work} br $for_ever)", scatter(pages)),
+        &format!("{} (loop $forever {work} br $forever)", scatter(pages)),
     )
 }
 
-/// Calls itself this deep, and reads this often after each call.
+/// Returns a guest with a recursion that is `calls` deep, and `loads` reads after each return.
 fn deep(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
     let loads = "i32.load ".repeat(loads);
     let items = format!(
-        "(func $deep (param $left i32) (param $at i32) (result i32)
-            (if (local.get $left) (then
-                (local.set $at (call $deep (i32.sub (local.get $left) (i32.const 1)) (local.get $at)))))
+        "(func $deep (param $remaining i32) (param $at i32) (result i32)
+            (if (local.get $remaining) (then
+                (local.set $at (call $deep (i32.sub (local.get $remaining) (i32.const 1)) (local.get $at)))))
             local.get $at {loads})"
     );
     let execute = format!(
-        "{} (loop $for_ever (local.set $at (call $deep (i32.const {calls}) (local.get $at))) (br $for_ever))",
+        "{} (loop $forever (local.set $at (call $deep (i32.const {calls}) (local.get $at))) (br $forever))",
         scatter(pages)
     );
     guest(pages, &items, &execute)
 }
 
-/// One has as much memory as a member may have beside a larger one, the other more than is there for a schema.
-fn members(_pages: u32) -> Vec<u8> {
-    Handmade::default().build_with(&crate::handmade::members(126 * 65_536, 400, 1_000_000))
+/// Returns a guest in which one component passes long strings to another. The receiver has the largest memory that is
+/// allowed in addition to a larger one. The sender needs more memory than `schema` may have, so it only works in
+/// `execute`.
+fn strings_between_components(_pages: u32) -> Vec<u8> {
+    Handmade::default().build_with(&crate::handmade::sender_and_receiver(126 * 65_536, 400, 1_000_000))
 }
 
-/// Instantiates a module with a MiB of data again and again, each time into the same memory.
+/// Returns a guest that instantiates a module with 1 MiB of data many times, always with the same memory.
 fn segments(_pages: u32) -> Vec<u8> {
     let member = format!(
         r#"(component
-            (core module $own (memory (export "memory") 17))
-            (core instance $own (instantiate $own))
-            (core module $m (import "own" "memory" (memory 17)) (data (i32.const 0) "{}"))
+            (core module $shared (memory (export "memory") 17))
+            (core instance $shared (instantiate $shared))
+            (core module $m (import "shared" "memory" (memory 17)) (data (i32.const 0) "{}"))
             {})"#,
         "x".repeat(1 << 20),
-        r#"(core instance (instantiate $m (with "own" (instance $own))))"#.repeat(31)
+        r#"(core instance (instantiate $m (with "shared" (instance $shared))))"#.repeat(31)
     );
-    let execute = "(loop $for_ever (br $for_ever))";
+    let execute = "(loop $forever (br $forever))";
     Handmade {
         execute,
         ..Handmade::default()

@@ -1,4 +1,4 @@
-//! What the program reads from stdin and writes to stdout, when they are not what they should be.
+//! The stdin and stdout of the program when they are closed, full, endless or too long.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// Verbs that answer.
-const ANSWERING: [&[&str]; 7] = [
+/// Commands that write an answer to stdout.
+const COMMANDS: [&[&str]; 7] = [
     &["run", "What is 2+2?"],
     &["run", "--json", "What is 2+2?"],
     &["tool", "list"],
@@ -22,20 +22,20 @@ fn full() -> Stdio {
 }
 
 #[test]
-fn an_answer_that_cannot_be_written_is_told_and_is_no_success() {
+fn an_answer_that_cannot_be_written_is_an_error() {
     let home = Home::new();
-    for verb in ANSWERING {
+    for verb in COMMANDS {
         let ran = CommandOutput(home.command(verb).stdout(full()).output().unwrap());
         assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
-        let told = "error: the answer could not be written to stdout: No space left on device";
-        assert_eq!(ran.stderr().matches(told).count(), 1, "{verb:?}: {ran}");
+        let message = "error: the answer could not be written to stdout: No space left on device";
+        assert_eq!(ran.stderr().matches(message).count(), 1, "{verb:?}: {ran}");
     }
 }
 
 #[test]
-fn an_answer_to_a_closed_stdout_is_told_and_is_no_success() {
+fn an_answer_to_a_closed_stdout_is_an_error() {
     let home = Home::new();
-    for verb in ANSWERING {
+    for verb in COMMANDS {
         let art = home.command(verb);
         let mut shell = Command::new("sh");
         shell
@@ -44,15 +44,15 @@ fn an_answer_to_a_closed_stdout_is_told_and_is_no_success() {
             .args(art.get_args());
         let ran = CommandOutput(shell.output().unwrap());
         assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
-        let told = "error: the answer could not be written to stdout: it is closed";
-        assert_eq!(ran.stderr().matches(told).count(), 1, "{verb:?}: {ran}");
+        let message = "error: the answer could not be written to stdout: it is closed";
+        assert_eq!(ran.stderr().matches(message).count(), 1, "{verb:?}: {ran}");
     }
 }
 
 #[test]
-fn a_reader_that_went_away_is_told_nothing_and_is_no_success() {
+fn an_answer_to_a_closed_pipe_fails_without_a_message() {
     let home = Home::new();
-    for verb in ANSWERING {
+    for verb in COMMANDS {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let ran = CommandOutput(home.command(verb).stdout(writer).output().unwrap());
@@ -62,16 +62,16 @@ fn a_reader_that_went_away_is_told_nothing_and_is_no_success() {
 }
 
 #[test]
-fn an_answer_that_is_thrown_away_on_purpose_is_a_success() {
+fn an_answer_to_dev_null_is_a_success() {
     let home = Home::new();
-    for verb in ANSWERING {
+    for verb in COMMANDS {
         let ran = CommandOutput(home.command(verb).stdout(Stdio::null()).output().unwrap());
         assert_eq!(ran.code(), 0, "{verb:?}: {ran}");
     }
 }
 
 #[test]
-fn a_conversation_that_nobody_can_read_asks_nothing_more() {
+fn a_chat_stops_when_its_answers_cannot_be_written() {
     let home = Home::new();
     let questions = home.file("questions.txt", "What is 2+2?\nWhat is 3+3?\n");
     let mut chat = home.command(&["chat"]);
@@ -87,13 +87,13 @@ fn a_conversation_that_nobody_can_read_asks_nothing_more() {
 }
 
 #[test]
-fn arguments_from_a_stdin_without_end_are_refused() {
+fn arguments_from_an_endless_stdin_are_refused() {
     let home = Home::new();
     let mut call = home.command(&["tool", "call", "calculator", "-"]);
     let ran = CommandOutput(call.stdin(File::open("/dev/zero").unwrap()).output().unwrap());
     assert_eq!(ran.code(), 2, "{ran}");
-    let told = "error: `stdin` cannot be taken: it has more than the 4194304 bytes allowed";
-    assert!(ran.stderr().contains(told), "{ran}");
+    let message = "error: `stdin` cannot be taken: it has more than the 4194304 bytes allowed";
+    assert!(ran.stderr().contains(message), "{ran}");
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn arguments_are_read_from_stdin() {
 }
 
 #[test]
-fn evaluation_lines_without_end_are_refused() {
+fn an_endless_evaluation_file_is_refused() {
     let ran = Home::new().art(&["eval", "/dev/zero"]);
     assert_eq!(ran.code(), 2, "{ran}");
-    let told = "error: `/dev/zero` cannot be taken: it has more than the 16777216 bytes allowed";
-    assert!(ran.stderr().contains(told), "{ran}");
+    let message = "error: `/dev/zero` cannot be taken: it has more than the 16777216 bytes allowed";
+    assert!(ran.stderr().contains(message), "{ran}");
 }
 
 #[test]
