@@ -119,7 +119,7 @@ pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
 }
 
 /// Returns the run for `new`, as it is when it begins.
-pub(crate) fn begun(new: &NewRun, now: u64) -> RunRecord {
+pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
     RunRecord {
         trace_id: new.trace_id.clone(),
         thread_id: new.thread_id.clone(),

@@ -24,7 +24,7 @@ impl Data {
             });
         }
         self.touch(&new.thread_id, now)?;
-        let run = check::begun(new, now);
+        let run = check::initial_run(new, now);
         self.created += 1;
         let data = RunData {
             order: self.created,

@@ -24,7 +24,7 @@ struct RunRow {
 
 pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Result<RunRecord, Fault> {
     let thread = threads::touch(connection, &new.thread_id, now)?;
-    let run = check::begun(new, now);
+    let run = check::initial_run(new, now);
     let added = change(
         connection,
         "INSERT INTO runs (trace_id, thread, query, status, started, model, summary)

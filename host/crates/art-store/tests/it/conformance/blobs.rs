@@ -14,14 +14,14 @@ suite! {
     blobs_of_a_run_that_ended_or_does_not_exist_are_refused,
 }
 
-async fn begun(world: World) -> World {
+async fn with_run(world: World) -> World {
     let world = world.with_thread("t").await;
     world.store.begin_run(run("r", "t")).await.unwrap();
     world
 }
 
 async fn a_blob_is_found_by_its_digest(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     for bytes in [&b""[..], b"\0\xff", "täxt".as_bytes()] {
         let name = world.store.put_blob("r", bytes.to_vec()).await.unwrap();
         assert_eq!(name, digest(bytes));
@@ -31,7 +31,7 @@ async fn a_blob_is_found_by_its_digest(world: World) {
 }
 
 async fn equal_blobs_are_stored_once(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     // Ten times the maximum size of all blobs of a run.
     for _ in 0..40 {
         world
@@ -43,7 +43,7 @@ async fn equal_blobs_are_stored_once(world: World) {
 }
 
 async fn a_blob_is_found_in_its_own_thread_only(world: World) {
-    let world = begun(world).await.with_thread("other").await;
+    let world = with_run(world).await.with_thread("other").await;
     let name = world.store.put_blob("r", b"x".to_vec()).await.unwrap();
     world.store.begin_run(run("later", "t")).await.unwrap();
     assert!(world.store.get_blob("t", &name).await.unwrap().is_some());
@@ -52,7 +52,7 @@ async fn a_blob_is_found_in_its_own_thread_only(world: World) {
 }
 
 async fn blobs_are_deleted_with_their_thread(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let name = world.store.put_blob("r", b"x".to_vec()).await.unwrap();
     assert!(world.store.delete_thread("t").await.unwrap());
     world.store.create_thread(thread("t")).await.unwrap();
@@ -60,7 +60,7 @@ async fn blobs_are_deleted_with_their_thread(world: World) {
 }
 
 async fn blobs_over_the_maximum_size_of_a_run_are_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
     let refused = world.store.put_blob("r", too_large).await.unwrap_err();
     assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused}");
@@ -87,7 +87,7 @@ async fn blobs_over_the_maximum_size_of_a_run_are_refused(world: World) {
 }
 
 async fn each_blob_counts_more_than_its_bytes(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     for n in 0..3 {
         world
             .store
@@ -103,7 +103,7 @@ async fn each_blob_counts_more_than_its_bytes(world: World) {
 }
 
 async fn blobs_of_a_run_that_ended_or_does_not_exist_are_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     world.store.end_run("r", RunStatus::Success, json!({})).await.unwrap();
     let refused = world.store.put_blob("r", b"x".to_vec()).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");

@@ -14,7 +14,7 @@ suite! {
     a_journal_over_its_maximum_size_is_refused,
 }
 
-async fn begun(world: World) -> World {
+async fn with_run(world: World) -> World {
     let world = world.with_thread("t").await;
     world.store.begin_run(run("r", "t")).await.unwrap();
     world
@@ -28,7 +28,7 @@ fn with_content(content: String) -> Vec<ConversationMessage> {
 }
 
 async fn values_over_the_limit_are_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let store = &world.store;
     let long = "x".repeat(limits::MAX_VALUE_BYTES + 1);
     let config = ThreadConfig {
@@ -63,7 +63,7 @@ async fn values_over_the_limit_are_refused(world: World) {
 }
 
 async fn values_at_the_limit_are_stored(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let content = "x".repeat(limits::MAX_VALUE_BYTES);
     world.store.append_messages("t", with_content(content)).await.unwrap();
     let quoted = "x".repeat(limits::MAX_VALUE_BYTES - 2);
@@ -76,7 +76,7 @@ fn nested(depth: usize) -> Value {
 }
 
 async fn json_that_is_nested_too_deeply_is_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let deep = world.store.append_journal("r", 1, "k", nested(200)).await.unwrap_err();
     assert_eq!(
         deep.to_string(),
@@ -88,7 +88,7 @@ async fn json_that_is_nested_too_deeply_is_refused(world: World) {
 }
 
 async fn empty_and_overlong_names_are_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let store = &world.store;
     let long = "x".repeat(limits::MAX_NAME_BYTES + 1);
     for name in ["", &long] {
@@ -126,7 +126,7 @@ async fn a_timestamp_that_json_cannot_represent_is_refused(world: World) {
 }
 
 async fn a_journal_over_its_maximum_size_is_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
     for sequence in 1..=16 {
         world

@@ -20,14 +20,14 @@ suite! {
     only_one_of_two_writers_appends_each_journal_entry,
 }
 
-async fn begun(world: World) -> World {
+async fn with_run(world: World) -> World {
     let world = world.with_thread("t").await;
     world.store.begin_run(run("r", "t")).await.unwrap();
     world
 }
 
 async fn a_stored_run_equals_the_one_that_was_begun(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let expected = RunRecord {
         trace_id: "r".to_owned(),
         thread_id: "t".to_owned(),
@@ -43,7 +43,7 @@ async fn a_stored_run_equals_the_one_that_was_begun(world: World) {
 }
 
 async fn a_run_identifier_can_be_used_only_once(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let error = world.store.begin_run(run("r", "t")).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "run", .. }));
 }
@@ -59,7 +59,7 @@ async fn a_long_query_is_truncated_between_characters(world: World) {
 }
 
 async fn a_run_that_has_ended_cannot_change(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     world.clock.advance(9);
     let ended = world
         .store
@@ -85,7 +85,7 @@ async fn a_run_that_has_ended_cannot_change(world: World) {
 }
 
 async fn exactly_one_caller_resumes_a_suspended_run(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
     world
         .store
@@ -110,7 +110,7 @@ async fn exactly_one_caller_resumes_a_suspended_run(world: World) {
 }
 
 async fn a_suspended_run_can_be_cancelled(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     world
         .store
         .end_run("r", RunStatus::Suspended, Value::Null)
@@ -172,7 +172,7 @@ async fn runs_are_found_by_the_prefix_of_their_identifier(world: World) {
 }
 
 async fn a_journal_that_is_read_equals_the_one_that_was_written(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let payloads = [
         json!(0.1 + 0.2),
         json!({"z": [5e-324, 1.797_693_134_862_315_7e308], "a": "\u{0}"}),
@@ -204,7 +204,7 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(world: World) {
 }
 
 async fn an_entry_with_a_wrong_sequence_is_refused(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
     for sequence in [0, 1, 3, u64::MAX] {
         let error = world
@@ -218,7 +218,7 @@ async fn an_entry_with_a_wrong_sequence_is_refused(world: World) {
 }
 
 async fn only_one_of_two_writers_appends_each_journal_entry(world: World) {
-    let world = begun(world).await;
+    let world = with_run(world).await;
     let drivers: Vec<_> = (0..2)
         .map(|driver| {
             let store = Arc::clone(&world.store);
