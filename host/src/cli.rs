@@ -8,14 +8,14 @@ use clap::{ArgMatches, Args, Parser, Subcommand};
 
 use crate::exit;
 
-/// Runs tools that you did not write: plans a question, runs each tool in its own sandbox, and answers.
+/// Answers questions with tools that you did not write: plans the steps and runs each tool in its own sandbox
 #[derive(Debug, Parser)]
 #[command(name = "art", version, after_help = exit::HELP, max_term_width = 100)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -59,16 +59,16 @@ pub struct Global {
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say more on stderr; twice for everything
+    /// Log more to stderr; `-vv` logs everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Options above that come from the environment.
+    /// Names of the options above whose value came from an environment variable.
     #[arg(skip)]
     pub from_environment: Vec<&'static str>,
 }
 
 impl Global {
-    /// Records which options come from the environment, as only the parser knows.
+    /// Records which options came from an environment variable, which only the parser knows.
     pub(crate) fn note_environment(&mut self, matches: &ArgMatches) {
         let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
         self.from_environment = ["home", "plugins", "model", "base_url", "api_key_env"]
@@ -78,29 +78,29 @@ impl Global {
     }
 }
 
-/// Returns the words of the command line, changed so that a question may start with a dash: a word after `run` that cannot be
-/// an option, such as `-5 + 3`, gets a leading space, which is not part of the question.
-pub(crate) fn spelled(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+/// Returns the arguments of the command line, changed so that a question may begin with a dash: an argument after `run` that
+/// cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it as an option.
+pub(crate) fn with_dashes_allowed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let (mut asks, mut options) = (false, true);
-    let spelled = words.map(|word| {
+    let with_dashes_allowed = words.map(|word| {
         asks |= word == "run";
         options &= word != "--";
         match word.to_str() {
-            Some(text) if asks && options && is_no_option(text) => format!(" {text}").into(),
+            Some(text) if asks && options && cannot_be_an_option(text) => format!(" {text}").into(),
             _ => word,
         }
     });
-    spelled.collect()
+    with_dashes_allowed.collect()
 }
 
-/// Whether a word begins with a dash and is no option all the same: the names of options have letters and dashes alone.
-fn is_no_option(word: &str) -> bool {
+/// Returns whether an argument begins with a dash but cannot be an option, whose name has only letters and dashes.
+fn cannot_be_an_option(word: &str) -> bool {
     let long = word.strip_prefix("--").and_then(|long| long.split('=').next());
     let name = long.or_else(|| word.strip_prefix('-')).unwrap_or_default();
     name.chars().any(|c| !c.is_ascii_alphabetic() && c != '-')
 }
 
-/// The verbs.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Build the first-party tools, check the machine and answer a sample question
@@ -121,13 +121,13 @@ pub enum Command {
     /// List, show and delete conversations
     #[command(subcommand)]
     Thread(ThreadCommand),
-    /// List and show runs, and save the files that they left
+    /// List and show runs, and save the files that they produced
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Check that this machine can build and run tools
     #[command(after_help = "Example:\n  art doctor --json")]
     Doctor,
-    /// Show the configuration in effect and where each value came from
+    /// Show the configuration in effect and where each value comes from
     #[command(after_help = CONFIG_HELP)]
     Config,
     /// Print a completion script for a shell
@@ -142,34 +142,34 @@ const CONFIG_HELP: &str = "\
 Example:
   art config
 
-Keys of `art.toml`, with their defaults or an example:
+Keys of `art.toml`, with their default or an example:
   plugins = \"plugins\"            folder with the components; relative to the file
   model = \"embedded\"             PROVIDER[:MODEL]
-  system_prompt = \"Be brief.\"    added to the guidance of every question; or a table with `content`
+  system_prompt = \"Be brief.\"    added to the instructions of every question; or a table with `content`
                                  or `tag` and `variables`, and `strategy` (\"append\" or \"prepend\")
   [system_prompts.TAG]
-  template = \"Use {{count}} words.\" a text that a system prompt names by its tag; also: variables, strategy,
-                                 and `default = true` where it is used unless another one is named
+  template = \"Use {{count}} words.\" a text that a system prompt refers to by its tag; also: variables, strategy,
+                                 and `default = true` for the one that is used when no other is named
   [persona]
-  name = \"Ada\"                   who the agent is; `[persona.prompts]` has `planning`, `execution`, `synthesis`
+  name = \"Ada\"                   name of the agent; `[persona.prompts]` has `planning`, `execution`, `synthesis`
   [prompts]
-  NAME = \"...\"                   replaces a text of the agent's prompts
+  NAME = \"...\"                   replaces one of the agent's prompt texts
   [providers.NAME]               a provider of your own, or changes to a known one (openai, anthropic, gemini,
                                  openrouter, deepseek, groq, ollama, compatible)
   api = \"openai-chat\"            or \"openai-responses\", \"anthropic\", \"gemini\"
   base_url = \"https://...\"
   api_key_env = \"NAME\"           environment variable with the key; or `api_key_file`, a file that only you can read
   default_model = \"...\"          also: context_tokens, max_output_tokens, vision, stream, max_parallel, local, headers
-  tools = false                  the models take no function calls: their prompts have the tools in full
+  tools = false                  the models do not support function calling: prompts describe the tools in full
   models.NAME = { tools = false, vision = true }
-                                 what one model can do, instead of all of them
-                                 (context_tokens has to be what the server was started with: one that reads less,
-                                 such as ollama by its own default, silently drops the start of a prompt)
+                                 abilities of one model, instead of those of all models of the provider
+                                 (set context_tokens to the context length of the server: a server with a shorter one,
+                                 such as ollama by default, silently drops the start of a long prompt)
   [prices.\"PROVIDER:MODEL\"]
-  input = 0.25                   US dollars for a million tokens that are read
-  output = 2.0                   the same for tokens that are written; both have to be set
-  cached_input = 0.025           the same for tokens from the provider's cache; default: as `input`
-  cache_write = 0.3125           the same for tokens put into its cache; default: 1.25 times `input`
+  input = 0.25                   US dollars per million input tokens
+  output = 2.0                   US dollars per million output tokens; `input` and `output` are both required
+  cached_input = 0.025           US dollars per million tokens read from the provider's cache; default: `input`
+  cache_write = 0.3125           US dollars per million tokens written to its cache; default: 1.25 times `input`
   long = { over = 200000, input = 0.5, output = 4.0 }
                                  prices of a call whose prompt has more tokens than `over`; also: cached_input,
                                  cache_write
@@ -178,32 +178,32 @@ Keys of `art.toml`, with their defaults or an example:
                                  max_retries, retry_base_ms, retry_cap_ms, max_retry_after_ms, queue_timeout_ms,
                                  max_queue, max_reply_bytes, max_error_bytes, connection_idle_ms
   [params]
-  reasoningEffort = \"low\"        for every model call; also: temperature, topP, maxTokens, seed, stop, and any
-                                 parameter of the provider's own
+  reasoningEffort = \"low\"        for every model call; also: temperature, topP, maxTokens, seed, stop, and any other
+                                 parameter of the provider
   [sandbox]
-  workers = 2                    sandbox threads; default: one for each processor
-  pooling = true                 take instances from a pool where the machine allows it
+  workers = 2                    sandbox threads; default: one per processor
+  pooling = true                 allocate instances from a pool if the machine supports it
   [tools]
-  max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: 2 for each processor, 4 at least
-  max_queue = 128                tool calls that wait for a place, 0 to 65536; the next one is refused as busy
-  fuel = 2000000000              for a call of a tool that requests nothing; also: timeout_ms = 30000,
+  max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: 2 per processor, at least 4
+  max_queue = 128                tool calls that may wait for a slot, 0 to 65536; further calls are refused as busy
+  fuel = 2000000000              limit of a call if its tool requests none; also: timeout_ms = 30000,
                                  memory_bytes = 67108864, output_bytes = 1048576
-  max_fuel = 2000000000          the most that a tool may request; default: as `fuel`; also: max_timeout_ms,
+  max_fuel = 2000000000          highest limit that a tool may request; default: `fuel`; also: max_timeout_ms,
                                  max_memory_bytes, max_output_bytes
   [tools.NAME]
-  fuel = 5000000000              for the calls of one tool, whatever it requests up to that, and whatever the ceilings;
-                                 also: timeout_ms, memory_bytes, output_bytes
+  fuel = 5000000000              limit of every call of one tool, instead of the two above; the tool is refused if it
+                                 requests more; also: timeout_ms, memory_bytes, output_bytes
   [execution]
   maxIterations = 5              model calls for one step
   taefMaxRetries = 2             reminders to call a required tool
   toolResultMaxLength = 60000    characters of tool results in one prompt
   maxItems = 20                  steps of one run
-  maxParallelItems = 4           steps worked on at the same time
+  maxParallelItems = 4           steps that run at the same time
   maxToolCalls = 64              tool calls of one run
   maxModelCalls = 120            model calls of one run
   maxTokens = 200000             tokens of one run; no limit by default
   maxCostUsd = 0.5               US dollars of one run; no limit by default
-  planRepairs = 2                times that an unusable plan goes back to the model
+  planRepairs = 2                times that an unusable plan is sent back to the model
   maxShownTools = 16             tools that one prompt lists";
 
 /// `art run`
@@ -215,8 +215,8 @@ Examples:
   art run \"How many words are in this text?\" < story.txt
   art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"
 
-Text from a file or a pipe at stdin is attached to the question. Not read are terminals, /dev/null, a pipe that stays silent for
-3 s, and a file that was partly read. `< /dev/null` keeps stdin for others, as in a loop over lines.")]
+Text from a file or a pipe at stdin is attached to the question. stdin is not read if it is a terminal, /dev/null, a pipe that
+stays silent for 3 s, or a file that was partly read. In a loop that reads lines from stdin, use `< /dev/null`.")]
 pub struct RunArgs {
     /// The question
     #[arg(required = true)]
@@ -224,13 +224,13 @@ pub struct RunArgs {
     /// File to attach to the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
-    /// Conversation to continue, as for `art thread show`; a new one by default
+    /// Conversation to continue: its identifier, a unique prefix of it, or `last`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 }
 
 impl RunArgs {
-    /// The question; none when it says nothing.
+    /// Returns the question, or `None` if it is empty.
     pub(crate) fn query(&self) -> Option<String> {
         let words = self
             .query
@@ -249,9 +249,9 @@ Examples:
   art chat
   art chat --thread 0192f1c2-...
   art chat < questions.txt             one question a line; the exit code is the worst of all
-  art chat --json < questions.txt      one JSON line for each event, and one for each report")]
+  art chat --json < questions.txt      one JSON line for each event and each report")]
 pub struct ChatArgs {
-    /// Conversation to continue, as for `art thread show`; a new one by default
+    /// Conversation to continue: its identifier, a unique prefix of it, or `last`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 }
@@ -273,11 +273,11 @@ pub enum ToolCommand {
     /// List the tools, and every file that was refused with the reason
     #[command(after_help = "Example:\n  art tool list --plugins ./plugins")]
     List {
-        /// Compile what earlier starts put off, however long it takes
+        /// Also compile tools that were skipped because they take long to compile
         #[arg(long)]
         retry: bool,
     },
-    /// Show the schemas, imports and limits of a tool
+    /// Show the schemas, limits and imports of a tool
     #[command(after_help = "Example:\n  art tool show calculator")]
     Show {
         /// The tool
@@ -310,13 +310,13 @@ pub enum PluginCommand {
         #[arg(long, value_name = "DIR")]
         sdk: Option<PathBuf>,
     },
-    /// Build tool crates, check the components and drop them into the plugins folder
+    /// Build tool crates, check the components and copy them into the plugins folder
     #[command(after_help = "Examples:\n  art plugin build plugins/calculator\n  art plugin build --watch word_count")]
     Build {
         /// Folders of the crates
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Build again when a file of a crate changes; Ctrl-C ends it
+        /// Build again whenever a file of a crate changes, until Ctrl-C
         #[arg(long)]
         watch: bool,
     },
@@ -335,23 +335,23 @@ pub enum ThreadCommand {
     /// Show the messages of a conversation
     #[command(after_help = "Examples:\n  art thread show last\n  art thread show 0192f1c2-4")]
     Show {
-        /// Conversation: its identifier, a unique beginning of it, or `last`
+        /// Conversation: its identifier, a unique prefix of it, or `last`
         id: String,
     },
     /// Change a setting of a conversation; `null` removes it
     #[command(after_help = THREAD_SET_HELP)]
     Set {
-        /// Conversation: its identifier, a unique beginning of it, or `last`
+        /// Conversation: its identifier, a unique prefix of it, or `last`
         id: String,
         /// The setting
         setting: ThreadSetting,
-        /// JSON; a system prompt may be plain text, and tools are names
+        /// The value, as JSON; a system prompt may be plain text; tools are given by name
         value: Vec<String>,
     },
     /// Delete a conversation with its runs
     #[command(after_help = "Example:\n  art thread delete 0192f1c2-...")]
     Delete {
-        /// Conversation: its identifier, a unique beginning of it, or `last`
+        /// Conversation: its identifier, a unique prefix of it, or `last`
         id: String,
     },
 }
@@ -362,16 +362,16 @@ const THREAD_SET_HELP: &str = r#"Examples:
   art thread set 0192f1c2-... execution '{"maxTokens": 20000, "maxToolCalls": 5}'
   art thread set 0192f1c2-... history-limit 4
   art thread set 0192f1c2-... tools calculator datetime
-  art thread set 0192f1c2-... tools '*'         every tool; without a name none"#;
+  art thread set 0192f1c2-... tools '*'         all tools; no name: no tool"#;
 
-/// What a conversation has its own of; the rest is the host's.
+/// A setting that a conversation may override. Settings without an override come from the configuration.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum ThreadSetting {
     /// Number of earlier messages that the model is shown
     HistoryLimit,
-    /// Text that is added to the guidance of the model
+    /// Text that is added to the instructions for the model
     SystemPrompt,
-    /// Name and guidance by stage
+    /// Name of the agent, and instructions for each stage
     Persona,
     /// Limits and budgets of a run
     Execution,
@@ -381,7 +381,7 @@ pub enum ThreadSetting {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("0 are none".to_owned()),
+        Ok(0) => Err("it must be at least 1".to_owned()),
         Ok(number) => Ok(number),
         Err(error) => Err(format!("{error}")),
     }
@@ -393,29 +393,29 @@ pub enum RunsCommand {
     /// List the newest runs
     #[command(after_help = "Example:\n  art runs list --limit 5")]
     List {
-        /// Only runs of this conversation, as for `art thread show`
+        /// Only runs of this conversation: its identifier, a unique prefix of it, or `last`
         #[arg(long, value_name = "ID")]
         thread: Option<String>,
         /// Maximum number of entries
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
         limit: usize,
     },
-    /// Show a run with its journal and the files that its tools left
+    /// Show a run with its journal and the files that its tools produced
     #[command(after_help = "Examples:\n  art runs show last --logs\n  art runs show 0192f1c2-4")]
     Show {
-        /// Run: its identifier, a unique beginning of it, or `last`
+        /// Run: its identifier, a unique prefix of it, or `last`
         id: String,
-        /// Also show what its tools logged and wrote
+        /// Also show what its tools logged and wrote to stdout and stderr
         #[arg(long)]
         logs: bool,
     },
-    /// Save a file that a tool of a run left
+    /// Save a file that a tool of a run produced
     #[command(after_help = "Examples:\n  art runs save last chart.svg\n  \
                             art runs save 0192f1c2-4 table.csv --to results/june.csv")]
     Save {
-        /// The run, as for `art runs show`
+        /// Run: its identifier, a unique prefix of it, or `last`
         id: String,
-        /// The file, as `art runs show` names it
+        /// Name of the file, as `art runs show` prints it
         name: String,
         /// Destination: a folder, or the name of the new file; the current folder by default
         #[arg(long, value_name = "PATH")]
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_global_option_counts_wherever_it_stands() {
+    fn a_global_option_is_accepted_before_and_after_the_subcommand() {
         assert_eq!(
             parse(&["art", "config", "--model", "x"]).global.model.as_deref(),
             Some("x")
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_is_not_taken_for_the_environment() {
+    fn an_option_given_as_a_flag_does_not_count_as_from_the_environment() {
         let cli = parse(&["art", "run", "--home", "/x", "question"]);
         assert!(!cli.global.from_environment.contains(&"home"));
     }
@@ -468,10 +468,10 @@ mod tests {
     }
 
     fn question(words: &[&str]) -> RunArgs {
-        let words = spelled(words.iter().map(OsString::from));
+        let words = with_dashes_allowed(words.iter().map(OsString::from));
         match Cli::try_parse_from(words).unwrap().command {
             Command::Run(args) => args,
-            other => panic!("{other:?} asks nothing"),
+            other => panic!("{other:?} is not a question"),
         }
     }
 
@@ -495,21 +495,21 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_there_is_not_is_no_question() {
+    fn an_unknown_option_is_not_taken_as_a_question() {
         for option in ["--atach", "--atach=a.csv", "-x", "-vx"] {
-            let words = spelled(["art", "run", option, "What is 2+2?"].iter().map(OsString::from));
+            let words = with_dashes_allowed(["art", "run", option, "What is 2+2?"].iter().map(OsString::from));
             assert!(Cli::try_parse_from(words).is_err(), "{option}");
         }
     }
 
     #[test]
-    fn other_verbs_are_spelled_as_they_are() {
+    fn arguments_of_other_subcommands_are_unchanged() {
         let words = ["art", "tool", "call", "calculator", "-5", "-"].map(OsString::from);
-        assert_eq!(spelled(words.iter().cloned()), words);
+        assert_eq!(with_dashes_allowed(words.iter().cloned()), words);
     }
 
     #[test]
-    fn what_stands_behind_two_dashes_is_the_question() {
+    fn arguments_after_two_dashes_are_the_question() {
         let cli = parse(&["art", "run", "--", "--plugins"]);
         assert!(matches!(cli.command, Command::Run(args) if args.query == ["--plugins"]));
     }

@@ -1,4 +1,4 @@
-//! The verbs of the command line.
+//! The subcommands of the command line.
 
 mod attachment;
 mod chat;
@@ -32,7 +32,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::Compiling;
 
-/// With this as its only argument the program compiles a component for another that runs, and is no command line.
+/// The hidden argument with which the program starts itself to compile a component in a separate process.
 const COMPILE: &str = "__compile";
 
 /// Runs the command line of this process to its end.
@@ -41,41 +41,41 @@ pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([COMPILE]) {
         return art_sandbox::compile_process();
     }
-    let words = cli::spelled(std::env::args_os());
-    let parsed = Cli::command().try_get_matches_from(words).and_then(|matches| {
+    let arguments = cli::with_dashes_allowed(std::env::args_os());
+    let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
         cli.global.note_environment(&matches);
         Ok(cli)
     });
     match parsed {
-        Ok(cli) => unless_lost(start(cli)).into(),
-        Err(error) => wrong_command_line(&error.format(&mut Cli::command())),
+        Ok(cli) => exit_after_output(start(cli)).into(),
+        Err(error) => report_parse_error(&error.format(&mut Cli::command())),
     }
 }
 
-/// Tells a program what is wrong with its command line as it tells it of every other error. Help is for people.
-fn wrong_command_line(error: &clap::Error) -> ExitCode {
-    let for_a_program = std::env::args_os()
+/// Prints help, or an error in the command line: as JSON with `--json`, like every other error.
+fn report_parse_error(error: &clap::Error) -> ExitCode {
+    let json = std::env::args_os()
         .skip(1)
         .take_while(|word| word != "--")
         .any(|word| word == "--json");
     if !error.use_stderr() {
         render::to_stdout(|_| error.print());
-        return unless_lost(Exit::Success).into();
+        return exit_after_output(Exit::Success).into();
     }
-    if !for_a_program {
+    if !json {
         render::note(error.render().to_string().trim_end());
         return Exit::Usage.into();
     }
     let error = CommandError::Usage(without_usage(&error.render().to_string()));
     render::json(&error.to_json());
-    unless_lost(error.exit()).into()
+    exit_after_output(error.exit()).into()
 }
 
-/// How the program ends: as it was to, unless an answer was lost on its way. A reader that went away is told nothing, as is
-/// usual.
-fn unless_lost(exit: Exit) -> Exit {
-    match render::lost() {
+/// Returns `exit`, unless the answer could not be written to stdout. A closed pipe is not reported, as is usual for programs
+/// in a pipeline.
+fn exit_after_output(exit: Exit) -> Exit {
+    match render::stdout_error() {
         None => exit,
         Some(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Unread,
         Some(error) => {
@@ -85,11 +85,11 @@ fn unless_lost(exit: Exit) -> Exit {
     }
 }
 
-/// The first part of what clap says, in one line.
-fn without_usage(told: &str) -> String {
-    let told = told.split("\n\nUsage:").next().unwrap_or(told);
-    let told = told.strip_prefix("error: ").unwrap_or(told);
-    told.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Returns the error message of clap without its usage text, in one line.
+fn without_usage(text: &str) -> String {
+    let message = text.split("\n\nUsage:").next().unwrap_or(text);
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn start(cli: Cli) -> Exit {
@@ -119,19 +119,19 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Doctor => doctor::doctor(global),
         Command::Config => show_config::show_config(global),
         Command::Completion { shell } => {
-            complete(shell);
+            print_completion(shell);
             Ok(Exit::Success)
         }
     }
 }
 
-fn complete(shell: clap_complete::Shell) {
+fn print_completion(shell: clap_complete::Shell) {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "art", &mut script);
     render::answer(String::from_utf8_lossy(&script).trim_end());
 }
 
-/// Logs of the host itself; warnings unless more is asked for. `ART_LOG` sets a filter.
+/// Starts logging to stderr: warnings by default, more with `-v`. `ART_LOG` overrides the filter.
 fn log_to_stderr(verbose: u8) {
     let level = match verbose {
         0 => "warn",
@@ -142,11 +142,11 @@ fn log_to_stderr(verbose: u8) {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| render::Log);
-    // Colours would be escaped with the rest.
+    // The writer escapes control characters, including those of colours.
     drop(subscriber.with_ansi(false).try_init());
 }
 
-/// The configuration that this command line gives.
+/// Loads the configuration for this command line.
 fn config(global: &Global) -> Result<Config, CommandError> {
     let overrides = Overrides {
         home: global.home.clone(),
@@ -162,7 +162,7 @@ fn config(global: &Global) -> Result<Config, CommandError> {
     Ok(config)
 }
 
-/// A plugins folder that somebody named has to be there; the one that nobody named comes with the first tool.
+/// Fails if the plugins folder was set explicitly and does not exist. The default folder is created with the first tool.
 fn check_plugins(config: &Config) -> Result<(), CommandError> {
     let folder = &config.plugins.value;
     if config.plugins.origin == Origin::Default || folder.exists() {
@@ -170,16 +170,16 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
     }
     let folder = folder.display();
     Err(CommandError::Usage(format!(
-        "there is no plugins folder `{folder}` (hint: correct the path, or make it with `art plugin build`)"
+        "there is no plugins folder `{folder}` (hint: correct the path, or create it with `art plugin build`)"
     )))
 }
 
-/// A host, and on the way what is compiled for it, for people.
+/// Opens the runtime. Shows the progress of compilation unless the output is JSON.
 async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
     let compiling = Compiling::new(global.json);
     let builder = Runtime::builder()
         .config(config)
-        .on_compiled(|compiled| compiling.tell(compiled));
+        .on_compiled(|compiled| compiling.show(compiled));
     Ok(builder.build().await?)
 }

@@ -1,4 +1,4 @@
-//! Errors of the host's commands, and how every error is told.
+//! Errors of the commands, and how errors are reported.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ use crate::exit::Exit;
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The library that the program is built on.
+    /// The runtime failed.
     #[error(transparent)]
     Runtime(RuntimeError),
-    /// A file cannot be used.
+    /// A file operation failed.
     #[error("failed to {action} `{path}`")]
     File {
-        /// What was tried.
+        /// The attempted operation, as a verb.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -29,16 +29,16 @@ pub enum CommandError {
         #[source]
         source: std::io::Error,
     },
-    /// What was asked for makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Usage(String),
-    /// What was asked for failed.
+    /// The request is valid but failed.
     #[error("{0}")]
     Failed(String),
 }
 
 impl CommandError {
-    /// The exit code that tells it to scripts.
+    /// Returns the exit code for this error.
     #[must_use]
     pub const fn exit(&self) -> Exit {
         match self {
@@ -50,25 +50,25 @@ impl CommandError {
         }
     }
 
-    /// The error for programs.
+    /// Returns the error as JSON, for programs.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({"error": {"message": in_one_line(self), "code": self.exit().name()}})
     }
 
-    /// There is no conversation of that identifier.
+    /// Returns the error for an unknown conversation.
     pub(crate) fn no_thread(id: &str) -> Self {
         Self::Failed(format!("there is no thread `{id}`; `art thread list` shows all"))
     }
 
-    /// A file operation that failed.
+    /// Returns a function that wraps an I/O error with the attempted `action` and the `path`.
     pub fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { action, path, source }
     }
 }
 
-/// Adds what to do at a command line.
+/// Adds hints that apply to a command line.
 impl From<RuntimeError> for CommandError {
     fn from(error: RuntimeError) -> Self {
         match error {

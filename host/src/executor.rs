@@ -1,10 +1,10 @@
-//! What futures run on.
+//! The tokio runtime of a command.
 
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::CommandError;
 
-/// Creates an executor for input and output, on this thread. Guests never run on it.
+/// Creates a single-threaded executor for I/O. Guests never run on it.
 pub(crate) fn executor() -> Result<Runtime, CommandError> {
     let built = Builder::new_current_thread().enable_all().build();
     built.map_err(|error| CommandError::Failed(format!("failed to start tokio: {error}")))

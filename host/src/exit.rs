@@ -1,4 +1,4 @@
-//! Exit codes of `art`. Scripts rely on them; a code never changes its meaning.
+//! Exit codes of `art`. Scripts rely on them, so a code never changes its meaning.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use art_agent::RunReport;
 use art_core::agent::RunStatus;
 use art_runtime::Answer;
 
-/// How the program ended, for scripts.
+/// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -24,16 +24,16 @@ pub enum Exit {
     ToolError = 5,
     /// The configuration or the store cannot be used.
     Environment = 6,
-    /// The run waits for a person.
+    /// The run waits for a decision of a person.
     Suspended = 7,
     /// The model gave no answer: its provider refused or could not be reached.
     Model = 8,
     /// The answer could not be written.
     Unwritten = 9,
-    /// The user gave up.
+    /// The user cancelled the run.
     Cancelled = 130,
-    /// The reader of the answer closed its pipe before the end. (A shell reports the same code for a process that a closed
-    /// pipe ends.)
+    /// The reader of the answer closed its pipe before the end. (A shell reports the same code for a process that SIGPIPE
+    /// ends.)
     Unread = 141,
 }
 
@@ -47,7 +47,7 @@ Exit codes:
   4    no tool fits the question
   5    a tool call ended in an error
   6    the configuration or the store cannot be used
-  7    the run waits for a person
+  7    the run waits for a decision of a person
   8    the model gave no answer: its provider refused or could not be reached
   9    the answer could not be written
   130  cancelled
@@ -60,7 +60,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// The name for programs.
+    /// Returns the name of the code in JSON output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,14 +79,17 @@ impl Exit {
         }
     }
 
-    /// The worse of the two, for several questions in a row: what could not be done at all is worse than what was done in
-    /// part.
+    /// Returns the worse of the two codes, for several questions in a row. A complete failure is worse than a partial result.
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
-        if other.badness() > self.badness() { other } else { self }
+        if other.severity() > self.severity() {
+            other
+        } else {
+            self
+        }
     }
 
-    const fn badness(self) -> u8 {
+    const fn severity(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::NoTool => 1,
@@ -103,7 +106,7 @@ impl Exit {
         }
     }
 
-    /// The code of a question. `tools_only`: its model answers from what tools give and from nothing else.
+    /// Returns the exit code for an answered question. `tools_only` means that the model can answer only with tools.
     #[must_use]
     pub fn of(answered: &Answer, tools_only: bool) -> Self {
         match answered.report.model_failure() {
@@ -112,12 +115,12 @@ impl Exit {
         }
     }
 
-    /// The code of a run by its report alone.
+    /// Returns the exit code for the report of a run, ignoring failures of the model.
     #[must_use]
     pub fn of_run(report: &RunReport, tools_only: bool) -> Self {
         let metadata = &report.response.metadata;
         match metadata.status {
-            RunStatus::Success if tools_only && metadata.tool_calls == 0 && had_nothing(report) => Self::NoTool,
+            RunStatus::Success if tools_only && metadata.tool_calls == 0 && has_no_steps(report) => Self::NoTool,
             RunStatus::Success => Self::Success,
             RunStatus::Partial => Self::Partial,
             RunStatus::Error => Self::Failure,
@@ -127,7 +130,7 @@ impl Exit {
     }
 }
 
-/// Whether the plan had nothing to do for this question.
-fn had_nothing(report: &RunReport) -> bool {
+/// Returns whether the plan has no steps for this question.
+fn has_no_steps(report: &RunReport) -> bool {
     report.own_items().next().is_none()
 }

@@ -1,7 +1,7 @@
-//! The program `art`: its command line, what it shows, and how it makes components.
+//! The program `art`: its command line, its output, and the building of components.
 //!
-//! Everything else is in `art-runtime`, the library that other programs embed. `ARCHITECTURE.md` beside this crate has the
-//! whole picture.
+//! Everything else is in `art-runtime`, the library that other programs embed. See `ARCHITECTURE.md` in the folder of this
+//! crate.
 
 mod bounded;
 pub mod cli;
@@ -11,4 +11,4 @@ mod executor;
 pub mod exit;
 pub mod plugins;
 pub mod render;
-mod spent;
+mod usage_summary;

@@ -1,4 +1,4 @@
-//! Making components: `plugin new` and `plugin build`.
+//! Creating and building tools: `plugin new` and `plugin build`.
 
 pub mod build;
 mod cargo;

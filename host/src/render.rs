@@ -1,4 +1,4 @@
-//! Output for people and programs. No other module writes to stdout.
+//! Output on stdout and stderr. No other module writes to stdout.
 
 mod closed;
 pub(crate) mod compiling;
@@ -15,32 +15,31 @@ use std::sync::OnceLock;
 use art_core::text::printable;
 use serde::Serialize;
 
-/// The first failure to write to stdout. No more is written after it, so that no answer has a gap.
-static LOST: OnceLock<std::io::Error> = OnceLock::new();
+/// The first failure to write to stdout. Nothing is written after it, so that no answer has a gap.
+static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Returns why an answer did not reach stdout, if one did not. The program checks this before it exits, since a lost
-/// answer is a failure.
+/// Returns the first failure to write to stdout. The program checks this before it exits, since a lost answer is a failure.
 #[must_use]
-pub fn lost() -> Option<&'static std::io::Error> {
-    LOST.get()
+pub fn stdout_error() -> Option<&'static std::io::Error> {
+    STDOUT_ERROR.get()
 }
 
-/// Writes an answer to stdout, without control characters. A failure is kept for [`lost`].
+/// Writes an answer to stdout and escapes control characters. A failure is recorded for [`stdout_error`].
 pub fn answer(text: &str) {
     to_stdout(|out| line(out, text));
 }
 
-/// Writes to stdout with `write`, unless something was lost before.
+/// Writes to stdout with `write`, unless an earlier write failed.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
-    if lost().is_some() {
+    if stdout_error().is_some() {
         return;
     }
     let mut out = stdout().lock();
-    let written = closed::was_open()
+    let written = closed::check_open()
         .and_then(|()| write(&mut out))
         .and_then(|()| out.flush());
     if let Err(error) = written {
-        LOST.get_or_init(|| error);
+        STDOUT_ERROR.get_or_init(|| error);
     }
 }
 
@@ -49,41 +48,42 @@ fn stdout() -> std::io::Stdout {
     std::io::stdout()
 }
 
-/// Writes an answer to stdout as indented JSON. What could drive a terminal is written as `\uXXXX`.
+/// Writes an answer to stdout as indented JSON. Control characters are written as `\uXXXX`.
 pub fn json<T: Serialize>(value: &T) {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
     answer(&escaped(&text));
 }
 
-/// Writes an answer to stdout as JSON on one line, for programs that read it at once.
+/// Writes a value to stdout as one line of JSON, for programs that read line by line.
 pub(crate) fn json_line<T: Serialize>(value: &T) {
     let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
     answer(&escaped(&text));
 }
 
-/// Writes a piece of an answer to stdout, at once and without ending the line.
+/// Writes a piece of an answer to stdout immediately, without a line end.
 pub(crate) fn piece(text: &str) {
     to_stdout(|out| out.write_all(printable(text).as_bytes()));
 }
 
-/// Resets what an abandoned line editor requested from the terminal: marks around pasted text. Bypasses all locks,
-/// since their holder may never release them.
+/// Turns off the bracketed paste mode that an abandoned line editor turned on. Bypasses all locks, since their holder may
+/// never release them.
 pub(crate) fn end_editing() {
     const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
     if answers_are_live()
         && let Err(error) = rustix::io::write(stdout(), BRACKETED_PASTE_OFF)
     {
-        tracing::debug!(%error, "the terminal marks what is pasted");
+        tracing::debug!(%error, "bracketed paste mode could not be turned off");
     }
 }
 
-/// Writes a note for the person to stderr, without control characters.
+/// Writes a note to stderr and escapes control characters.
 pub fn note(text: &str) {
-    // Ignore the error: without stderr there is no one to inform.
+    // Ignore the error: there is no other channel to report it.
     drop(line(&mut std::io::stderr().lock(), text));
 }
 
-/// Writes logs of the host to stderr, as [`note`] does, since they may contain names of tools or files.
+/// Writer of the program's own logs. Escapes control characters as [`note`] does, since logs may contain names of tools or
+/// files.
 pub(crate) struct Log;
 
 impl Write for Log {
@@ -98,18 +98,18 @@ impl Write for Log {
     }
 }
 
-/// Writes a compiler message to stderr unchanged: in colour, if it goes to a terminal.
+/// Writes a compiler message to stderr unchanged, including its colours.
 pub(crate) fn compiler_message(rendered: &str) {
     drop(std::io::stderr().lock().write_all(rendered.as_bytes()));
 }
 
-/// Returns whether notes go to a terminal, where a line can be drawn again.
+/// Returns whether stderr is a terminal, where lines can be redrawn.
 #[must_use]
 pub fn notes_are_live() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Returns whether answers go to a terminal, where a person reads them as they are written.
+/// Returns whether stdout is a terminal, where an answer is shown while it is written.
 pub(crate) fn answers_are_live() -> bool {
     stdout().is_terminal()
 }
@@ -119,8 +119,7 @@ fn line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Returns the same JSON without the control characters that `serde_json` leaves in strings; outside of strings there
-/// are none.
+/// Escapes the control characters that `serde_json` leaves in strings; outside of strings there are none.
 fn escaped(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
         if c != '\n' && printable(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
@@ -143,7 +142,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn json_with_terminal_controls_stays_the_same_value() {
+    fn escaping_terminal_controls_keeps_the_json_value() {
         let value = json!({"a\u{9b}": "x\u{7f}\u{202e}\u{2028}\u{200b}\u{e0041}\u{1b}[2J\n\tä"});
         let text = escaped(&serde_json::to_string_pretty(&value).unwrap());
         assert_eq!(text, printable(&text));

@@ -104,7 +104,7 @@ fn a_single_call_prints_its_title_and_its_files() {
     assert!(ran.stderr().contains("title: a table and\\u{2028}a picture\n"), "{ran}");
     assert!(
         ran.stderr()
-            .contains("file: out\\u{200b}.csv (text/csv, 8 B), not kept\n"),
+            .contains("file: out\\u{200b}.csv (text/csv, 8 B), not saved (only `art run` saves files)\n"),
         "{ran}"
     );
 }
@@ -161,12 +161,12 @@ fn a_file_is_saved_and_overwrites_another_only_with_force() {
     fs::write(&path, "mine").unwrap();
     let refused = save("out.csv", &[]);
     assert_eq!(refused.code(), 1, "{refused}");
-    assert!(refused.stderr().contains("is there already"), "{refused}");
+    assert!(refused.stderr().contains("already exists"), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), b"mine");
     assert_eq!(save("out.csv", &["--force"]).code(), 0);
     assert_eq!(fs::read(&path).unwrap(), b"a,b\n1,2\n");
     let unknown = save("../../out.csv", &[]);
-    assert!(unknown.stderr().contains("it left `out.csv`, `file`"), "{unknown}");
+    assert!(unknown.stderr().contains("its files: `out.csv`, `file`"), "{unknown}");
 }
 
 #[test]

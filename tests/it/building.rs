@@ -124,7 +124,10 @@ fn a_tool_whose_output_differs_from_its_example_is_refused_with_both() {
         "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
     );
     let stderr = tool.refusal();
-    assert!(stderr.contains("gives `2`, and says that it gives `3`"), "{stderr}");
+    assert!(
+        stderr.contains("returned `2` instead of the declared output `3`"),
+        "{stderr}"
+    );
     tool.write(
         ", output = \"2.0\"",
         "",
@@ -144,7 +147,7 @@ fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
     assert!(
         built
             .stderr()
-            .contains("not run: example 1 (`{\"n\":1}`) waits for a person"),
+            .contains("not run: example 1 (`{\"n\":1}`) waits for a decision of a person"),
         "{built}"
     );
     assert!(built.stdout().contains("0 passed"), "{built}");
@@ -155,7 +158,7 @@ fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
     let tool = Crate::with_tool("reads", "", "", function);
     let stderr = tool.refusal();
-    assert!(stderr.contains("uses `std::fs`, and a tool has no files"), "{stderr}");
+    assert!(stderr.contains("uses `std::fs`; tools have no files"), "{stderr}");
     assert!(
         stderr.contains("(tools have no files, network or processes: pass the data in as an argument)"),
         "{stderr}"
@@ -166,7 +169,7 @@ fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
     assert!(
         built
             .stderr()
-            .contains("may need a right that this host does not grant"),
+            .contains("may need a capability that this host does not grant"),
         "{built}"
     );
 }
@@ -257,12 +260,12 @@ fn a_dependency_that_assumes_a_browser_is_named_in_five_lines() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("`__wbindgen_placeholder__::__wbindgen_throw` is a function of JavaScript"),
+        stderr.contains("`__wbindgen_placeholder__::__wbindgen_throw` is a JavaScript function"),
         "{stderr}"
     );
     assert!(stderr.contains("wasi = true"), "{stderr}");
     assert!(stderr.lines().count() <= 6 && stderr.len() < 2_000, "{stderr}");
-    let (_, rest) = stderr.split_once("all that the linker said: `").unwrap();
+    let (_, rest) = stderr.split_once("full output of the linker: `").unwrap();
     let full = fs::read_to_string(rest.split_once('`').unwrap().0).unwrap();
     assert!(full.contains("wasm-component-ld"), "{full}");
 }
@@ -278,7 +281,7 @@ fn a_missing_function_is_reported_with_the_crate_that_uses_it() {
         "unsafe extern \"C\" { fn database_open_v2() -> i32; }\npub fn open() -> i32 { unsafe { database_open_v2() } }";
     add_package(&tool.folder.join("database-sys"), "database-sys", "", "", source);
     let stderr = tool.refusal();
-    let expected = "nobody has the function `database_open_v2`, which is used by `database-sys`";
+    let expected = "nothing provides the function `database_open_v2`, which `database-sys` uses";
     assert!(stderr.contains(expected), "{stderr}");
     assert!(stderr.lines().count() <= 6, "{stderr}");
 }

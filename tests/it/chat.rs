@@ -156,18 +156,18 @@ fn files_that_are_too_large_together_are_refused_and_can_be_removed() {
         &[&a, &b, &b, &c, "/attach none", &c, "/attach none", "/attach none"],
     );
     assert_eq!(
-        ran.stderr().matches("bytes allowed together; send fewer").count(),
+        ran.stderr().matches("bytes allowed; attach fewer files").count(),
         1,
         "{}",
         ran.stderr()
     );
     let expected = [
-        "`a.pdf` goes with the next question",
-        "`b.pdf` goes with the next question",
-        "`b.pdf` goes with the next question",
-        "`a.pdf`, `b.pdf` will not be sent",
-        "`c.pdf` goes with the next question",
-        "`c.pdf` will not be sent",
+        "`a.pdf` will be sent with the next question",
+        "`b.pdf` will be sent with the next question",
+        "`b.pdf` will be sent with the next question",
+        "removed `a.pdf`, `b.pdf`",
+        "`c.pdf` will be sent with the next question",
+        "removed `c.pdf`",
         "nothing was attached",
     ];
     assert_eq!(ran.stdout().lines().collect::<Vec<_>>(), expected);
@@ -254,7 +254,7 @@ fn a_signal_ends_a_piped_conversation_after_its_run() {
         let home = Home::new();
         let ran = signalled(&home, signal);
         assert_eq!(ran.code(), 130, "{}", ran.stderr());
-        let stopping = "stopping; press again to stop at once\n";
+        let stopping = "stopping; press again to stop immediately\n";
         assert!(ran.stderr().contains(stopping), "{}", ran.stderr());
         assert!(ran.stdout().starts_with("The run was cancelled"), "{}", ran.stdout());
         assert!(!ran.stdout().contains("2+2"), "{}", ran.stdout());

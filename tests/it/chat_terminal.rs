@@ -114,7 +114,7 @@ fn a_person_asks_a_question_and_leaves() {
 fn keys_typed_during_the_start_are_not_lost() {
     let home = Home::fresh();
     let mut terminal = Terminal::start(&home, &["chat"]);
-    terminal.until("compiling 1 tool for this machine, once");
+    terminal.until("compiling 1 tool for this machine (first use only)");
     terminal.type_keys("What is 2+2?\rWhat is 3+3?\r/exi");
     terminal.until("2+2: 4\r\n");
     terminal.until("3+3: 6\r\n");
@@ -137,7 +137,7 @@ fn an_answer_is_streamed_and_can_be_stopped() {
     terminal.type_keys("Hello\r");
     terminal.until("The beginning of an answer");
     terminal.type_keys("\x03");
-    terminal.until("stopping; press again to stop at once");
+    terminal.until("stopping; press again to stop immediately");
     terminal.until("The run was cancelled");
     terminal.until(PROMPT);
     terminal.type_keys("/exit\r");

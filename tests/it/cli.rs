@@ -104,7 +104,7 @@ fn a_file_that_no_tool_accepts_is_warned_about() {
     for (bytes, warns) in [(4 << 20, true), (100, false)] {
         let pdf = home.file("a.pdf", &format!("%PDF-1.7\n{}", " ".repeat(bytes)));
         let ran = home.art(&["run", "What is 2+2?", "--attach", pdf.to_str().unwrap()]);
-        let warning = "warning: no tool can take `a.pdf`: in a call it has 5.3 MiB, and the tools read at most ";
+        let warning = "warning: no tool can read `a.pdf`: in a call it has 5.3 MiB, but the tools accept at most ";
         assert_eq!(ran.stderr().contains(warning), warns, "{}", ran.stderr());
         assert_eq!(ran.stdout(), "2+2: 4\n");
     }

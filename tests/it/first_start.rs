@@ -5,7 +5,7 @@ use std::fs;
 use crate::home::Home;
 
 /// The message before tools are compiled.
-const MESSAGE: &str = "compiling 1 tool for this machine, once\n";
+const MESSAGE: &str = "compiling 1 tool for this machine (first use only)\n";
 
 #[test]
 fn only_the_first_start_reports_that_it_compiles() {

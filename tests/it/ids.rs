@@ -69,7 +69,7 @@ fn an_ambiguous_prefix_is_an_error_that_names_the_identifiers() {
     ] {
         let ran = home.art(verb);
         assert_eq!(ran.code(), 2, "{ran}");
-        let several = format!("begin with `0`: `{}`, `{}`; type more", ids[0], ids[1]);
+        let several = format!("begin with `0`: `{}`, `{}`; type a longer prefix", ids[0], ids[1]);
         assert!(ran.stderr().contains(&several), "{ran}");
     }
     assert_eq!(

@@ -27,7 +27,7 @@ fn a_run_suggests_a_server_that_answers() {
     let ran = home.run("What is 2+2?");
     ran.answers(&["4"]);
     let offer = format!(
-        "a model server answers at {}: --model ollama:llama3.2:1b uses it",
+        "a model server runs at {}: --model ollama:llama3.2:1b uses it",
         server.base_url
     );
     assert!(ran.stderr().lines().any(|line| line == offer), "{ran}");
@@ -52,7 +52,7 @@ fn doctor_suggests_a_server_that_answers() {
     let (server, home) = serving(&["qwen3:8b"]);
     let ran = home.art(&["doctor"]);
     let offer = format!(
-        "a model server answers at {}: --model ollama:qwen3:8b uses it",
+        "a model server runs at {}: --model ollama:qwen3:8b uses it",
         server.base_url
     );
     assert!(ran.stdout().contains(&offer), "{ran}");
@@ -63,7 +63,7 @@ fn a_server_without_models_is_reported_with_a_hint() {
     let (_server, home) = serving(&["nomic-embed-text:latest"]);
     let ran = home.run("What is 2+2?");
     assert!(
-        ran.stderr().contains("without a model yet (hint: `ollama pull qwen3`"),
+        ran.stderr().contains("but has no model yet (hint: `ollama pull qwen3`"),
         "{ran}"
     );
 }

@@ -92,7 +92,7 @@ fn arguments_from_an_endless_stdin_are_refused() {
     let mut call = home.command(&["tool", "call", "calculator", "-"]);
     let ran = CommandOutput(call.stdin(File::open("/dev/zero").unwrap()).output().unwrap());
     assert_eq!(ran.code(), 2, "{ran}");
-    let message = "error: `stdin` cannot be taken: it has more than the 4194304 bytes allowed";
+    let message = "error: `stdin` cannot be used: it has more than the 4194304 bytes allowed";
     assert!(ran.stderr().contains(message), "{ran}");
 }
 
@@ -107,7 +107,7 @@ fn arguments_are_read_from_stdin() {
 fn an_endless_evaluation_file_is_refused() {
     let ran = Home::new().art(&["eval", "/dev/zero"]);
     assert_eq!(ran.code(), 2, "{ran}");
-    let message = "error: `/dev/zero` cannot be taken: it has more than the 16777216 bytes allowed";
+    let message = "error: `/dev/zero` cannot be used: it has more than the 16777216 bytes allowed";
     assert!(ran.stderr().contains(message), "{ran}");
 }
 

@@ -54,7 +54,7 @@ fn an_invalid_tool_name_is_refused() {
     let ran = set(&home, &thread, &["calculator", "Cargo.toml"]);
     assert_eq!(ran.code(), 2, "{}", ran.stderr());
     assert!(
-        ran.stderr().contains("`Cargo.toml` cannot be the name"),
+        ran.stderr().contains("`Cargo.toml` is not a valid tool name"),
         "{}",
         ran.stderr()
     );

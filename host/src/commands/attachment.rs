@@ -1,4 +1,4 @@
-//! Files that come with a question.
+//! Files attached to a question.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::CommandError;
 use crate::render::units;
 
-/// Maximum bytes of a text. In a call it is longer, as JSON, so by default no tool can read the longest.
+/// Maximum size of a text, in bytes. The JSON of a call is longer, so with default limits no tool can read the longest texts.
 const MAX_TEXT: usize = 1 << 20;
-/// Largest picture or document, in bytes: what providers take. In base64 the largest are more than any tool may read.
+/// Maximum size of a picture or document, in bytes, as providers accept it. In base64 the largest exceed what a tool may read.
 const MAX_MEDIA: usize = 5 << 20;
-/// Largest of all.
+/// Maximum size of any attachment, in bytes.
 pub(super) const MAX_BYTES: usize = MAX_MEDIA;
-/// Maximum size of all files of a question together, in bytes of JSON. They are in the first entry of the journal, next
-/// to the end of the conversation and at most 4 MiB of earlier runs, and a store accepts 16 MiB.
+/// Maximum size of all attachments of a question together, as JSON, in bytes. They are part of the first journal entry, which
+/// also has the end of the conversation and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
 const MAX_TOTAL: usize = 11 << 20;
 
-/// How the files begin that are no text and that a model may look at.
+/// First bytes of the supported files that are not text.
 const MEDIA: [(&str, &[u8]); 5] = [
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),
@@ -38,15 +38,15 @@ const MEDIA: [(&str, &[u8]); 5] = [
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let mut attachments: Vec<QueryAttachment> = Vec::new();
     for path in paths {
-        add(&mut attachments, of_bytes(path, read(path)?)?)?;
+        add(&mut attachments, from_bytes(path, read(path)?)?)?;
     }
     Ok(attachments)
 }
 
-/// Adds an attachment to others.
+/// Adds an attachment to the others.
 ///
 /// # Errors
-/// Fails if one of them has its name, or they are too large together.
+/// Fails if another attachment has the same name, or if they are too large together.
 pub(super) fn add(attachments: &mut Vec<QueryAttachment>, attachment: QueryAttachment) -> Result<(), CommandError> {
     let name = &attachment.name;
     if attachments.iter().any(|other| other.name == *name) {
@@ -55,63 +55,66 @@ pub(super) fn add(attachments: &mut Vec<QueryAttachment>, attachment: QueryAttac
         )));
     }
     attachments.push(attachment);
-    check_together(attachments)
+    check_total_size(attachments)
 }
 
-/// Refuses attachments that are too large together.
-pub(super) fn check_together(attachments: &[QueryAttachment]) -> Result<(), CommandError> {
+/// Checks the total size of attachments.
+///
+/// # Errors
+/// Fails if they are too large together.
+pub(super) fn check_total_size(attachments: &[QueryAttachment]) -> Result<(), CommandError> {
     if attachments.iter().map(json_bytes).sum::<usize>() > MAX_TOTAL {
         return Err(CommandError::Usage(format!(
-            "as JSON or base64 the attachments have more than the {MAX_TOTAL} bytes allowed together; send fewer"
+            "encoded as JSON or base64, the attachments together have more than the {MAX_TOTAL} bytes allowed; attach fewer files"
         )));
     }
     Ok(())
 }
 
-/// Returns its size in the journal, in bytes.
+/// Returns the size of the attachment in the journal, in bytes.
 fn json_bytes(attachment: &QueryAttachment) -> usize {
     serde_json::to_vec(attachment).map_or(MAX_TOTAL, |json| json.len())
 }
 
-/// Returns a warning if no tool can take the attachment, since none reads more than `most` bytes. `None` means that
-/// there are no tools.
-pub(super) fn beyond_tools(attachment: &QueryAttachment, most: Option<u64>) -> Option<String> {
+/// Returns a warning if the attachment is too large for every tool. `max` is the largest input limit of the tools, in bytes,
+/// or `None` if there are no tools.
+pub(super) fn too_large_for_tools(attachment: &QueryAttachment, max: Option<u64>) -> Option<String> {
     let text = attachment.base64.as_ref().unwrap_or(&attachment.text);
     let bytes = serde_json::to_vec(text).map_or(u64::MAX, |json| json.len() as u64);
-    // The arguments of a call have at least a key as well.
-    let most = most.filter(|most| bytes >= *most)?;
+    // Arguments also contain at least one key, so equal sizes do not fit.
+    let max = max.filter(|max| bytes >= *max)?;
     Some(format!(
-        "no tool can take `{}`: in a call it has {}, and the tools read at most {}",
+        "no tool can read `{}`: in a call it has {}, but the tools accept at most {}",
         attachment.name,
         units::bytes(bytes),
-        units::bytes(most)
+        units::bytes(max)
     ))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     let file = open_regular(path).map_err(|error| {
         if NotRegular::is_cause_of(&error) {
-            return refused(path, "is not a regular file; write it to a file first");
+            return refused(path, "is not a regular file; write its content to a file first");
         }
         CommandError::file("open", path)(error)
     })?;
     let mut bytes = Vec::new();
-    let taken = file.take(MAX_MEDIA as u64 + 1).read_to_end(&mut bytes);
-    taken.map_err(CommandError::file("read", path))?;
+    let read = file.take(MAX_MEDIA as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(CommandError::file("read", path))?;
     Ok(bytes)
 }
 
-/// Returns the type of a file, by its first bytes and not by its name.
+/// Returns the attachment for the bytes of a file. Its media type comes from the first bytes, not from the name.
 ///
 /// # Errors
 /// Fails if the bytes are not UTF-8 text, a picture or a PDF, or are too many.
-pub(super) fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
+pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
     let media = media_of(&bytes);
-    let most = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
-    if bytes.len() > most {
+    let max = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
+    if bytes.len() > max {
         return Err(refused(
             path,
-            &format!("has more than the {most} bytes allowed; shorten it"),
+            &format!("has more than the {max} bytes allowed; shorten it"),
         ));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -138,10 +141,10 @@ fn refused(path: &Path, reason: &str) -> CommandError {
     CommandError::Usage(format!("the attachment `{}` {reason}", path.display()))
 }
 
-/// Returns the type of a file that is not text; none if it may be text.
+/// Returns the media type of a file that is not text, or `None` if it may be text.
 fn media_of(bytes: &[u8]) -> Option<&'static str> {
     let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let known = MEDIA.iter().find(|(_, begins)| bytes.starts_with(begins));
+    let known = MEDIA.iter().find(|(_, magic)| bytes.starts_with(magic));
     known
         .map(|(media_type, _)| *media_type)
         .or_else(|| webp.then_some("image/webp"))
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_known_by_how_it_begins() {
+    fn the_type_of_a_picture_is_found_by_its_first_bytes() {
         for (begins, media_type) in [
             (&b"\x89PNG\r\n\x1a\n\x00"[..], "image/png"),
             (b"\xff\xd8\xff\xe0", "image/jpeg"),
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_neither_text_nor_picture_is_refused() {
+    fn a_file_that_is_too_long_or_of_another_type_is_refused() {
         let mut large = b"\x89PNG\r\n\x1a\n".to_vec();
         large.resize((5 << 20) + 1, 0);
         for bytes in [
@@ -218,15 +221,15 @@ mod tests {
         assert_eq!(read_all(&[path(0), path(1)]).unwrap().len(), 2);
         let error = read_all(&[path(0), path(1), path(2)]).unwrap_err();
         assert!(error.to_string().contains("together"), "{error}");
-        // One by one they are as large.
+        // The limit also applies to files that are added one by one.
         let mut one_by_one = read_all(&[path(0), path(1)]).unwrap();
-        check_together(&one_by_one).unwrap();
+        check_total_size(&one_by_one).unwrap();
         one_by_one.extend(read_all(&[path(2)]).unwrap());
-        assert!(check_together(&one_by_one).is_err());
+        assert!(check_total_size(&one_by_one).is_err());
     }
 
     #[test]
-    fn a_text_counts_as_long_as_it_is_in_json() {
+    fn the_size_of_a_text_is_counted_in_json() {
         let dir = tempfile::tempdir().unwrap();
         let paths = |byte: &str, of: usize| {
             let paths: Vec<_> = (0..of).map(|n| dir.path().join(format!("{n}.txt"))).collect();
@@ -242,20 +245,20 @@ mod tests {
     }
 
     #[test]
-    fn an_attachment_that_no_tool_can_take_is_told_of() {
+    fn an_attachment_that_no_tool_can_read_gets_a_warning() {
         let attachment = attach(&[b'"'; 500]).unwrap();
         // Each quotation mark is two bytes in JSON, and there is one at each end.
-        let told = beyond_tools(&attachment, Some(1_002)).unwrap();
-        assert!(told.starts_with("no tool can take `a.csv`"), "{told}");
-        assert_eq!(beyond_tools(&attachment, Some(1_003)), None);
-        assert_eq!(beyond_tools(&attachment, None), None);
+        let warning = too_large_for_tools(&attachment, Some(1_002)).unwrap();
+        assert!(warning.starts_with("no tool can read `a.csv`"), "{warning}");
+        assert_eq!(too_large_for_tools(&attachment, Some(1_003)), None);
+        assert_eq!(too_large_for_tools(&attachment, None), None);
         let picture = attach(b"\x89PNG\r\n\x1a\n").unwrap();
-        assert!(beyond_tools(&picture, Some(14)).is_some());
-        assert_eq!(beyond_tools(&picture, Some(15)), None);
+        assert!(too_large_for_tools(&picture, Some(14)).is_some());
+        assert_eq!(too_large_for_tools(&picture, Some(15)), None);
     }
 
     #[test]
-    fn a_pipe_and_a_folder_are_refused_without_waiting() {
+    fn a_pipe_and_a_folder_are_refused_immediately() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_of_one_name_are_refused() {
+    fn two_files_with_the_same_name_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.csv");
         std::fs::write(&path, "a").unwrap();

@@ -1,4 +1,4 @@
-//! `art chat`: a conversation at a terminal, or one question a line for programs.
+//! `art chat`: a conversation at a terminal, or one question per line from a pipe.
 
 mod approvals;
 mod commands;
@@ -16,27 +16,27 @@ use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
 use commands::{ChatLine, ThreadChange};
-use input::{Input, Typed};
+use input::{Input, InputEvent};
 use screen::Screen;
 use session::Session;
 
-/// How to leave, for a person who pressed Ctrl-C.
-const LEAVE: &str = "to leave, press Ctrl-D or type /exit";
+/// Printed after Ctrl-C at the prompt.
+const HOW_TO_LEAVE: &str = "to leave, press Ctrl-D or type /exit";
 
-/// Tells its errors itself, since a program reads one JSON value a line.
+/// Runs a conversation. Reports errors itself, since a program reads one JSON value per line.
 pub(super) fn chat(global: &Global, args: &ChatArgs) -> Exit {
-    let ended = begin(global).map(|(chat, input)| chat.hold(input, args.thread.clone()));
+    let ended = open_chat(global).map(|(chat, input)| chat.run(input, args.thread.clone()));
     ended.unwrap_or_else(|error| {
         Screen::new(global.json).error(&error);
         error.exit()
     })
 }
 
-fn begin(global: &Global) -> Result<(Chat, Input), CommandError> {
+fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
     let config = config(global)?;
     let input = Input::open(global.json, config.chat_history())?;
     let interrupts = Interrupts::listen(match input.is_interactive() {
-        true => AfterInterrupt::GoOn,
+        true => AfterInterrupt::Continue,
         false => AfterInterrupt::End,
     })?;
     let executor = executor()?;
@@ -54,64 +54,65 @@ fn begin(global: &Global) -> Result<(Chat, Input), CommandError> {
 
 struct Chat {
     screen: Screen,
-    /// A person is at the other end, who sees what went wrong and asks again.
+    /// Whether a person types the lines at a terminal.
     interactive: bool,
     executor: Executor,
     interrupts: Interrupts,
     session: Session,
+    /// The worst exit code so far.
     worst: Exit,
 }
 
 impl Chat {
-    /// Holds the conversation and gives back what the host has.
-    fn hold(mut self, input: Input, thread: Option<String>) -> Exit {
+    /// Runs the conversation to its end and closes the runtime.
+    fn run(mut self, input: Input, thread: Option<String>) -> Exit {
         let ended = self.begin(thread).and_then(|()| self.read(input));
         if let Err(error) = &ended {
             self.fail(error);
         }
         self.executor.block_on(self.session.host.close());
-        // A look-up of a host that nobody waits for any more must not hold the process.
+        // Do not wait for an abandoned DNS lookup.
         self.executor.shutdown_background();
-        // A person has seen what went wrong; leaving is no failure, but being ended is.
+        // A person has already seen the errors: leaving is a success, but being ended by a signal is not.
         let left = self.interactive && ended.is_ok() && !self.interrupts.ended();
         if left { Exit::Success } else { self.worst }
     }
 
     fn begin(&mut self, thread: Option<String>) -> Result<(), CommandError> {
         if let Some(id) = thread {
-            self.executor.block_on(self.session.go_on_with(&id))?;
+            self.executor.block_on(self.session.switch_thread(&id))?;
         }
         let greeting = self.screen.greet(&self.session.host, self.interactive);
         self.executor.block_on(greeting)
     }
 
-    /// Obeys one line after the other until the person leaves. What is wrong with a line is told, and the next one read.
+    /// Executes lines until the user leaves or the input ends. An error in a line is reported, and reading continues.
     ///
     /// # Errors
-    /// When no more lines can be read.
+    /// Fails if no more lines can be read.
     fn read(&mut self, mut input: Input) -> Result<(), CommandError> {
         loop {
             let line = match input.next()? {
-                Typed::Line(line) => ChatLine::parse(&line),
-                Typed::Unreadable(why) => ChatLine::Wrong(why),
-                Typed::Interrupted => {
-                    self.screen.note(LEAVE);
+                InputEvent::Line(line) => ChatLine::parse(&line),
+                InputEvent::Unreadable(reason) => ChatLine::Wrong(reason),
+                InputEvent::Interrupted => {
+                    self.screen.note(HOW_TO_LEAVE);
                     continue;
                 }
-                Typed::End => return Ok(()),
+                InputEvent::End => return Ok(()),
             };
             if line == ChatLine::Exit {
                 return Ok(());
             }
-            if let Err(error) = self.obey(line) {
+            if let Err(error) = self.execute(line) {
                 self.fail(&error);
             }
             if self.interrupts.ended() {
                 self.worst = Exit::Cancelled;
                 return Ok(());
             }
-            // What nobody can read is not worth asking for.
-            if render::lost().is_some() {
+            // Without stdout nobody would see an answer.
+            if render::stdout_error().is_some() {
                 return Ok(());
             }
         }
@@ -122,33 +123,33 @@ impl Chat {
         self.worst = self.worst.worse(error.exit());
     }
 
-    fn obey(&mut self, line: ChatLine) -> Result<(), CommandError> {
+    fn execute(&mut self, line: ChatLine) -> Result<(), CommandError> {
         let (screen, session) = (self.screen, &mut self.session);
         match line {
             ChatLine::Empty | ChatLine::Exit => {}
             ChatLine::Ask(query) => return self.ask(query),
             ChatLine::Thread(change) => return self.change_thread(change),
-            ChatLine::Help => screen.say(&screen::help()),
-            ChatLine::Tools => screen.say(&screen::tools(&session.host)),
+            ChatLine::Help => screen.print(&screen::help()),
+            ChatLine::Tools => screen.print(&screen::tools(&session.host)),
             ChatLine::Model(name) => {
                 if let Some(name) = name {
                     session.host.use_model(&name)?;
                     report::warn_of_cost(&session.host)?;
                 }
-                screen.say(&report::introduction(&session.host)?);
+                screen.print(&report::introduction(&session.host)?);
             }
-            ChatLine::Cost => screen.say(&screen::costs(session)),
+            ChatLine::Cost => screen.print(&screen::costs(session)),
             ChatLine::Attach(path) => {
                 let name = session.attach(&path)?;
                 report::warn_of_size(&session.host, session.attachments.last());
-                screen.say(&format!("`{name}` goes with the next question"));
+                screen.print(&format!("`{name}` will be sent with the next question"));
             }
-            ChatLine::Detach => screen.say(&screen::detached(&session.detach())),
+            ChatLine::Detach => screen.print(&screen::detached(&session.detach())),
             ChatLine::History => {
                 let messages = self.executor.block_on(session.messages())?;
-                screen.say(&screen::history(&messages));
+                screen.print(&screen::history(&messages));
             }
-            ChatLine::Wrong(what) => return Err(CommandError::Usage(what)),
+            ChatLine::Wrong(reason) => return Err(CommandError::Usage(reason)),
         }
         Ok(())
     }
@@ -156,16 +157,16 @@ impl Chat {
     fn change_thread(&mut self, change: ThreadChange) -> Result<(), CommandError> {
         match change {
             ThreadChange::None => {}
-            ThreadChange::New => self.session.begin_thread(),
-            ThreadChange::To(id) => self.executor.block_on(self.session.go_on_with(&id))?,
+            ThreadChange::New => self.session.start_thread(),
+            ThreadChange::To(id) => self.executor.block_on(self.session.switch_thread(&id))?,
         }
         let thread = self.session.thread();
         self.screen
-            .say(thread.unwrap_or("none yet; the next question begins one"));
+            .print(thread.unwrap_or("none yet; the next question starts one"));
         Ok(())
     }
 
-    /// A run can be cancelled without the conversation ending.
+    /// Asks a question. Ctrl-C cancels the run without ending the conversation.
     fn ask(&mut self, query: String) -> Result<(), CommandError> {
         let run = self.interrupts.begin();
         let asked = self.screen.ask(&mut self.session, query, run.cancel.clone());

@@ -1,4 +1,4 @@
-//! The checkout of this project, where quickstart finds the first-party tools and new tools find the SDK.
+//! Finds the checkout of this project, which has the first-party tools and the SDK.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ pub(super) const FIRST_PARTY: [&str; 8] = [
     "unit_convert",
 ];
 
-/// Returns the root of the checkout: above the current folder, or where this program was built.
+/// Returns the root of the checkout that contains the current folder, or else of the one where this program was built.
 ///
 /// # Errors
-/// Fails if neither is a checkout.
+/// Fails if neither exists.
 pub(super) fn root() -> Result<PathBuf, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

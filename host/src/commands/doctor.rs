@@ -1,4 +1,4 @@
-//! `art doctor`: can this machine build tools, and run them as it should?
+//! `art doctor`: checks whether this machine can build and run tools.
 
 mod models;
 
@@ -18,12 +18,12 @@ use crate::plugins::target::Target;
 use crate::render::compiling::Compiling;
 use crate::render::{self, table};
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
     Ok,
-    /// Works, but not as well as it could.
+    /// Works with limitations.
     Warn,
     /// Does not work.
     Fail,
@@ -42,16 +42,18 @@ pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
     if global.json {
         render::json(&checks);
     } else {
-        render::answer(&in_lines(&checks));
+        render::answer(&to_table(&checks));
     }
     Ok(exit(&checks))
 }
 
-/// The checks of this machine as part of quickstart, which asks no provider for anything but the answer: told on stderr;
-/// fails when one fails.
+/// Runs the checks of this machine for quickstart and prints them on stderr. Sends nothing to a model provider.
+///
+/// # Errors
+/// Fails if a check fails.
 pub(super) fn check_for_quickstart(config: &Config) -> Result<(), CommandError> {
-    let checks = of_this_machine(config, false);
-    render::note(&in_lines(&checks));
+    let checks = check_machine(config, false);
+    render::note(&to_table(&checks));
     match exit(&checks) {
         Exit::Success => Ok(()),
         _ => Err(CommandError::Failed(
@@ -65,7 +67,7 @@ fn exit(checks: &[Check]) -> Exit {
     if failed { Exit::Environment } else { Exit::Success }
 }
 
-fn in_lines(checks: &[Check]) -> String {
+fn to_table(checks: &[Check]) -> String {
     let row = |check: &Check| {
         let verdict = format!("{:?}", check.verdict).to_lowercase();
         vec![verdict, check.name.to_owned(), check.detail.clone()]
@@ -74,12 +76,12 @@ fn in_lines(checks: &[Check]) -> String {
 }
 
 fn check_all(config: &Config, quiet: bool) -> Vec<Check> {
-    let mut checks = of_this_machine(config, quiet);
+    let mut checks = check_machine(config, quiet);
     checks.extend(models::models(config));
     checks
 }
 
-fn of_this_machine(config: &Config, quiet: bool) -> Vec<Check> {
+fn check_machine(config: &Config, quiet: bool) -> Vec<Check> {
     let mut checks = vec![compiler(), store(config)];
     checks.extend(sandbox(config, quiet));
     checks
@@ -93,7 +95,7 @@ fn check(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Che
     }
 }
 
-/// Needed only to build tools, so its absence is a warning.
+/// Checks the Rust compiler. It is needed only to build tools, so its absence is a warning.
 fn compiler() -> Check {
     match missing_targets() {
         Ok(missing) if missing.is_empty() => {
@@ -123,7 +125,7 @@ fn store(config: &Config) -> Check {
     let path = &config.database.value;
     match open_store(config) {
         Ok(_) => check("store", Verdict::Ok, format!("`{}`", path.display())),
-        // Another host is at work: nothing is wrong with the machine.
+        // Another host is running, which is not a fault of the machine.
         Err(error @ RuntimeError::Store(StoreError::InUse { .. })) => {
             check("store", Verdict::Warn, in_one_line(&error))
         }
@@ -171,7 +173,7 @@ fn cache(config: &Config) -> Check {
 fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox, quiet: bool) -> Check {
     let folder = config.plugins.value.display();
     let compiling = Compiling::new(quiet);
-    match load_folder(sandbox, &config.plugins.value, &|compiled| compiling.tell(compiled)) {
+    match load_folder(sandbox, &config.plugins.value, &|compiled| compiling.show(compiled)) {
         Ok(loaded) if !loaded.refused.is_empty() => {
             let (good, bad) = (loaded.plugins.len(), loaded.refused.len());
             check(
@@ -202,7 +204,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn quickstart_asks_no_provider() {
+    fn quickstart_checks_do_not_connect_to_a_provider() {
         let home = tempfile::tempdir().unwrap();
         let provider = TcpListener::bind("127.0.0.1:0").unwrap();
         provider.set_nonblocking(true).unwrap();
@@ -215,6 +217,6 @@ mod tests {
         };
         let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
         check_for_quickstart(&config).unwrap();
-        assert!(provider.accept().is_err(), "nobody connects");
+        assert!(provider.accept().is_err(), "there is a connection");
     }
 }

@@ -1,4 +1,4 @@
-//! `art eval`: how well a model picks tools and fills arguments.
+//! `art eval`: measures how well a model selects tools and fills in arguments.
 
 use std::fs::File;
 
@@ -16,7 +16,7 @@ use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-/// Bytes of all lines together.
+/// Maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandError> {
@@ -28,9 +28,9 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     let engine = open_engine(&config)?;
     let model = callable(&engine, &config.model.value)?;
     let executor = executor()?;
-    let own = own_tools(&config, &cases)?;
+    let default_tools = default_tools(&config, &cases)?;
     let report = executor.block_on(evaluate(&cases, async |case: &EvalCase| {
-        let tools = case.tools.as_ref().unwrap_or(&own);
+        let tools = case.tools.as_ref().unwrap_or(&default_tools);
         let calls = proposed_calls(&config, &engine, &model, &case.query, tools).await?;
         Ok(calls
             .into_iter()
@@ -46,8 +46,8 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     Ok(Exit::Success)
 }
 
-/// The tools of the plugins folder, if a line asks with them.
-fn own_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
+/// Loads the tools of the plugins folder, if a line does not list its own tools.
+fn default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
     if cases.iter().all(|case| case.tools.is_some()) {
         return Ok(Vec::new());
     }
@@ -72,11 +72,7 @@ fn show(report: &EvalReport, failures: bool) {
         row("tools right", report.tools_right, report.expected_calls),
         row("whole calls right", report.calls_right, report.expected_calls),
         row("arguments right", report.arguments_right, report.arguments),
-        row(
-            "unanswerable left alone",
-            report.unanswerable_right,
-            report.unanswerable,
-        ),
+        row("unanswerable refused", report.unanswerable_right, report.unanswerable),
         vec!["calls invented".to_owned(), report.invented.to_string()],
         vec!["lines with an error".to_owned(), report.errors.to_string()],
     ];

@@ -1,49 +1,49 @@
-//! Identifiers as people type them: whole, their beginning where no other one begins so, or `last`.
+//! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`.
 
 use art_store::{RunFilter, Store, ThreadFilter};
 
 use crate::error::CommandError;
 
-/// Stands for the newest one.
+/// Means the newest entry.
 const LAST: &str = "last";
-/// Maximum number of names in an error about an ambiguous identifier.
-const NAMED: usize = 5;
+/// Maximum number of identifiers in an error about an ambiguous prefix.
+const MAX_NAMED: usize = 5;
 
-/// Returns the conversation that `typed` means; the last one is the one that was written to last.
+/// Returns the identifier of the conversation that `typed` identifies. `last` is the one with the newest message.
 ///
 /// # Errors
-/// Fails if it means none or several.
+/// Fails if none matches, or several do.
 pub(super) async fn thread(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if store.get_thread(typed).await?.is_some() {
         return Ok(typed.to_owned());
     }
     let filter = ThreadFilter {
         id_prefix: prefix(typed)?,
-        limit: Some(most(typed)),
+        limit: Some(max_matches(typed)),
         ..ThreadFilter::default()
     };
     let threads = store.list_threads(filter).await?.into_iter();
     one("thread", typed, threads.map(|thread| thread.id).collect())
 }
 
-/// Returns the run that `typed` means; the last one is the one that was begun last.
+/// Returns the identifier of the run that `typed` identifies. `last` is the one that was started last.
 ///
 /// # Errors
-/// Fails if it means none or several.
+/// Fails if none matches, or several do.
 pub(super) async fn run(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if store.get_run(typed).await?.is_some() {
         return Ok(typed.to_owned());
     }
     let filter = RunFilter {
         id_prefix: prefix(typed)?,
-        limit: Some(most(typed)),
+        limit: Some(max_matches(typed)),
         ..RunFilter::default()
     };
     let runs = store.list_runs(filter).await?.into_iter();
     one("run", typed, runs.map(|run| run.trace_id).collect())
 }
 
-/// Returns the prefix; none for the newest. An empty prefix is refused, since every identifier starts with it.
+/// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.
 fn prefix(typed: &str) -> Result<Option<String>, CommandError> {
     match typed {
         "" => Err(CommandError::Usage("the identifier is empty".to_owned())),
@@ -52,29 +52,30 @@ fn prefix(typed: &str) -> Result<Option<String>, CommandError> {
     }
 }
 
-fn most(typed: &str) -> usize {
-    if typed == LAST { 1 } else { NAMED + 1 }
+/// Returns how many matches to read: one more than an error names, to know whether there are more.
+fn max_matches(typed: &str) -> usize {
+    if typed == LAST { 1 } else { MAX_NAMED + 1 }
 }
 
-fn one(what: &str, typed: &str, found: Vec<String>) -> Result<String, CommandError> {
-    let verb = if what == "run" { "runs" } else { what };
+fn one(kind: &str, typed: &str, found: Vec<String>) -> Result<String, CommandError> {
+    let subcommand = if kind == "run" { "runs" } else { kind };
     let unknown =
-        |typed: &str| CommandError::Failed(format!("there is no {what} {typed}; `art {verb} list` shows all"));
+        |typed: &str| CommandError::Failed(format!("there is no {kind} {typed}; `art {subcommand} list` shows all"));
     match <[String; 1]>::try_from(found) {
         Ok([id]) => Ok(id),
         Err(none) if none.is_empty() && typed == LAST => Err(unknown("yet")),
         Err(none) if none.is_empty() => Err(unknown(&format!("`{typed}`"))),
-        Err(several) => Err(ambiguous(what, typed, &several)),
+        Err(several) => Err(ambiguous(kind, typed, &several)),
     }
 }
 
-fn ambiguous(what: &str, typed: &str, found: &[String]) -> CommandError {
-    let mut named: Vec<_> = found.iter().take(NAMED).map(|id| format!("`{id}`")).collect();
-    if found.len() > NAMED {
+fn ambiguous(kind: &str, typed: &str, found: &[String]) -> CommandError {
+    let mut named: Vec<_> = found.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
+    if found.len() > MAX_NAMED {
         named.push("more".to_owned());
     }
     CommandError::Usage(format!(
-        "several {what}s begin with `{typed}`: {}; type more of one, or `last` for the newest",
+        "several {kind}s begin with `{typed}`: {}; type a longer prefix, or `last` for the newest",
         named.join(", ")
     ))
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C and the signal to end: the first one cancels what is going on, the second one ends the process. A conversation at
-//! a terminal goes on after Ctrl-C, and after nothing else.
+//! Handling of SIGINT (Ctrl-C) and SIGTERM: the first signal cancels the current run, the second one ends the process. Only a
+//! conversation at a terminal continues after Ctrl-C.
 
 use std::io::stdin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,16 +14,16 @@ use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
 
-/// What Ctrl-C during a run means for what was to come after it.
+/// Effect of Ctrl-C on the process after the current run is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterInterrupt {
-    /// A person at a terminal asks the next question.
-    GoOn,
-    /// Nothing comes.
+    /// The next question can be asked.
+    Continue,
+    /// The process ends.
     End,
 }
 
-/// Listens for signals on a thread of its own, so that they count whatever the rest of the program waits for.
+/// Handles signals in a separate thread, so that a blocked main thread does not delay them.
 #[derive(Debug)]
 pub(super) struct Interrupts {
     shared: Arc<Shared>,
@@ -31,16 +31,16 @@ pub(super) struct Interrupts {
 
 #[derive(Debug)]
 struct Shared {
-    /// The run that is going on.
+    /// The current run.
     current: Mutex<Option<CancellationToken>>,
     after: AfterInterrupt,
-    /// Nothing is to begin any more.
+    /// Whether a signal requested the end of the process.
     ended: AtomicBool,
-    /// The terminal as it was found; an editor that waits for a line has changed it.
+    /// The terminal settings at the start. A line editor changes them.
     terminal: Option<Termios>,
 }
 
-/// A run that a signal cancels, until this is dropped.
+/// Registers a run for cancellation by a signal until it is dropped.
 #[derive(Debug)]
 pub(super) struct Interruptible<'a> {
     shared: &'a Shared,
@@ -48,10 +48,10 @@ pub(super) struct Interruptible<'a> {
 }
 
 impl Interrupts {
-    /// Begins to listen. Without a run that is going on, a signal ends the process.
+    /// Starts handling signals. A signal ends the process if there is no current run.
     ///
     /// # Errors
-    /// When signals cannot be caught.
+    /// Fails if signals cannot be caught.
     pub(super) fn listen(after: AfterInterrupt) -> Result<Self, CommandError> {
         let failed = |error| CommandError::Failed(format!("signals cannot be caught: {error}"));
         let shared = Arc::new(Shared {
@@ -75,7 +75,7 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// A run begins.
+    /// Registers a new current run.
     pub(super) fn begin(&self) -> Interruptible<'_> {
         let cancel = CancellationToken::new();
         *self.shared.current() = Some(cancel.clone());
@@ -85,7 +85,7 @@ impl Interrupts {
         }
     }
 
-    /// Whether a signal has ended more than the run that it cancelled.
+    /// Returns whether a signal requested the end of the process, beyond cancelling a run.
     pub(super) fn ended(&self) -> bool {
         self.shared.ended.load(Ordering::SeqCst)
     }
@@ -96,12 +96,12 @@ impl Shared {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the process and leaves the terminal as it was found.
+    /// Restores the terminal settings and ends the process.
     fn exit(&self) -> ! {
         if let Some(terminal) = &self.terminal
             && let Err(error) = tcsetattr(stdin(), OptionalActions::Now, terminal)
         {
-            tracing::debug!(%error, "the terminal is not as it was");
+            tracing::debug!(%error, "the terminal settings could not be restored");
         }
         std::process::exit(i32::from(Exit::Cancelled as u8))
     }
@@ -119,17 +119,17 @@ async fn listen(shared: &Shared, mut interrupt: Signal, mut terminate: Signal) {
             _ = interrupt.recv() => shared.after == AfterInterrupt::End,
             _ = terminate.recv() => true,
         };
-        // Held until it is decided: a run that ends meanwhile is seen by whoever began it with what was decided.
+        // Keep the lock until `ended` is set: the thread that waits for the run must see it when the run ends.
         let current = shared.current();
         match current.as_ref() {
             Some(run) if !run.is_cancelled() => {
                 shared.ended.fetch_or(ends, Ordering::SeqCst);
-                render::note("stopping; press again to stop at once");
+                render::note("stopping; press again to stop immediately");
                 run.cancel();
             }
             Some(_) => shared.exit(),
             None => {
-                if shared.after == AfterInterrupt::GoOn {
+                if shared.after == AfterInterrupt::Continue {
                     render::end_editing();
                 }
                 shared.exit()

@@ -1,8 +1,8 @@
-//! Text that is piped to a question: `art run "What is the longest word?" < story.txt`.
+//! Attaches text from stdin to a question: `art run "What is the longest word?" < story.txt`.
 //!
-//! Without `--attach`, `art run` reads a file, a pipe or a socket at stdin. It ignores terminals and other devices,
-//! such as `/dev/null`; files that were partly read, as in a loop of a shell over their lines; and pipes without a
-//! writer, as services and other programs leave open.
+//! Without `--attach`, `art run` reads stdin if it is a file, a pipe or a socket. It ignores terminals and other devices, such
+//! as `/dev/null`; files that were partly read, as in a shell loop over their lines; and pipes without a writer, which services
+//! and other programs leave open.
 
 use std::io::{IsTerminal, Read, stdin};
 use std::path::Path;
@@ -17,54 +17,55 @@ use super::attachment::{self, MAX_BYTES};
 use crate::error::CommandError;
 use crate::render;
 
-/// How an attachment of stdin is called, by people and by models.
+/// Name of the attachment from stdin.
 const NAME: &str = "stdin";
-/// How long a pipe may stay silent before it counts as one without a writer.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Lines that tell whether a text is a table.
-const LOOKED_AT: usize = 20;
-/// Bytes that are read at a time.
-const PIECE: usize = 64 << 10;
+/// Time without data after which a pipe counts as one without a writer.
+const READ_TIMEOUT: Duration = Duration::from_secs(3);
+/// Number of lines that are checked to detect a table.
+const TABLE_LINES: usize = 20;
+/// Maximum number of bytes per read.
+const CHUNK: usize = 64 << 10;
 
-/// Reads stdin to its end, however long that takes.
+/// Reads stdin to its end, without a timeout.
 ///
 /// # Errors
-/// Fails if there is nothing, or nothing that can be attached.
-pub(super) fn all() -> Result<QueryAttachment, CommandError> {
+/// Fails if stdin is empty or cannot be attached.
+pub(super) fn read_to_end() -> Result<QueryAttachment, CommandError> {
     if stdin().is_terminal() {
-        render::note("reading stdin; Ctrl-D ends it");
+        render::note("reading stdin; end it with Ctrl-D");
     }
     let bytes = read(None)?.unwrap_or_default();
-    match attached(bytes)? {
+    match to_attachment(bytes)? {
         Some(attachment) => Ok(attachment),
         None => Err(CommandError::Usage(
-            "`--attach -` reads stdin, and it is empty".to_owned(),
+            "stdin is empty, but `--attach -` needs text or a file".to_owned(),
         )),
     }
 }
 
-/// Returns what stdin holds, when it was meant for this question.
+/// Returns the content of stdin if it is meant for this question, or `None`.
 ///
 /// # Errors
-/// Fails if it does not end, or cannot be attached.
-pub(super) fn what_is_there() -> Result<Option<QueryAttachment>, CommandError> {
-    if !is_for_us() {
+/// Fails if stdin does not end, or cannot be attached.
+pub(super) fn read_if_piped() -> Result<Option<QueryAttachment>, CommandError> {
+    if !is_piped() {
         return Ok(None);
     }
-    match read(Some(PATIENCE))? {
-        Some(bytes) => attached(bytes),
+    match read(Some(READ_TIMEOUT))? {
+        Some(bytes) => to_attachment(bytes),
         None => {
-            let waited = PATIENCE.as_secs();
+            let waited = READ_TIMEOUT.as_secs();
             render::note(&format!(
-                "stdin is a pipe that gave nothing in {waited} s, so it was not read (hint: `--attach -` waits for it, `< \
-                 /dev/null` does not)"
+                "stdin is a pipe without data for {waited} s, so it was not read (hint: `--attach -` waits for data; `< /dev/null` \
+            skips stdin)"
             ));
             Ok(None)
         }
     }
 }
 
-fn is_for_us() -> bool {
+/// Returns whether stdin is a pipe, a socket, or a file at its start.
+fn is_piped() -> bool {
     let kind = fstat(stdin()).map(|stat| FileType::from_raw_mode(stat.st_mode));
     match kind {
         Ok(FileType::Fifo | FileType::Socket) => true,
@@ -73,19 +74,19 @@ fn is_for_us() -> bool {
     }
 }
 
-/// Reads to the end, or past what can be attached. Returns `None` if nothing came within `max_wait`.
+/// Reads to the end, or until more than the maximum size is read. Returns `None` if no data arrives within `max_wait`.
 fn read(max_wait: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     let mut bytes = Vec::new();
-    let mut piece = vec![0; PIECE];
+    let mut chunk = vec![0; CHUNK];
     while bytes.len() <= MAX_BYTES {
         if max_wait.is_some_and(|max_wait| !is_ready(max_wait)) {
-            return if bytes.is_empty() { Ok(None) } else { Err(endless()) };
+            return if bytes.is_empty() { Ok(None) } else { Err(stalled()) };
         }
         let read = stdin()
             .lock()
-            .read(&mut piece)
+            .read(&mut chunk)
             .map_err(CommandError::file("read", NAME))?;
-        match piece.get(..read) {
+        match chunk.get(..read) {
             None | Some([]) => break,
             Some(more) => bytes.extend_from_slice(more),
         }
@@ -93,7 +94,7 @@ fn read(max_wait: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     Ok(Some(bytes))
 }
 
-/// Returns whether something can be read from stdin within the time; its end can be, and an error.
+/// Returns whether a read from stdin would not block within the time: there is data, the end, or an error.
 fn is_ready(within: Duration) -> bool {
     let stdin = stdin();
     let within = Timespec::try_from(within).ok();
@@ -101,46 +102,50 @@ fn is_ready(within: Duration) -> bool {
     polled.is_ok_and(|ready| ready > 0)
 }
 
-fn endless() -> CommandError {
-    let waited = PATIENCE.as_secs();
+fn stalled() -> CommandError {
+    let waited = READ_TIMEOUT.as_secs();
     CommandError::Usage(format!(
-        "stdin began and then gave nothing for {waited} s (hint: `--attach -` waits for its end, `< /dev/null` takes nothing)"
+        "stdin stalled: it sent data and then nothing for {waited} s (hint: `--attach -` waits for its end; `< /dev/null` \
+        skips stdin)"
     ))
 }
 
-/// Returns the attachment; none if there is only white space.
-fn attached(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError> {
+/// Returns the attachment, or `None` if there is only white space.
+fn to_attachment(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError> {
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let mut attachment = attachment::of_bytes(Path::new(NAME), bytes)?;
+    let mut attachment = attachment::from_bytes(Path::new(NAME), bytes)?;
     if attachment.base64.is_none() {
         attachment.media_type = media_type(&attachment.text).to_owned();
     }
     Ok(Some(attachment))
 }
 
-/// Returns the likely type of a text without a name.
+/// Returns the likely media type of a text without a file name.
 fn media_type(text: &str) -> &'static str {
-    let begins_as_json = text.trim_start().starts_with(['{', '[']);
-    if begins_as_json && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+    let may_be_json = text.trim_start().starts_with(['{', '[']);
+    if may_be_json && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         return "application/json";
     }
-    match [',', ';', '\t'].into_iter().find(|sign| is_table(text, *sign)) {
+    match [',', ';', '\t']
+        .into_iter()
+        .find(|separator| is_table(text, *separator))
+    {
         Some('\t') => "text/tab-separated-values",
         Some(_) => "text/csv",
         None => "text/plain",
     }
 }
 
-/// Returns whether the first lines have as many fields as the header.
+/// Returns whether the first lines all have the same number of fields.
 fn is_table(text: &str, separator: char) -> bool {
-    // Text between quotation marks has no separators.
+    // Separators between quotation marks do not count.
     let separators = |line: &str| -> usize {
         let outside = line.split('"').step_by(2);
         outside.map(|part| part.matches(separator).count()).sum()
     };
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).take(LOOKED_AT);
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).take(TABLE_LINES);
     let counts: Vec<_> = lines.map(separators).collect();
     counts.len() > 1 && counts.iter().all(|count| *count > 0 && Some(count) == counts.first())
 }
@@ -150,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_of_a_text_is_told_from_how_it_begins() {
+    fn the_media_type_is_detected_from_the_text() {
         for (text, expected) in [
             ("{\"a\": [1]}", "application/json"),
             ("{not json}\n{at all}", "text/plain"),

@@ -1,4 +1,4 @@
-//! `art plugin`: write and build tools.
+//! `art plugin`: creates and builds tools.
 
 mod watch;
 
@@ -40,7 +40,7 @@ fn new(global: &Global, parent: &Path, name: &str, sdk: &Path) -> Result<Exit, C
     Ok(Exit::Success)
 }
 
-/// Builds one crate after the other. When one fails, what was built before it is told all the same.
+/// Builds the crates in order and stops at the first failure. The components built before it are still reported.
 fn build_all(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
     let sandbox = open_sandbox(config)?;
     let mut built = Vec::new();
@@ -95,5 +95,5 @@ fn show_built(global: &Global, config: &Config, built: &[Built]) {
             render::note(&format!("hint: {hint}"));
         }
     }
-    render::note(&format!("dropped into `{}`", config.plugins.value.display()));
+    render::note(&format!("copied into `{}`", config.plugins.value.display()));
 }

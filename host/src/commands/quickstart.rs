@@ -1,4 +1,4 @@
-//! `art quickstart`: from a checkout to a first answer.
+//! `art quickstart`: builds the first-party tools, checks this machine and answers a sample question.
 
 use std::fs;
 use std::path::Path;
@@ -21,20 +21,20 @@ const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     let root = checkout::root()?;
     let mut config = config(global)?;
-    let anywhere = (config.plugins.origin == Origin::Default).then(|| config.own_plugins.clone());
-    if anywhere.is_some() {
+    let user_folder = (config.plugins.origin == Origin::Default).then(|| config.own_plugins.clone());
+    if user_folder.is_some() {
         config.plugins.value = root.join("plugins");
     }
-    render::note("1/4 the compilation targets for tools");
+    render::note("1/4 installing the compilation targets for tools");
     Target::ALL.into_iter().try_for_each(Target::ensure)?;
-    let of = checkout::FIRST_PARTY.len();
+    let count = checkout::FIRST_PARTY.len();
     render::note(&format!(
-        "2/4 building the {of} first-party tools, each with its libraries (the next time only what changed)"
+        "2/4 building the {count} first-party tools with their libraries (the next time only what changed)"
     ));
-    build_tools(&config, &root, anywhere.as_deref())?;
+    build_tools(&config, &root, user_folder.as_deref())?;
     render::note("3/4 checking this machine");
     doctor::check_for_quickstart(&config)?;
-    render::note(&format!("4/4 a sample question: {QUESTION}"));
+    render::note(&format!("4/4 asking a sample question: {QUESTION}"));
     let question = Question {
         query: QUESTION.to_owned(),
         ..Question::default()
@@ -42,31 +42,31 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     run::open_and_ask(global, config, question)
 }
 
-/// Builds the tools of the checkout into the plugins folder, and puts copies into `anywhere`.
-fn build_tools(config: &Config, root: &Path, anywhere: Option<&Path>) -> Result<(), CommandError> {
+/// Builds the tools of the checkout into the plugins folder, and copies them to `user_folder`.
+fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Result<(), CommandError> {
     let sandbox = open_sandbox(config)?;
-    let of = checkout::FIRST_PARTY.len();
+    let count = checkout::FIRST_PARTY.len();
     for (number, name) in (1..).zip(checkout::FIRST_PARTY) {
-        render::note(&format!("    {name} ({number} of {of})"));
+        render::note(&format!("    {name} ({number} of {count})"));
         for built in build(&sandbox, &root.join("plugins").join(name), &config.plugins.value)? {
-            anywhere.map_or(Ok(()), |folder| install(&built.path, folder))?;
+            user_folder.map_or(Ok(()), |folder| install(&built.path, folder))?;
         }
     }
-    render::note(&format!("    they are in `{}`", config.plugins.value.display()));
-    if let Some(folder) = anywhere {
+    render::note(&format!("    installed in `{}`", config.plugins.value.display()));
+    if let Some(folder) = user_folder {
         let folder = folder.display();
         render::note(&format!(
-            "    and in `{folder}`, where `art` finds them outside of this checkout"
+            "    and in `{folder}`, where `art` finds them outside this checkout"
         ));
     }
     Ok(())
 }
 
-/// Copies a component into `folder`, whole or not at all.
+/// Copies a component into `folder` atomically.
 fn install(component: &Path, folder: &Path) -> Result<(), CommandError> {
     let name = component.file_name().unwrap_or_default();
-    let aside = folder.join(format!(".{}.{}", name.display(), std::process::id()));
+    let temporary = folder.join(format!(".{}.{}", name.display(), std::process::id()));
     fs::create_dir_all(folder).map_err(CommandError::file("create", folder))?;
-    fs::copy(component, &aside).map_err(CommandError::file("write", &aside))?;
-    fs::rename(&aside, folder.join(name)).map_err(CommandError::file("write", folder.join(name)))
+    fs::copy(component, &temporary).map_err(CommandError::file("write", &temporary))?;
+    fs::rename(&temporary, folder.join(name)).map_err(CommandError::file("write", folder.join(name)))
 }

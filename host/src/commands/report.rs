@@ -1,4 +1,4 @@
-//! What is told of a run that ended, besides its answer.
+//! Notes before and after a run: the model, warnings, sources, files, cost and failures.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use art_runtime::{Answer, Runtime};
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
-use super::attachment::beyond_tools;
+use super::attachment::too_large_for_tools;
 use super::tool::quoted;
 use crate::error::CommandError;
 use crate::render::display::Display;
 use crate::render::{self, drawing, plan, units};
-use crate::spent::Spent;
+use crate::usage_summary::UsageSummary;
 
-/// What stands before the name when a key comes from the environment; see [`ProviderInfo::key`].
+/// Prefix of [`ProviderInfo::key`] if the key comes from an environment variable.
 const KEY_VARIABLE: &str = "environment variable `";
 
-/// How long a model server on this machine has to say that it is there. It is asked before an answer that does not need it.
+/// Timeout for detecting a model server on this machine. It is short, since it delays runs that do not use the server.
 const LOCAL_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The first lines say which model is at work and what it cannot do, and what is wrong with the tools.
+/// Prints the model and its limitations, models that could be used instead, and problems with the tools.
 pub(super) async fn introduce(host: &Runtime) -> Result<(), CommandError> {
     render::note(&introduction(host)?);
     if host.config.model.origin == Origin::Default {
@@ -44,47 +44,47 @@ pub(super) async fn introduce(host: &Runtime) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// A limit of the cost stops nothing while no cost is known; says so.
+/// Warns if `maxCostUsd` is set for a model without a price, since it may then have no effect.
 pub(super) fn warn_of_cost(host: &Runtime) -> Result<(), CommandError> {
     let info = host.model_info()?;
     let limited = host.config.execution.value.max_cost_usd.is_some();
-    // A model in this process costs nothing.
+    // A model in this process is free.
     if limited && info.price.is_none() && !info.provider.in_process() {
         let model = &info.config;
         render::note(&format!(
-            "warning: `maxCostUsd` counts only what the provider itself says that a call costs, since `{model}` has no \
-             price (hint: set `[prices.\"{model}\"]` in art.toml)"
+            "warning: `{model}` has no price, so `maxCostUsd` counts only costs that the provider reports (hint: set \
+            `[prices.\"{model}\"]` in art.toml)"
         ));
     }
     Ok(())
 }
 
-/// Says which attachments no tool of the host can take.
+/// Warns about attachments that are too large for every tool.
 pub(super) fn warn_of_size<'a>(host: &Runtime, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
     let inputs = host.toolbox.plugins.iter().map(|plugin| plugin.limits().input_bytes);
-    let most = inputs.max();
-    let told = attachments
+    let max = inputs.max();
+    let warnings = attachments
         .into_iter()
-        .filter_map(|attachment| beyond_tools(attachment, most));
-    told.for_each(|text| render::note(&format!("warning: {text}")));
+        .filter_map(|attachment| too_large_for_tools(attachment, max));
+    warnings.for_each(|text| render::note(&format!("warning: {text}")));
 }
 
-/// The model, where it is, and what it cannot do, in one line.
+/// Returns a line with the model, its address and its limitations.
 pub(super) fn introduction(host: &Runtime) -> Result<String, CommandError> {
     let info = host.model_info()?;
     let mut text = format!("model {}", info.config);
     if let Some(url) = &info.provider.base_url {
         text.push_str(&format!(" at {url}"));
     }
-    let blind = !info.capabilities.contains(&ModelCapability::Vision);
-    let lacks = blind.then(|| "it does not look at pictures".to_owned());
-    if let Some(notice) = info.notice.or(lacks) {
+    let no_vision = !info.capabilities.contains(&ModelCapability::Vision);
+    let limitation = no_vision.then(|| "it cannot read pictures".to_owned());
+    if let Some(notice) = info.notice.or(limitation) {
         text.push_str(&format!(": {notice}"));
     }
     Ok(text)
 }
 
-/// The models that a person has a key for, while the embedded one is asked because nobody chose.
+/// Returns a hint about providers whose key is set, for users who have not configured a model.
 fn offer(providers: &[ProviderInfo]) -> Option<String> {
     let usable = providers.iter().filter(|provider| provider.default_model.is_some());
     let offers = usable.filter_map(|provider| {
@@ -95,24 +95,24 @@ fn offer(providers: &[ProviderInfo]) -> Option<String> {
     (!offers.is_empty()).then(|| offers.join("; "))
 }
 
-/// A model server that answers on this machine, and how to use it.
+/// Returns a hint how to use a model server on this machine.
 pub(super) fn local_offer(server: &LocalServer) -> String {
-    let at = format!("a model server answers at {}", server.base_url.trim_end_matches('/'));
+    let at = format!("a model server runs at {}", server.base_url.trim_end_matches('/'));
     match server.models.first() {
         Some(model) => format!("{at}: --model {model} uses it"),
-        None => format!("{at}, without a model yet (hint: `ollama pull qwen3`, then `--model ollama:qwen3`)"),
+        None => format!("{at}, but has no model yet (hint: `ollama pull qwen3`, then `--model ollama:qwen3`)"),
     }
 }
 
-/// Ends the display of a run: with the answer, or in one sentence why the model gave none. An error is left to the caller.
-/// Gives the run when it has an answer.
+/// Ends the display of a run: prints the answer, or why the model returned none. Returns the run if it has an answer. The
+/// caller reports an error in `asked`.
 pub(super) fn show_answer(display: Display, asked: &Result<Answer, CommandError>) -> Option<&Answer> {
     let Ok(answered) = asked else {
-        display.give_up();
+        display.abandon();
         return None;
     };
     if let Some(error) = answered.report.model_failure() {
-        display.give_up();
+        display.abandon();
         render::note(&format!("error: {error}"));
         return None;
     }
@@ -121,7 +121,7 @@ pub(super) fn show_answer(display: Display, asked: &Result<Answer, CommandError>
     Some(answered)
 }
 
-/// Where the answer comes from.
+/// Prints the sources of the answer.
 fn show_sources(answered: &Answer) {
     let sources = &answered.report.sources;
     if !sources.is_empty() {
@@ -133,27 +133,27 @@ fn show_sources(answered: &Answer) {
     }
 }
 
-/// What tools left beside their outputs, and how to get it.
+/// Prints the files that tools produced, and how to save them.
 fn show_files(answered: &Answer) {
     for file in &answered.report.files {
         let (kind, bytes) = (&file.media_type, units::bytes(file.bytes));
-        let (run, name) = (&answered.trace_id, in_a_shell(&file.name));
+        let (run, name) = (&answered.trace_id, shell_word(&file.name));
         render::note(&format!(
             "file: {name} ({kind}, {bytes}); `art runs save {run} {name}` saves it"
         ));
     }
     let results = answered.report.own_items().flat_map(|item| &item.tool_results);
-    let lost = results
+    let not_kept = results
         .flat_map(|result| &result.metadata.attachments)
         .filter(|info| info.digest.is_none());
-    match lost.count() {
+    match not_kept.count() {
         0 => {}
-        lost => render::note(&format!("{lost} files of tools were not kept")),
+        count => render::note(&format!("{count} files of tools were not kept")),
     }
 }
 
-/// A name as it stands, or quoted where a shell would take it for more.
-fn in_a_shell(name: &str) -> String {
+/// Returns the name, quoted if it has characters that are special in a shell.
+fn shell_word(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     if name.chars().all(plain) {
         name.to_owned()
@@ -162,16 +162,16 @@ fn in_a_shell(name: &str) -> String {
     }
 }
 
-/// What a person can do about a model that failed.
+/// Returns what the user can do about an error of the model.
 fn advice(host: &Runtime, error: &ModelError) -> String {
     error.code.user_message(&ErrorContext {
         retry_after_seconds: error.retry_after_ms.map(|wait| wait.div_ceil(1000)),
-        ..asked(host)
+        ..error_context(host)
     })
 }
 
-/// Which model the run asked.
-fn asked(host: &Runtime) -> ErrorContext {
+/// Returns the provider and model of the run, for error messages.
+fn error_context(host: &Runtime) -> ErrorContext {
     ErrorContext {
         provider: Some(host.model.provider_name.clone()),
         model: Some(host.model.model_id.clone()),
@@ -179,7 +179,7 @@ fn asked(host: &Runtime) -> ErrorContext {
     }
 }
 
-/// What is left to say of how the run ended.
+/// Prints the files, the limits that were hit, and what to do about a failure.
 pub(super) fn show_ending(host: &Runtime, answered: &Answer) {
     show_files(answered);
     let metadata = &answered.report.response.metadata;
@@ -189,25 +189,25 @@ pub(super) fn show_ending(host: &Runtime, answered: &Answer) {
     if metadata.status == RunStatus::Partial {
         render::note("the answer is not complete: see the steps above");
     }
-    let told = match (&answered.report.model_error, &metadata.error) {
+    let advice = match (&answered.report.model_error, &metadata.error) {
         (Some(error), Some(_)) => Some(advice(host, error)),
-        (None, Some(error)) => Some(error.code.user_message(&asked(host))),
+        (None, Some(error)) => Some(error.code.user_message(&error_context(host))),
         (_, None) => None,
     };
-    if let Some(told) = told {
-        render::note(&told);
+    if let Some(advice) = advice {
+        render::note(&advice);
     }
 }
 
-/// What the run used, in full.
+/// Prints what the run used.
 pub(super) fn show_cost(answered: &Answer) {
     if let Some(table) = plan::cost_table(&answered.calls) {
         render::note(&format!("\n{table}"));
     }
-    render::note(&Spent::of(answered).in_words());
+    render::note(&UsageSummary::of(answered).to_line());
 }
 
-/// The run for programs.
+/// Returns the run as JSON, for programs.
 pub(super) fn to_json(host: &Runtime, answered: &Answer) -> Value {
     let calls = answered
         .calls

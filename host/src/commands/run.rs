@@ -1,4 +1,4 @@
-//! `art run`: a question in, an answer out.
+//! `art run`: answers one question.
 
 use std::path::Path;
 
@@ -29,13 +29,13 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError>
     open_and_ask(global, config(global)?, question)
 }
 
-/// The files of the question, and what was piped to it; `-` asks for that.
+/// Reads the attached files and stdin. With `-` as a file, stdin is required.
 fn attachments(args: &RunArgs) -> Result<Vec<QueryAttachment>, CommandError> {
     let (stdin, files): (Vec<_>, Vec<_>) = args.attach.iter().cloned().partition(|path| path == Path::new("-"));
     let mut attachments = attachment::read_all(&files)?;
     let piped = match stdin.as_slice() {
-        [] => piped::what_is_there()?,
-        _ => Some(piped::all()?),
+        [] => piped::read_if_piped()?,
+        _ => Some(piped::read_to_end()?),
     };
     if let Some(piped) = piped {
         attachment::add(&mut attachments, piped)?;
@@ -43,7 +43,7 @@ fn attachments(args: &RunArgs) -> Result<Vec<QueryAttachment>, CommandError> {
     Ok(attachments)
 }
 
-/// Opens the host, asks, and shows the plan, the answer and the cost.
+/// Opens the runtime, asks the question, and shows the plan, the answer and the cost.
 pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = executor()?;
@@ -65,12 +65,12 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
         host.close().await;
         Ok(exit)
     });
-    // A look-up of a host that nobody waits for any more must not hold the process.
+    // Do not wait for an abandoned DNS lookup.
     executor.shutdown_background();
     exit
 }
 
-/// The question with the whole identifier of its conversation.
+/// Returns the question with the full identifier of its conversation.
 async fn in_thread(host: &Runtime, mut question: Question) -> Result<Question, CommandError> {
     if let Some(typed) = &question.thread_id {
         question.thread_id = Some(ids::thread(host.store.as_ref(), typed).await?);
@@ -78,7 +78,7 @@ async fn in_thread(host: &Runtime, mut question: Question) -> Result<Question, C
     Ok(question)
 }
 
-/// The exit code of a run.
+/// Returns the exit code of a run.
 pub(super) fn exit_of(host: &Runtime, answered: &Answer) -> Exit {
     let embedded = host.model.provider_name == LexicalModel::PROVIDER;
     Exit::of(answered, embedded)

@@ -1,6 +1,6 @@
-//! `art runs`: what was asked, how it ended, what happened on the way.
+//! `art runs`: lists and shows runs, and saves their files.
 
-mod left;
+mod produced;
 mod save;
 
 use art_runtime::compose::open_store_to_read;
@@ -74,7 +74,7 @@ fn took(run: &RunRecord) -> String {
     )
 }
 
-/// The run that a person means by `typed`.
+/// Returns the run that `typed` identifies.
 async fn find(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
     let id = ids::run(store, typed).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
@@ -84,22 +84,22 @@ async fn find(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError>
 async fn show(global: &Global, store: &dyn Store, id: &str, logs: bool) -> Result<Exit, CommandError> {
     let run = find(store, id).await?;
     let journal = store.read_journal(&run.trace_id).await?;
-    let files = left::files(&journal);
-    let said = if logs {
-        left::logs(store, &run, &journal).await?
+    let files = produced::files(&journal);
+    let logged = if logs {
+        produced::logs(store, &run, &journal).await?
     } else {
         Vec::new()
     };
     if global.json {
         let mut shown = json!({"run": run, "journal": journal, "files": files});
         if let (Some(map), true) = (shown.as_object_mut(), logs) {
-            map.insert("logs".to_owned(), json!(said));
+            map.insert("logs".to_owned(), json!(logged));
         }
         render::json(&shown);
         return Ok(Exit::Success);
     }
     show_journal(&run, &journal);
-    left::show(&files, &said);
+    produced::show(&files, &logged);
     Ok(Exit::Success)
 }
 
@@ -118,12 +118,12 @@ fn row(run: &RunRecord, entry: &JournalEntry) -> Vec<String> {
         entry.sequence.to_string(),
         after,
         entry.kind.clone(),
-        art_core::text::truncate(&what(entry), 100),
+        art_core::text::truncate(&summary(entry), 100),
     ]
 }
 
-/// The part of an entry that says most in one line.
-fn what(entry: &JournalEntry) -> String {
+/// Returns the most informative text of a journal entry.
+fn summary(entry: &JournalEntry) -> String {
     let text = |pointer: &str| {
         entry
             .payload
@@ -146,10 +146,10 @@ fn result_line(result: &serde_json::Value) -> String {
         .get("toolName")
         .and_then(|name| name.as_str())
         .unwrap_or_default();
-    let told = result
+    let text = result
         .get("error")
         .or_else(|| result.get("output"))
         .cloned()
         .unwrap_or_default();
-    format!("{name}: {told}")
+    format!("{name}: {text}")
 }

@@ -1,4 +1,4 @@
-//! `art config`: every value in effect and where it came from.
+//! `art config`: shows every value in effect and its origin.
 
 use art_core::JsonObject;
 use art_model::{EngineLimits, ProviderInfo};
@@ -23,8 +23,8 @@ pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
         return Ok(Exit::Success);
     }
     if config.file.is_none() {
-        let place = format!("{} (not there)", config.place.display());
-        settings.insert("file".to_owned(), Value::from(place));
+        let path = format!("{} (does not exist)", config.place.display());
+        settings.insert("file".to_owned(), Value::from(path));
     }
     let mut rows = vec![row("key", "value", "from")];
     rows.extend(setting_rows(&settings));
@@ -39,7 +39,7 @@ fn row(key: &str, value: &str, from: &str) -> Vec<String> {
     vec![key.to_owned(), value.to_owned(), from.to_owned()]
 }
 
-/// Every setting with its value and its origin.
+/// Returns every setting with its value and its origin.
 fn settings(config: &Config) -> JsonObject {
     let mut fields = match serde_json::to_value(config) {
         Ok(Value::Object(fields)) => fields,
@@ -69,7 +69,7 @@ fn setting_rows(settings: &JsonObject) -> Vec<Vec<String>> {
     rows
 }
 
-/// A row for each value of a table.
+/// Adds a row for each value of a table.
 fn add_rows(key: &str, value: &Value, origin: &str, rows: &mut Vec<Vec<String>>) {
     match value {
         Value::Object(table) if !table.is_empty() => {
@@ -83,7 +83,7 @@ fn add_rows(key: &str, value: &Value, origin: &str, rows: &mut Vec<Vec<String>>)
     }
 }
 
-/// Address and source of the key of a service; a model in this process has neither.
+/// Returns rows with the address and the source of the key of a provider. A model in this process has neither.
 fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
     let Some(base_url) = &info.base_url else {
         return Vec::new();
@@ -96,7 +96,7 @@ fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
     ]
 }
 
-/// Where the key comes from, never the key.
+/// Returns the source of the key, never the key itself.
 fn key(info: &ProviderInfo) -> String {
     match (&info.key, &info.problem) {
         (Some(source), _) => format!("{source} (set)"),
@@ -116,15 +116,15 @@ fn provider_json(config: &Config, info: &ProviderInfo) -> Value {
     value
 }
 
-/// Who said where the provider answers, and who said where its key is.
+/// Returns the origins of the provider's base URL and of its key.
 fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
-    let asked = config.model.value.split(':').next().map(str::trim) == Some(info.name.as_str());
-    let given = config.models.providers.get(&info.name);
-    let url = given.is_some_and(|given| given.base_url.is_some());
-    let key = given.is_some_and(|given| given.api_key_env.is_some() || given.api_key_file.is_some());
-    let over = |setting: &Setting<Option<String>>| (asked && setting.value.is_some()).then_some(setting.origin);
+    let in_use = config.model.value.split(':').next().map(str::trim) == Some(info.name.as_str());
+    let in_file = config.models.providers.get(&info.name);
+    let url = in_file.is_some_and(|provider| provider.base_url.is_some());
+    let key = in_file.is_some_and(|provider| provider.api_key_env.is_some() || provider.api_key_file.is_some());
+    let overridden = |setting: &Setting<Option<String>>| (in_use && setting.value.is_some()).then_some(setting.origin);
     [
-        over(&config.base_url).unwrap_or_else(|| from_file(url)),
-        over(&config.api_key_env).unwrap_or_else(|| from_file(key)),
+        overridden(&config.base_url).unwrap_or_else(|| from_file(url)),
+        overridden(&config.api_key_env).unwrap_or_else(|| from_file(key)),
     ]
 }

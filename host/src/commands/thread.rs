@@ -1,4 +1,4 @@
-//! `art thread`: conversations.
+//! `art thread`: lists, shows, changes and deletes conversations.
 
 mod settings;
 
@@ -68,7 +68,7 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
-/// Shows the settings as they are after the change.
+/// Changes the settings of a conversation and prints the new ones.
 async fn set(
     store: &dyn Store,
     id: &str,

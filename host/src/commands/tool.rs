@@ -1,4 +1,4 @@
-//! `art tool`: what there is, what it takes, what it gives.
+//! `art tool`: lists, shows and calls tools.
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
@@ -28,7 +28,7 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
         config.compile_time = None;
     }
     let compiling = Compiling::new(global.json);
-    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.tell(compiled))?;
+    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.show(compiled))?;
     match command {
         ToolCommand::List { .. } => {
             list(global, &toolbox);
@@ -90,14 +90,17 @@ fn unknown(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
             "there is no tool `{name}`: no component loaded from `{folder}`"
         ));
     }
-    CommandError::Usage(format!("there is no tool `{name}`; there are `{}`", names.join("`, `")))
+    CommandError::Usage(format!(
+        "there is no tool `{name}`; available: `{}`",
+        names.join("`, `")
+    ))
 }
 
 fn show(global: &Global, plugin: &Plugin, schema: &ToolSchema) {
     if global.json {
         render::json(&to_json(plugin, schema));
     } else {
-        render::answer(&in_words(plugin, schema));
+        render::answer(&to_text(plugin, schema));
     }
 }
 
@@ -112,7 +115,7 @@ fn to_json(plugin: &Plugin, schema: &ToolSchema) -> Value {
     })
 }
 
-fn in_words(plugin: &Plugin, schema: &ToolSchema) -> String {
+fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
     let limits = plugin.limits();
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let mut text = format!(
@@ -145,7 +148,7 @@ fn in_words(plugin: &Plugin, schema: &ToolSchema) -> String {
     text
 }
 
-/// One word for a shell, whatever is in it: a tool wrote it, and a person copies it.
+/// Returns the text quoted as one word of a shell. The text is untrusted, and people copy it into a shell.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -155,7 +158,7 @@ fn show_report(global: &Global, report: &ToolReport) -> Exit {
         let (result, usage) = (&report.result, &report.usage);
         render::json(&json!({"result": result, "usage": usage, "ending": report.ending, "log": report.log}));
     } else {
-        tell(report);
+        print_report(report);
     }
     match report.result.status {
         ToolStatus::Success => Exit::Success,
@@ -164,17 +167,17 @@ fn show_report(global: &Global, report: &ToolReport) -> Exit {
     }
 }
 
-/// The output goes to stdout; an error, a question and all that is said beside go to stderr.
-fn tell(report: &ToolReport) {
+/// Prints the output on stdout; logs, title, files, error, question and usage on stderr.
+fn print_report(report: &ToolReport) {
     log_lines(&report.log).iter().for_each(|line| render::note(line));
     let result = &report.result;
-    tell_aside(result);
+    print_metadata(result);
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
-        (output, Some(error)) => tell_error(output.as_ref(), error, result.code),
+        (output, Some(error)) => print_error(output.as_ref(), error, result.code),
         (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::text(result)),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
-        (None, None) => render::note("the tool gave no output"),
+        (None, None) => render::note("the tool returned no output"),
     }
     let usage = &report.usage;
     let (wall, fuel) = (units::micros(usage.wall_us), units::count(usage.fuel));
@@ -184,8 +187,8 @@ fn tell(report: &ToolReport) {
     ));
 }
 
-/// What a tool calls its result, unless that is drawn with it, and the files beside it, which only a run keeps.
-fn tell_aside(result: &ToolResult) {
+/// Prints the title of the result, unless the drawing includes it, and the files, which only a run stores.
+fn print_metadata(result: &ToolResult) {
     let title = result.metadata.title.as_ref().filter(|_| !drawing::is_drawn(result));
     title
         .into_iter()
@@ -193,15 +196,15 @@ fn tell_aside(result: &ToolResult) {
     for file in &result.metadata.attachments {
         let name = file.filename.as_deref().unwrap_or("without a name");
         render::note(&format!(
-            "file: {name} ({}, {}), not kept",
+            "file: {name} ({}, {}), not saved (only `art run` saves files)",
             file.media_type,
             units::bytes(file.bytes)
         ));
     }
 }
 
-/// What went wrong, what to do about it, and what the tool gave all the same.
-fn tell_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
+/// Prints the error, what to do about it, and the output that the tool returned despite it.
+fn print_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
     render::note(&format!("error: {error}"));
     if let Some(code) = code {
         render::note(&code.user_message());
@@ -211,7 +214,7 @@ fn tell_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) 
     }
 }
 
-/// What a call logged and wrote.
+/// Returns the log lines of a call and its stdout and stderr.
 pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     let mut lines: Vec<_> = log
         .records
@@ -227,7 +230,7 @@ pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     lines
 }
 
-/// What a tool asks a person before it acts.
+/// Returns the question of a tool that waits for a decision.
 fn question(result: &ToolResult) -> String {
     let part = |value: Option<&Value>| Some(value?.as_str()?.to_owned());
     let message = part(result.output.as_ref().and_then(|output| output.get("message"))).unwrap_or_default();
@@ -238,7 +241,7 @@ fn question(result: &ToolResult) -> String {
         .filter(|text| !text.is_empty())
         .collect();
     format!(
-        "waits for a decision: {} (this host cannot pass one on yet, so the tool did not act)",
+        "waits for a decision: {} (this host cannot ask for it yet, so the tool did not act)",
         asked.join(": ")
     )
 }
@@ -258,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_takes_an_example_as_one_word_and_runs_nothing_of_it() {
+    fn a_shell_reads_a_quoted_text_as_one_word() {
         for text in [
             "{\"a\":1}",
             "it's",

@@ -1,4 +1,4 @@
-//! `art plugin build`: compiles a tool crate, checks the component and drops it into the plugins folder.
+//! `art plugin build`: compiles a tool crate, checks the component and copies it into the plugins folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,54 +12,54 @@ use art_tools::admission::SchemaProblem;
 use art_tools::{RegisterError, ToolExecutor, same_name};
 
 use super::examples::{self, Examples};
-use super::target::{Target, Wanted};
+use super::target::{BuildSettings, Target};
 use super::{cargo, linking, sources};
 use crate::error::CommandError;
 use crate::executor::executor;
 use crate::render;
 
-/// A component that was built, checked and dropped.
+/// A component that was built, checked and installed.
 #[derive(Debug)]
 pub struct Built {
     /// The loaded tool.
     pub plugin: Arc<Plugin>,
-    /// Where the component was dropped.
+    /// Path of the component in the plugins folder.
     pub path: PathBuf,
     /// Size of the component in bytes.
     pub bytes: u64,
-    /// What became of its examples.
+    /// Results of its examples.
     pub examples: Examples,
 }
 
-/// Builds the crate in `folder` and drops its components into `plugins`.
+/// Builds the crate in `folder` and copies its components into `plugins`.
 ///
 /// # Errors
-/// When the target is missing and cannot be installed, the crate does not build, or a component is refused.
+/// Fails if the target is missing and cannot be installed, if the crate does not build, or if a component is refused.
 pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Built>, CommandError> {
     fs::create_dir_all(plugins).map_err(CommandError::file("create", plugins))?;
     let components = compile(folder)?;
     components
         .iter()
-        .map(|component| check_and_drop(sandbox, component, plugins))
+        .map(|component| check_and_install(sandbox, component, plugins))
         .collect()
 }
 
-/// Runs cargo; what the compiler says goes to stderr. Gives the components of the crate itself.
+/// Runs cargo, which prints diagnostics to stderr. Returns the components of the crate itself.
 fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
-    let wanted = Wanted::by(&manifest)?;
-    wanted.target.ensure()?;
-    for note in sources::notes(folder, wanted.dependencies.iter().map(String::as_str)) {
+    let settings = BuildSettings::read(&manifest)?;
+    settings.target.ensure()?;
+    for note in sources::notes(folder, settings.dependencies.iter().map(String::as_str)) {
         render::note(&note);
     }
-    let outcome = cargo::build(&manifest, wanted.target)?;
-    let failed = |what: &str| Err(CommandError::Failed(format!("`{}` {what}", folder.display())));
+    let outcome = cargo::build(&manifest, settings.target)?;
+    let failed = |reason: &str| Err(CommandError::Failed(format!("`{}` {reason}", folder.display())));
     if let Some(linker) = &outcome.linker {
-        return failed(&linking::explain(linker, &manifest, wanted.target));
+        return failed(&linking::explain(linker, &manifest, settings.target));
     }
     if !outcome.succeeded {
-        return failed(&format!("does not build; see the messages above{}", hint(&wanted)));
+        return failed(&format!("does not build; see the messages above{}", hint(&settings)));
     }
     if outcome.components.is_empty() {
         return failed(
@@ -69,24 +69,25 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     Ok(outcome.components)
 }
 
-/// Libraries that want a clock or random numbers do not compile without WASI, and give other reasons for it.
-fn hint(wanted: &Wanted) -> &'static str {
-    if wanted.target == Target::Plain && !wanted.dependencies.is_empty() {
+/// Returns a hint about WASI. Libraries that need a clock or random numbers do not compile without WASI, and their errors do
+/// not say so.
+fn hint(settings: &BuildSettings) -> &'static str {
+    if settings.target == Target::Plain && !settings.dependencies.is_empty() {
         " (hint: if a library needs a clock or random numbers, set `wasi = true` under `[package.metadata.art]`)"
     } else {
         ""
     }
 }
 
-/// Why the tool cannot be in the folder: another file has a tool of that name, so one of them would never be loaded.
-fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
+/// Returns an error message if another file in the folder has a tool of the same name: only one of them would be loaded.
+fn duplicate_name(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
     let loaded =
         load_folder(sandbox, plugins, &|_| {}).map_err(CommandError::file("read the plugins folder", plugins))?;
     let name = &plugin.schema().name;
-    let is_twin = |other: &&Arc<Plugin>| same_name(&other.schema().name, name) && other.name() != plugin.name();
-    let twin = loaded.plugins.iter().find(is_twin);
-    Ok(twin.map(|twin| {
-        let file = plugins.join(format!("{}.wasm", twin.name()));
+    let is_duplicate = |other: &&Arc<Plugin>| same_name(&other.schema().name, name) && other.name() != plugin.name();
+    let duplicate = loaded.plugins.iter().find(is_duplicate);
+    Ok(duplicate.map(|duplicate| {
+        let file = plugins.join(format!("{}.wasm", duplicate.name()));
         format!(
             "the tool `{name}` is in `{}` already; rename the tool or remove that file",
             file.display()
@@ -94,27 +95,27 @@ fn check_twin(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Opti
     }))
 }
 
-/// Files are reached through WASI.
+/// Fails if the tool requests files but does not import WASI, the only way to files.
 fn check_wasi(inspection: &Inspection) -> Result<(), String> {
-    let asks = |manifest: &Manifest| manifest.capabilities.iter().any(|asked| asked["kind"] == "fs");
-    let has_files = inspection
+    let requests_files = |manifest: &Manifest| manifest.capabilities.iter().any(|requested| requested["kind"] == "fs");
+    let imports_files = inspection
         .imports
         .iter()
         .any(|import| import.starts_with("wasi:filesystem/"));
-    if inspection.manifest.as_ref().is_some_and(asks) && !has_files {
-        return Err("it asks for files and does not import them; \
-                    set `wasi = true` under `[package.metadata.art]` in its `Cargo.toml`"
+    if inspection.manifest.as_ref().is_some_and(requests_files) && !imports_files {
+        return Err("it requests files but does not import WASI; \
+    set `wasi = true` under `[package.metadata.art]` in its `Cargo.toml`"
             .to_owned());
     }
     Ok(())
 }
 
-/// Loads the component as a host would, admits its schema, runs its examples, and only then copies it: whole or not at all.
-fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<Built, CommandError> {
+/// Loads the component as a run would, registers its schema and runs its examples. Then copies it atomically.
+fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<Built, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let refused = |reason: String| CommandError::Failed(format!("the component of `{name}` was refused: {reason}"));
-    // Asks the tool for its schema, so that no host has to before it is called.
+    // Stores the schema in the component, so that loading it does not have to call the tool.
     let wasm = sandbox.with_schema(&wasm);
     let wasm = wasm.map_err(|error| refused(in_one_line(&error)))?;
     let plugin = Arc::new(
@@ -124,13 +125,13 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
     );
     check_wasi(plugin.inspection()).map_err(refused)?;
     let toolbox = Toolbox::of(&plugin).map_err(|error| refused(not_registered(&error)))?;
-    let checked = examples::check(&toolbox, plugin.schema(), asks_rights(plugin.inspection()));
+    let checked = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
     let examples = executor()?.block_on(checked)?.map_err(refused)?;
-    check_twin(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
+    duplicate_name(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
-    let aside = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
-    fs::write(&aside, &wasm).map_err(CommandError::file("write", &aside))?;
-    fs::rename(&aside, &path).map_err(CommandError::file("write", &path))?;
+    let temporary = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
+    fs::write(&temporary, &wasm).map_err(CommandError::file("write", &temporary))?;
+    fs::rename(&temporary, &path).map_err(CommandError::file("write", &path))?;
     Ok(Built {
         plugin,
         path,
@@ -139,15 +140,15 @@ fn check_and_drop(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result
     })
 }
 
-/// Why the tool cannot be registered, and what to change in Rust where the schema alone does not tell.
+/// Returns why the tool cannot be registered. For a recursive schema, adds what to change in the Rust types.
 fn not_registered(error: &RegisterError) -> String {
-    let told = in_one_line(error);
+    let message = in_one_line(error);
     let RegisterError::Schema {
         problem: SchemaProblem::Recursive { at, reference },
         ..
     } = error
     else {
-        return told;
+        return message;
     };
     let holder = match reference.strip_prefix("#/$defs/") {
         Some(name) => format!("`{name}`"),
@@ -156,12 +157,12 @@ fn not_registered(error: &RegisterError) -> String {
     let field = at.rsplit_once("/properties/").map_or("", |(_, field)| field);
     let field = field.split('/').next().unwrap_or_default();
     format!(
-        "{told}. In Rust: {holder} holds itself through its field or that of another type, `{field}`; \
-         give that field the type `serde_json::Value`, or write the levels as types of their own"
+        "{message}. In Rust: {holder} contains itself through the field `{field}` of this or another type; \
+        give that field the type `serde_json::Value`, or define a separate type for each level"
     )
 }
 
-fn asks_rights(inspection: &Inspection) -> bool {
+fn requests_capabilities(inspection: &Inspection) -> bool {
     let manifest = inspection.manifest.as_ref();
     manifest.is_some_and(|manifest| !manifest.capabilities.is_empty())
 }
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asks(kind: &str, import: &str) -> Inspection {
+    fn inspection(kind: &str, import: &str) -> Inspection {
         Inspection {
             imports: vec![import.to_owned()],
             manifest: Some(Manifest {
@@ -183,8 +184,8 @@ mod tests {
     }
 
     #[test]
-    fn types_that_hold_each_other_are_named_with_what_to_write_instead() {
-        let told = |reference: &str, at: &str| {
+    fn the_error_for_recursive_types_names_the_field_to_change() {
+        let message = |reference: &str, at: &str| {
             not_registered(&RegisterError::Schema {
                 part: art_tools::refusal::Part::Input,
                 problem: SchemaProblem::Recursive {
@@ -193,32 +194,32 @@ mod tests {
                 },
             })
         };
-        let root = told("#", "/properties/branches/items/properties/tree");
-        assert!(root.contains("In Rust: the outermost type holds itself"), "{root}");
+        let root = message("#", "/properties/branches/items/properties/tree");
+        assert!(root.contains("In Rust: the outermost type contains itself"), "{root}");
         assert!(
-            root.contains("`tree`; give that field the type `serde_json::Value`"),
+            root.contains("`tree` of this or another type; give that field the type `serde_json::Value`"),
             "{root}"
         );
-        let inner = told("#/$defs/Branch", "/properties/a/properties/twigs/items");
+        let inner = message("#/$defs/Branch", "/properties/a/properties/twigs/items");
         assert!(
-            inner.contains("`Branch` holds itself") && inner.contains("`twigs`"),
+            inner.contains("`Branch` contains itself") && inner.contains("`twigs`"),
             "{inner}"
         );
     }
 
     #[test]
-    fn a_tool_that_asks_for_files_has_to_import_them() {
-        let refused = check_wasi(&asks("fs", "wasi:clocks/monotonic-clock@0.2.6")).unwrap_err();
+    fn a_tool_that_requests_files_must_import_wasi() {
+        let refused = check_wasi(&inspection("fs", "wasi:clocks/monotonic-clock@0.2.6")).unwrap_err();
         assert!(refused.contains("set `wasi = true`"), "{refused}");
     }
 
     #[test]
-    fn a_tool_that_imports_files_may_ask_for_them() {
-        check_wasi(&asks("fs", "wasi:filesystem/types@0.2.6")).unwrap();
+    fn a_tool_that_imports_wasi_may_request_files() {
+        check_wasi(&inspection("fs", "wasi:filesystem/types@0.2.6")).unwrap();
     }
 
     #[test]
-    fn a_tool_that_asks_for_something_else_needs_no_files() {
-        check_wasi(&asks("http", "art:tool/host@0.1.0")).unwrap();
+    fn a_tool_that_requests_another_capability_needs_no_wasi() {
+        check_wasi(&inspection("http", "art:tool/host@0.1.0")).unwrap();
     }
 }

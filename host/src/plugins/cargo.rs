@@ -1,5 +1,5 @@
-//! `cargo build` for a component. Diagnostics are told as they come, but for those of the linker, whose one useful line has a
-//! hundred thousand characters of arguments before it.
+//! `cargo build` for a component. Diagnostics are printed as they arrive, except those of the linker: their one useful line
+//! comes after a hundred thousand characters of arguments.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
 
-/// How components are built, whatever the crate's own manifest says: fast, and a panic is a trap. The linker is the one that
-/// makes components; rustc brings it along. Every call of a function saves and checks its fuel, so functions are inlined more
-/// than they would be; and every host has vector instructions. Flags join those of the crate's own configuration.
+/// Cargo settings for every component, which override the crate's own profile: optimized code in which a panic is a trap. The
+/// linker, which creates components, comes with rustc. Every function call saves and checks the fuel, so the inline threshold
+/// is raised. Every host supports SIMD instructions. The flags are added to those of the crate's own configuration.
 const SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
     r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
@@ -27,26 +27,26 @@ const SETTINGS: [&str; 9] = [
     "profile.tool.overflow-checks=true",
 ];
 
-/// Bytes of one message of cargo: those of the linker have some hundred thousand.
+/// Maximum size of one message of cargo, in bytes. Messages of the linker have some hundred thousand.
 const MAX_MESSAGE: u64 = 16 << 20;
 
-/// What came of a build.
+/// Result of a build.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct BuildOutput {
     pub(super) succeeded: bool,
     /// The components of the crate itself.
     pub(super) components: Vec<PathBuf>,
-    /// What the linker said, if it failed.
+    /// Error of the linker, if it failed.
     pub(super) linker: Option<LinkerMessage>,
 }
 
-/// What the linker said.
+/// An error of the linker.
 #[derive(Debug, Default)]
 pub(super) struct LinkerMessage {
-    /// With its arguments.
+    /// Full text, with the linker's arguments.
     pub(super) full: String,
-    /// Without them.
-    pub(super) said: String,
+    /// The errors only, without the arguments.
+    pub(super) errors: String,
 }
 
 /// One line of `cargo build --message-format=json`; other kinds of lines have other fields.
@@ -59,7 +59,7 @@ struct CargoMessage {
     message: Option<Diagnostic>,
 }
 
-/// What the compiler says of a crate.
+/// A diagnostic of the compiler.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Diagnostic {
@@ -69,16 +69,18 @@ struct Diagnostic {
 }
 
 /// Builds the crate of `manifest` for `target`.
-pub(super) fn build(manifest: &Path, target: Target) -> Result<Outcome, CommandError> {
+pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, CommandError> {
     let failed = || CommandError::file("run", "cargo");
     let mut child = command(manifest, target)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(failed())?;
-    let mut outcome = Outcome::default();
+    let mut outcome = BuildOutput::default();
     if let Some(messages) = child.stdout.take() {
-        outcome.hear_all(BufReader::new(messages), manifest).map_err(failed())?;
+        outcome
+            .read_messages(BufReader::new(messages), manifest)
+            .map_err(failed())?;
     }
     outcome.succeeded = child.wait().map_err(failed())?.success();
     Ok(outcome)
@@ -100,33 +102,33 @@ fn command(manifest: &Path, target: Target) -> Command {
     cargo
 }
 
-/// The cargo that runs this program, if one does.
+/// Returns the cargo that started this program, or else the one in `PATH`.
 pub(super) fn program() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-impl Outcome {
-    /// Hears messages to their end. What is no message comes from a macro or a build script, and may be anything.
-    fn hear_all(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
+impl BuildOutput {
+    /// Reads messages to the end. Other lines come from macros or build scripts and are ignored.
+    fn read_messages(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
         loop {
             match bounded::line(&mut messages, MAX_MESSAGE) {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) => {
                     if let Ok(message) = serde_json::from_str(&line) {
-                        self.hear(message, manifest);
+                        self.handle(message, manifest);
                     }
                 }
-                Err(error) if bounded::is_of_the_text(&error) => {
-                    render::note(&format!("a message of cargo is left out: {error}"));
+                Err(error) if bounded::is_invalid_text(&error) => {
+                    render::note(&format!("skipped a message of cargo: {error}"));
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn hear(&mut self, message: CargoMessage, manifest: &Path) {
+    fn handle(&mut self, message: CargoMessage, manifest: &Path) {
         match message.message {
-            Some(diagnostic) if diagnostic.is_of_linker() => self.linker = Some(diagnostic.into_linker_message()),
+            Some(diagnostic) if diagnostic.is_from_linker() => self.linker = Some(diagnostic.into_linker_message()),
             Some(diagnostic) => render::compiler_message(diagnostic.rendered.as_deref().unwrap_or_default()),
             None if message.reason == "compiler-artifact" && message.manifest_path == manifest => {
                 let is_component = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "wasm");
@@ -139,25 +141,26 @@ impl Outcome {
 }
 
 impl Diagnostic {
-    fn is_of_linker(&self) -> bool {
+    fn is_from_linker(&self) -> bool {
         self.message.starts_with("linking with `")
     }
 
-    /// The first note is the command line of the linker, which begins with its name in quotes; one more says how to see all of it.
+    /// Removes the notes that are not errors: the command line of the linker, which begins with its name in quotes, and the hint
+    /// how to see all of it.
     fn into_linker_message(self) -> LinkerMessage {
-        let is_said = |note: &&Diagnostic| {
+        let is_error = |note: &&Diagnostic| {
             let text = note.message.trim_start();
             !text.starts_with('"') && !text.starts_with("LC_ALL=") && !text.starts_with("some arguments are omitted")
         };
-        let said: Vec<_> = self
+        let errors: Vec<_> = self
             .children
             .iter()
-            .filter(is_said)
+            .filter(is_error)
             .map(|note| note.message.trim())
             .collect();
-        let said = said.join("\n");
+        let errors = errors.join("\n");
         let full = self.rendered.unwrap_or(self.message);
-        LinkerMessage { full, said }
+        LinkerMessage { full, errors }
     }
 }
 
@@ -167,7 +170,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn cargo_builds_components_of_this_repository_by_itself_with_the_same_settings() {
+    fn the_cargo_config_of_this_repository_has_the_same_target_settings() {
         let config = include_str!("../../../.cargo/config.toml")
             .parse::<toml::Table>()
             .unwrap();
@@ -182,27 +185,31 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_end_is_left_out_and_the_next_one_is_heard() {
+    fn a_message_after_an_endless_one_is_read() {
         let endless = std::io::repeat(b'x').take(3 * MAX_MESSAGE);
         let artifact = r#"{"reason":"compiler-artifact","filenames":["/a.wasm"],"manifest_path":"/Cargo.toml"}"#;
-        let rest = format!("\nno message\n{artifact}\n");
-        let mut outcome = Outcome::default();
+        let rest = format!("\nnot a message\n{artifact}\n");
+        let mut outcome = BuildOutput::default();
         let messages = BufReader::new(endless.chain(rest.as_bytes()));
-        outcome.hear_all(messages, Path::new("/Cargo.toml")).unwrap();
+        outcome.read_messages(messages, Path::new("/Cargo.toml")).unwrap();
         assert_eq!(outcome.components, [Path::new("/a.wasm")]);
     }
 
     #[test]
-    fn what_the_linker_says_stands_without_its_arguments() {
+    fn linker_errors_are_separated_from_linker_arguments() {
         let line = r#"{"reason":"compiler-message","message":{"message":"linking with `wasm-component-ld` failed: exit status: 1",
             "rendered":"error: linking with ...","children":[
             {"message":" \"wasm-component-ld\" \"-flavor\" \"wasm\""},
             {"message":"some arguments are omitted. use `--verbose` to show all linker arguments"},
             {"message":"error: failed to encode component\n\nCaused by:\n  failed to resolve import `env::f`\n"}]}}"#;
-        let mut outcome = Outcome::default();
-        outcome.hear(serde_json::from_str(line).unwrap(), Path::new("/Cargo.toml"));
+        let mut outcome = BuildOutput::default();
+        outcome.handle(serde_json::from_str(line).unwrap(), Path::new("/Cargo.toml"));
         let linker = outcome.linker.unwrap();
-        assert!(linker.said.starts_with("error: failed to encode"), "{}", linker.said);
+        assert!(
+            linker.errors.starts_with("error: failed to encode"),
+            "{}",
+            linker.errors
+        );
         assert_eq!(linker.full, "error: linking with ...");
     }
 }

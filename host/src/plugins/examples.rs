@@ -1,4 +1,4 @@
-//! Runs the examples of a tool as calls of it: what it says of itself has to be true in the sandbox, not on paper alone.
+//! Runs the examples of a tool as calls in the sandbox, and compares the outputs.
 
 use art_core::tool::{ToolExample, ToolSchema};
 use art_runtime::compose::Toolbox;
@@ -8,22 +8,22 @@ use serde_json::{Number, Value};
 
 use crate::error::CommandError;
 
-/// Longest piece of a value, an error or a log that is told.
-const TOLD: usize = 400;
+/// Maximum length of a value, an error or a log line in a message, in characters.
+const MAX_SHOWN: usize = 400;
 
-/// What became of the examples of a tool.
+/// Results of the examples of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Examples {
-    /// How many gave what they say.
+    /// Number of examples whose output was as declared.
     pub passed: usize,
-    /// Why each of the others could not be checked, which says nothing against the tool.
+    /// Examples that could not be checked, with the reason; this is not an error of the tool.
     pub not_run: Vec<String>,
-    /// Questions from which the embedded model learns less than it could.
+    /// Hints for questions from which the embedded model learns less than it could.
     pub hints: Vec<String>,
 }
 
-/// What became of one example.
+/// Result of one example.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Passed,
@@ -31,27 +31,28 @@ enum Verdict {
     Failed(String),
 }
 
-/// Calls the tool with the input of each of its examples. `asks_rights` says that it asks for more than this host grants.
+/// Calls the tool with the input of each of its examples. `requests_capabilities` means that its manifest requests
+/// capabilities, none of which this host grants.
 ///
 /// # Errors
-/// With the first example that does not give what it says.
+/// The inner error describes the first example whose output is not as declared.
 pub(super) async fn check(
     toolbox: &Toolbox,
     schema: &ToolSchema,
-    asks_rights: bool,
+    requests_capabilities: bool,
 ) -> Result<Result<Examples, String>, CommandError> {
     let mut examples = Examples::default();
     for (index, example) in schema.examples.iter().enumerate() {
         let report = toolbox.call(&schema.name, example.input.clone()).await?;
-        let named = |what: String| {
+        let named = |message: String| {
             format!(
-                "example {} (`{}`) {what}",
+                "example {} (`{}`) {message}",
                 index + 1,
                 shortened(&example.input.to_string())
             )
         };
         examples.hints.extend(hint(example).map(named));
-        match verdict(example, &report, asks_rights) {
+        match verdict(example, &report, requests_capabilities) {
             Verdict::Passed => examples.passed += 1,
             Verdict::NotRun(why) => examples.not_run.push(named(why)),
             Verdict::Failed(why) => return Ok(Err(named(why))),
@@ -60,38 +61,39 @@ pub(super) async fn check(
     Ok(Ok(examples))
 }
 
-/// Why the question of an example teaches little, if it does. Numbers are looked at because a question with another number is
-/// understood only if the number went into the input; words may be missing there for good reasons, an attached file for one.
+/// Returns a hint if the embedded model learns little from the question of an example. It understands the question with
+/// another number only if the number occurs in the input. Words are not checked: they may be missing there for good reasons,
+/// such as an attached file.
 fn hint(example: &ToolExample) -> Option<String> {
     let Some(ask) = &example.description else {
-        return Some("has no question: add `ask = \"..\"`, what a person would ask to get this input".to_owned());
+        return Some("has no question: add `ask = \"..\"` with what a person would ask to get this input".to_owned());
     };
     let input = example.input.to_string();
     let mut numbers = ask.split(|c: char| !c.is_ascii_digit());
     let missing = numbers.find(|digits| !input.contains(digits))?;
     Some(format!(
-        "asks `{}` and has no `{missing}` in its input: write the input as the question has it",
+        "asks `{}` but has no `{missing}` in its input: write numbers in the input as in the question",
         shortened(ask)
     ))
 }
 
-fn verdict(example: &ToolExample, report: &ToolReport, asks_rights: bool) -> Verdict {
+fn verdict(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> Verdict {
     match report.ending {
         CallEnding::Success => output_verdict(example, report.result.output.as_ref()),
-        CallEnding::Suspended => Verdict::NotRun("waits for a person".to_owned()),
-        CallEnding::Continuation => Verdict::NotRun("hands its work on, which this host cannot do yet".to_owned()),
-        CallEnding::Failure | CallEnding::Denied if asks_rights => Verdict::NotRun(format!(
-            "may need a right that this host does not grant: {}",
-            ended(report)
+        CallEnding::Suspended => Verdict::NotRun("waits for a decision of a person".to_owned()),
+        CallEnding::Continuation => Verdict::NotRun("returns a subtask, which this host cannot run yet".to_owned()),
+        CallEnding::Failure | CallEnding::Denied if requests_capabilities => Verdict::NotRun(format!(
+            "may need a capability that this host does not grant: {}",
+            failure(report)
         )),
-        _ => Verdict::Failed(ended(report)),
+        _ => Verdict::Failed(failure(report)),
     }
 }
 
 fn output_verdict(example: &ToolExample, output: Option<&Value>) -> Verdict {
     match (&example.output, output) {
         (Some(expected), Some(output)) if !same(expected, output) => Verdict::Failed(format!(
-            "gives `{}`, and says that it gives `{}`",
+            "returned `{}` instead of the declared output `{}`",
             shortened(&output.to_string()),
             shortened(&expected.to_string())
         )),
@@ -99,22 +101,22 @@ fn output_verdict(example: &ToolExample, output: Option<&Value>) -> Verdict {
     }
 }
 
-/// How the call ended, with what the tool logged: the words of a panic are there.
-fn ended(report: &ToolReport) -> String {
+/// Describes how the call failed, with the first log line of the tool, since it has the message of a panic.
+fn failure(report: &ToolReport) -> String {
     let error = report.result.error.as_deref().unwrap_or("ended without an output");
-    let mut told = format!("fails: {}", shortened(error));
+    let mut message = format!("fails: {}", shortened(error));
     let logged = report.log.records.iter().map(|record| record.message.as_str());
     if let Some(logged) = logged.chain([report.log.stderr.trim()]).find(|text| !text.is_empty()) {
-        told.push_str(&format!(" (log: {})", shortened(logged)));
+        message.push_str(&format!(" (log: {})", shortened(logged)));
     }
-    told
+    message
 }
 
 fn shortened(text: &str) -> String {
-    art_core::text::truncate(text, TOLD)
+    art_core::text::truncate(text, MAX_SHOWN)
 }
 
-/// Whether two values are the same for JSON, where `1` and `1.0` are.
+/// Returns whether two values are equal in JSON, where `1` equals `1.0`.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => same_number(left, right),
@@ -147,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_the_input_lacks_is_hinted_at() {
-        let told = hinted(Some("What time is it at 3 pm?"), json!({"date": "15:00"})).unwrap();
-        assert!(told.contains("has no `3` in its input"), "{told}");
+    fn a_number_missing_in_the_input_gets_a_hint() {
+        let message = hinted(Some("What time is it at 3 pm?"), json!({"date": "15:00"})).unwrap();
+        assert!(message.contains("has no `3` in its input"), "{message}");
         assert!(hinted(None, json!({})).unwrap().contains("add `ask = \"..\"`"));
     }
 
     #[test]
-    fn a_question_whose_numbers_are_all_in_the_input_is_fine() {
+    fn a_question_with_all_its_numbers_in_the_input_gets_no_hint() {
         for (ask, input) in [
             ("How many kilograms are 1,500 pounds?", json!({"value": 1500})),
             ("What is 17.5% of 80?", json!({"expression": "17.5% of 80"})),
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_compared_as_json_has_them() {
+    fn numbers_are_compared_by_value() {
         for (left, right) in [(json!(1), json!(1.0)), (json!({"a": [2.0]}), json!({"a": [2]}))] {
             assert!(same(&left, &right), "{left} {right}");
         }

@@ -1,4 +1,4 @@
-//! Why a crate does not link: which of its crates, what is missing, and what to do, in a few lines.
+//! Explains in a few lines why a crate does not link: the missing function, the dependency that needs it, and what to do.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
@@ -11,35 +11,35 @@ use serde::Deserialize;
 use super::cargo::{LinkerMessage, program};
 use super::target::Target;
 
-/// The crate that gives Rust the functions of a browser, and the module that its imports are in.
+/// The crate that binds functions of a browser, and the prefix of the module that it imports.
 const BROWSER: (&str, &str) = ("wasm-bindgen", "__wbindgen");
-/// Bytes of what cargo tells of the crates that a tool is made of.
+/// Maximum size of the output of `cargo metadata`, in bytes.
 const MAX_METADATA: u64 = 64 << 20;
-/// Crates that are named at most.
+/// Maximum number of crates named in a message.
 const MAX_NAMED: usize = 3;
 
-/// A function that nobody has.
+/// An imported function that nothing provides.
 #[derive(Debug, PartialEq, Eq)]
 struct Missing<'a> {
     module: &'a str,
     function: &'a str,
 }
 
-/// Says why the crate of `manifest` does not link. The whole text of the linker goes to a file, which is named.
+/// Explains why the crate of `manifest` does not link. Writes the full text of the linker to a file and names it.
 pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -> String {
     let crates = Crates::of(manifest, target);
-    let mut lines = match missing(&linker.said) {
-        Some(missing) if missing.module.starts_with(BROWSER.1) => for_a_browser(&missing, crates.as_ref()),
-        Some(missing) => undefined(&missing, crates.as_ref(), target),
-        None => vec!["does not link:".to_owned(), last_line(&linker.said).to_owned()],
+    let mut lines = match missing(&linker.errors) {
+        Some(missing) if missing.module.starts_with(BROWSER.1) => explain_browser(&missing, crates.as_ref()),
+        Some(missing) => explain_undefined(&missing, crates.as_ref(), target),
+        None => vec!["does not link:".to_owned(), last_line(&linker.errors).to_owned()],
     };
-    if let Some(path) = crates.and_then(|crates| crates.keep(&linker.full)) {
-        lines.push(format!("all that the linker said: `{}`", path.display()));
+    if let Some(path) = crates.and_then(|crates| crates.write_linker_output(&linker.full)) {
+        lines.push(format!("full output of the linker: `{}`", path.display()));
     }
     lines.join("\n  ")
 }
 
-fn for_a_browser(missing: &Missing<'_>, crates: Option<&Crates>) -> Vec<String> {
+fn explain_browser(missing: &Missing<'_>, crates: Option<&Crates>) -> Vec<String> {
     let paths = crates.map(|crates| crates.paths_to(BROWSER.0)).unwrap_or_default();
     let named = if paths.is_empty() {
         String::new()
@@ -48,57 +48,60 @@ fn for_a_browser(missing: &Missing<'_>, crates: Option<&Crates>) -> Vec<String> 
     };
     vec![
         format!("does not link, because it assumes a browser{named}"),
-        format!("why: `{}::{}` is a function of JavaScript, and a tool runs in no browser", missing.module, missing.function),
-        "what to do: turn off the feature that is for browsers (such as `js` or `wasmbind`), or leave the crate out; for a \
-         clock or random numbers set `wasi = true` under `[package.metadata.art]`; a tool has no network"
+        format!(
+            "why: `{}::{}` is a JavaScript function, and tools do not run in a browser",
+            missing.module, missing.function
+        ),
+        "what to do: turn off the feature for browsers (such as `js` or `wasmbind`), or remove the crate; for a \
+        clock or random numbers set `wasi = true` under `[package.metadata.art]`; tools have no network"
             .to_owned(),
     ]
 }
 
-fn undefined(missing: &Missing<'_>, crates: Option<&Crates>, target: Target) -> Vec<String> {
+fn explain_undefined(missing: &Missing<'_>, crates: Option<&Crates>, target: Target) -> Vec<String> {
     let users = crates
         .map(|crates| crates.that_use(missing.function, target))
         .unwrap_or_default();
-    let who = if users.is_empty() {
+    let used_by = if users.is_empty() {
         String::new()
     } else {
-        format!(", which is used by `{}`", users.join("`, `"))
+        format!(", which `{}` uses", users.join("`, `"))
     };
     let setting = match target {
         Target::Plain => {
             "what to do: if it is a function of the C library, set `wasi = true` under `[package.metadata.art]`; if not, build \
-             it with the crate, or leave the crate out"
+            it with the crate, or remove the crate"
         }
-        Target::Wasi => "what to do: build it with the crate, for example in its `build.rs`, or leave the crate out",
+        Target::Wasi => "what to do: build it with the crate, for example in its `build.rs`, or remove the crate",
     };
     vec![
         format!(
-            "does not link, because nobody has the function `{}`{who}",
+            "does not link, because nothing provides the function `{}`{used_by}",
             missing.function
         ),
         format!(
-            "why: it is imported from `{}`, and a tool imports the contract alone",
+            "why: it is imported from `{}`, but a tool may import only the host interface",
             missing.module
         ),
         setting.to_owned(),
     ]
 }
 
-/// The import that the linker could not make a component of: ``failed to resolve import `module::function` ``.
-fn missing(said: &str) -> Option<Missing<'_>> {
-    let (_, rest) = said.split_once("failed to resolve import `")?;
+/// Returns the import that the linker could not resolve, from a line ``failed to resolve import `module::function` ``.
+fn missing(errors: &str) -> Option<Missing<'_>> {
+    let (_, rest) = errors.split_once("failed to resolve import `")?;
     let (module, function) = rest.split_once('`')?.0.split_once("::")?;
     Some(Missing { module, function })
 }
 
-fn last_line(said: &str) -> &str {
-    let mut lines = said.lines().rev().map(str::trim);
+fn last_line(errors: &str) -> &str {
+    let mut lines = errors.lines().rev().map(str::trim);
     lines
         .find(|line| !line.is_empty())
-        .unwrap_or("the linker does not say why")
+        .unwrap_or("the linker reported no reason")
 }
 
-/// What `cargo metadata` says of a crate and of those that it is built on.
+/// A crate and its dependencies, from `cargo metadata`.
 #[derive(Deserialize)]
 struct Crates {
     packages: Vec<Package>,
@@ -136,7 +139,7 @@ struct Kind {
 }
 
 impl Dependency {
-    /// Neither for tests nor for the build.
+    /// Returns whether this is a normal dependency, neither for tests nor for the build.
     fn is_linked(&self) -> bool {
         self.dep_kinds.iter().any(|kind| kind.kind.is_none())
     }
@@ -153,10 +156,10 @@ impl Crates {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        let told = cargo.stdout.take().map(|told| read_text(told, MAX_METADATA));
-        // With the pipe closed it ends by itself.
+        let metadata = cargo.stdout.take().map(|stdout| read_text(stdout, MAX_METADATA));
+        // The pipe is closed now, so cargo ends even if it had more to write.
         cargo.wait().ok()?;
-        serde_json::from_str(&told?.ok()?).ok()
+        serde_json::from_str(&metadata?.ok()?).ok()
     }
 
     fn name<'a>(&'a self, id: &'a str) -> &'a str {
@@ -164,7 +167,7 @@ impl Crates {
         package.map_or(id, |package| &package.name)
     }
 
-    /// What the crate itself depends on, and what leads from there to the crate `name`: `` `a` (through `b`) ``.
+    /// Returns the direct dependencies that lead to the crate `name`, each with its path: `` `a` (through `b`) ``.
     fn paths_to(&self, name: &str) -> Vec<String> {
         let linked = |id: &str| {
             let node = self.resolve.nodes.iter().find(|node| node.id == id);
@@ -188,7 +191,7 @@ impl Crates {
         }
     }
 
-    /// The crates whose compiled form has the name of the function in it.
+    /// Returns the crates whose compiled form contains the name of the function.
     fn that_use(&self, function: &str, target: Target) -> Vec<String> {
         let known: BTreeMap<String, &str> = self
             .resolve
@@ -210,21 +213,21 @@ impl Crates {
                     .to_owned();
                 let name = known.get(&stem)?;
                 let code = fs::read(entry.path()).ok()?;
-                let has = code.windows(function.len()).any(|window| window == function.as_bytes());
-                has.then(|| (*name).to_owned())
+                let uses = code.windows(function.len()).any(|window| window == function.as_bytes());
+                uses.then(|| (*name).to_owned())
             })
             .collect();
         users.into_iter().take(MAX_NAMED).collect()
     }
 
-    /// Writes the text beside what was built.
-    fn keep(&self, text: &str) -> Option<PathBuf> {
+    /// Writes the full text of the linker to the target folder.
+    fn write_linker_output(&self, text: &str) -> Option<PathBuf> {
         let path = self.target_directory.join("art-linker.txt");
         fs::write(&path, text).ok().map(|()| path)
     }
 }
 
-/// The shortest way from `from` to something that `is_goal`.
+/// Returns the shortest path from `from` to a node for which `is_goal` returns true.
 fn shortest<'a>(
     from: &'a str,
     is_goal: impl Fn(&str) -> bool,
@@ -250,7 +253,7 @@ fn shortest<'a>(
 mod tests {
     use super::*;
 
-    const SAID: &str = "error: failed to encode component\n\nCaused by:\n    0: failed to decode world from module\n    \
+    const ERRORS: &str = "error: failed to encode component\n\nCaused by:\n    0: failed to decode world from module\n    \
         1: module was not valid\n    2: failed to resolve import `__wbindgen_placeholder__::__wbindgen_throw`\n    \
         3: module requires an import interface named `__wbindgen_placeholder__`\n";
 
@@ -277,8 +280,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_read_from_what_the_linker_says() {
-        let found = missing(SAID).unwrap();
+    fn the_missing_function_is_read_from_the_linker_errors() {
+        let found = missing(ERRORS).unwrap();
         assert_eq!(
             (found.module, found.function),
             ("__wbindgen_placeholder__", "__wbindgen_throw")
@@ -287,21 +290,21 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_assumes_a_browser_is_named_with_what_leads_to_it() {
-        let told = for_a_browser(&missing(SAID).unwrap(), Some(&crates()));
+    fn a_crate_that_assumes_a_browser_is_named_with_its_path() {
+        let lines = explain_browser(&missing(ERRORS).unwrap(), Some(&crates()));
         assert_eq!(
-            told[0],
+            lines[0],
             "does not link, because it assumes a browser: `reqwest` (through `js-sys`, `wasm-bindgen`)"
         );
-        assert_eq!(told.len(), 3);
+        assert_eq!(lines.len(), 3);
     }
 
     #[test]
-    fn what_is_not_understood_is_told_in_the_words_of_the_linker() {
+    fn an_unknown_error_is_reported_by_its_last_line() {
         assert_eq!(
             last_line("rust-lld: error: a\nrust-lld: error: b\n\n"),
             "rust-lld: error: b"
         );
-        assert_eq!(last_line(""), "the linker does not say why");
+        assert_eq!(last_line(""), "the linker reported no reason");
     }
 }

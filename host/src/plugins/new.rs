@@ -1,4 +1,4 @@
-//! `art plugin new`: a crate that builds.
+//! `art plugin new`: writes a new tool crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
     let folder = parent.join(name);
     if folder.exists() {
         return Err(CommandError::Usage(format!(
-            "`{}` exists already; choose another name",
+            "`{}` already exists; choose another name",
             folder.display()
         )));
     }
@@ -30,8 +30,8 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
     Ok(folder)
 }
 
-/// Words that cannot name a function, or a crate beside those of the standard library.
-const TAKEN: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
+/// Names that are keywords of Rust or crates that every tool has, so that neither a function nor a crate can have them.
+const RESERVED: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
     fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static \
     std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";
 
@@ -41,15 +41,17 @@ fn check_name(name: &str) -> Result<(), CommandError> {
                     characters";
         return Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")));
     }
-    if TAKEN.split(' ').any(|word| word == function(name)) {
-        let hint = "choose another, or give the tool its name with `#[tool(name = \"..\")]`";
-        return Err(CommandError::Usage(format!("`{name}` means something in Rust; {hint}")));
+    if RESERVED.split(' ').any(|word| word == function(name)) {
+        let hint = "choose another, or set the name of the tool with `#[tool(name = \"..\")]`";
+        return Err(CommandError::Usage(format!(
+            "`{name}` is a reserved name in Rust; {hint}"
+        )));
     }
     Ok(())
 }
 
-/// Returns the name of the function that is the tool. The package has the name with its hyphens, and gives it to the
-/// tool.
+/// Returns the name of the tool's function. The package keeps the hyphens of the name, and the tool has the name of the
+/// package.
 fn function(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -69,7 +71,7 @@ crate-type = ["cdylib", "rlib"]
 [dependencies]
 art-sdk = {{ path = {sdk:?} }}
 
-# A tool is a workspace of its own, wherever its folder lies.
+# A tool is its own workspace, even inside the folder of another one.
 [workspace]
 "#
     )
@@ -85,7 +87,7 @@ use art_sdk::prelude::*;
 
 #[args]
 struct Input {{
-    /// Who is greeted.
+    /// Name of the person to greet.
     name: String,
 }}
 
@@ -104,7 +106,7 @@ struct Output {{
 ))]
 fn {name}(input: Input) -> Result<Output> {{
     if input.name.trim().is_empty() {{
-        return Err(ToolError::validation("`name` is empty; say who is greeted"));
+        return Err(ToolError::validation("`name` is empty; pass the name of a person"));
     }}
     Ok(Output {{ greeting: format!("Hello, {{}}!", input.name) }})
 }}
@@ -115,7 +117,7 @@ mod tests {{
     use art_sdk::testing;
 
     #[test]
-    fn the_examples_of_the_schema_are_true() {{
+    fn the_examples_return_their_declared_outputs() {{
         testing::check(&{constant});
     }}
 
@@ -135,7 +137,7 @@ fn readme(name: &str) -> String {
 A tool for the ART host.
 
     cargo test                      # runs the function natively
-    art plugin build .              # builds the component, checks it and drops it into the plugins folder
+    art plugin build .              # builds the component, checks it and copies it into the plugins folder
     art tool call {name} '{{"name":"Ada"}}'
 "#
     )
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_hyphens_is_that_of_the_package() {
+    fn a_name_with_hyphens_is_kept_for_the_package() {
         let dir = tempfile::tempdir().unwrap();
         let folder = create(dir.path(), "word-count", Path::new("/sdk")).unwrap();
         let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_the_language_is_no_name_for_a_crate() {
+    fn a_reserved_name_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["match", "test", "art_sdk"] {
             let error = create(dir.path(), name, Path::new("/sdk")).unwrap_err();
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_existing_folder_is_left_alone() {
+    fn an_existing_folder_is_not_changed() {
         let dir = tempfile::tempdir().unwrap();
         create(dir.path(), "tool", Path::new("/sdk")).unwrap();
         assert!(matches!(
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_tool_names_are_refused() {
+    fn invalid_tool_names_are_refused() {
         for name in ["", "My", "-a", "../x", "1a", "a b"] {
             assert!(check_name(name).is_err(), "{name}");
         }

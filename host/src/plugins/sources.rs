@@ -1,37 +1,38 @@
-//! Finds code in the sources of a crate that builds for a tool but never works in one.
+//! Warns about source code that compiles for a tool but always fails in one, because tools have no files, network or processes.
 
 use std::fs;
 use std::path::Path;
 
-/// Parts of the standard library that a tool lacks, with the reason.
-const ABSENT: [(&str, &str); 3] = [
+/// Parts of the standard library that fail in a tool, with what tools do not have.
+const UNAVAILABLE: [(&str, &str); 3] = [
     ("std::fs", "files"),
     ("std::net", "network"),
     ("std::process::Command", "processes"),
 ];
-/// Crates that are for the network.
-const CLIENTS: [&str; 6] = ["attohttpc", "curl", "isahc", "minreq", "reqwest", "ureq"];
+/// Crates that need the network.
+const NETWORK_CRATES: [&str; 6] = ["attohttpc", "curl", "isahc", "minreq", "reqwest", "ureq"];
 const MAX_DEPTH: usize = 8;
 
-/// Says of each such part where it is used first, and names each dependency that is for the network.
+/// Returns a note for each unavailable part, with the line where it is first used, and one for each dependency that needs the
+/// network.
 pub(super) fn notes<'a>(folder: &Path, dependencies: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut found = [const { None }; ABSENT.len()];
+    let mut found = [const { None }; UNAVAILABLE.len()];
     search(&folder.join("src"), 0, &mut found);
-    let used = found.into_iter().zip(ABSENT).filter_map(|(place, (part, what))| {
+    let used = found.into_iter().zip(UNAVAILABLE).filter_map(|(place, (part, missing))| {
         let place = place?;
         Some(format!(
-            "note: {place} uses `{part}`, and a tool has no {what}: it fails in every call; take what the tool needs as an argument"
+            "note: {place} uses `{part}`; tools have no {missing}, so this call always fails; pass the data in as an argument"
         ))
     });
-    let clients = dependencies.filter(|name| CLIENTS.contains(name)).map(|name| {
+    let network = dependencies.filter(|name| NETWORK_CRATES.contains(name)).map(|name| {
         format!(
-            "note: the dependency `{name}` is for the network, and a tool has none; take what it needs as an argument"
+            "note: the dependency `{name}` needs the network, which tools do not have; pass the data in as an argument"
         )
     });
-    used.chain(clients).collect()
+    used.chain(network).collect()
 }
 
-/// Searches the files of a folder, in order. Unreadable ones are skipped: the build reports them.
+/// Searches the files of a folder in the order of their names. Skips unreadable files: the build reports them.
 fn search(folder: &Path, depth: usize, found: &mut [Option<String>]) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -49,7 +50,7 @@ fn search(folder: &Path, depth: usize, found: &mut [Option<String>]) {
     }
 }
 
-/// Tests are at the end of a file, run natively, and may use everything.
+/// Searches one file up to its tests, which run natively and may use the whole standard library.
 fn search_file(path: &Path, found: &mut [Option<String>]) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let code = text
@@ -57,7 +58,7 @@ fn search_file(path: &Path, found: &mut [Option<String>]) {
         .enumerate()
         .take_while(|(_, line)| line.trim() != "#[cfg(test)]");
     for (number, line) in code.filter(|(_, line)| !line.trim_start().starts_with("//")) {
-        for (place, (part, _)) in found.iter_mut().zip(ABSENT) {
+        for (place, (part, _)) in found.iter_mut().zip(UNAVAILABLE) {
             if place.is_none() && line.contains(part) {
                 *place = Some(format!("`{}` line {}", path.display(), number + 1));
             }
@@ -69,7 +70,7 @@ fn search_file(path: &Path, found: &mut [Option<String>]) {
 mod tests {
     use super::*;
 
-    fn told(source: &str, dependencies: &[&str]) -> Vec<String> {
+    fn notes_for(source: &str, dependencies: &[&str]) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("src")).unwrap();
         fs::write(dir.path().join("src/lib.rs"), source).unwrap();
@@ -77,21 +78,21 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_has_not_got_is_told_once_with_its_place() {
-        let told = told(
+    fn an_unavailable_part_gets_one_note_with_its_line() {
+        let notes = notes_for(
             "// std::net\nuse std::fs;\nfn f() { std::fs::read(\"a\"); }\n",
             &["serde", "ureq"],
         );
-        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(notes.len(), 2, "{notes:?}");
         assert!(
-            told[0].contains("src/lib.rs` line 2 uses `std::fs`, and a tool has no files"),
-            "{told:?}"
+            notes[0].contains("src/lib.rs` line 2 uses `std::fs`; tools have no files"),
+            "{notes:?}"
         );
-        assert!(told[1].contains("`ureq` is for the network"), "{told:?}");
+        assert!(notes[1].contains("`ureq` needs the network"), "{notes:?}");
     }
 
     #[test]
-    fn tests_may_use_what_they_like() {
-        assert!(told("fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }\n", &[]).is_empty());
+    fn code_in_tests_gets_no_note() {
+        assert!(notes_for("fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }\n", &[]).is_empty());
     }
 }

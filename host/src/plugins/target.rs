@@ -1,4 +1,4 @@
-//! What components are compiled for.
+//! The compilation targets of components, and the build settings in a crate's manifest.
 
 use std::fs;
 use std::path::Path;
@@ -10,19 +10,19 @@ use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
 
-/// Bytes of a crate's `Cargo.toml`.
+/// Maximum size of a crate's `Cargo.toml`, in bytes.
 const MAX_MANIFEST: u64 = 1 << 20;
 
 /// A compilation target of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Imports the contract only: most tools need no more, load with less and are called faster.
+    /// Imports the host interface only. This is enough for most tools; they load and run faster.
     Plain,
     /// Imports WASI for clocks, random numbers and files of the standard library.
     Wasi,
 }
 
-/// The part of a crate's `Cargo.toml` that says how it becomes a component.
+/// The part of a crate's `Cargo.toml` that determines how its component is built.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CrateManifest {
@@ -49,18 +49,18 @@ struct Art {
     wasi: bool,
 }
 
-/// Settings in the manifest of a crate.
-pub(super) struct Wanted {
+/// Build settings of a crate, from its manifest.
+pub(super) struct BuildSettings {
     pub(super) target: Target,
-    /// Dependencies of the crate beside the SDK.
+    /// Names of the dependencies of the crate, without the SDK.
     pub(super) dependencies: Vec<String>,
 }
 
 impl Target {
-    /// Both of them.
+    /// All targets.
     pub const ALL: [Self; 2] = [Self::Plain, Self::Wasi];
 
-    /// Its name for compilers.
+    /// Returns the target triple.
     #[must_use]
     pub fn triple(self) -> &'static str {
         match self {
@@ -84,10 +84,10 @@ impl Target {
         Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
     }
 
-    /// Installs it when it is missing.
+    /// Installs the target if it is missing.
     ///
     /// # Errors
-    /// Fails if there is no Rust, or if `rustup` cannot install a missing target.
+    /// Fails if there is no Rust compiler, or if `rustup` cannot install the target.
     pub fn ensure(self) -> Result<(), CommandError> {
         if self.is_installed()? {
             return Ok(());
@@ -101,7 +101,7 @@ impl Target {
         match installed {
             Ok(status) if status.success() && self.is_installed()? => Ok(()),
             Ok(_) => Err(CommandError::Failed(format!(
-                "`rustup target add {triple}` failed; install the target with the network on, then try again"
+                "`rustup target add {triple}` failed; check the network connection, then try again"
             ))),
             Err(_) => Err(CommandError::Failed(format!(
                 "the compilation target `{triple}` is missing and `rustup` was not found; \
@@ -111,9 +111,9 @@ impl Target {
     }
 }
 
-impl Wanted {
+impl BuildSettings {
     /// Reads the `Cargo.toml` at `path`.
-    pub(super) fn by(path: &Path) -> Result<Self, CommandError> {
+    pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let file = fs::File::open(path).map_err(CommandError::file("open", path))?;
         let text = bounded::text(file, path, MAX_MANIFEST)?;
         let manifest: CrateManifest = toml::from_str(&text)
@@ -137,37 +137,37 @@ impl Wanted {
 mod tests {
     use super::*;
 
-    fn wanted(manifest: &str) -> Result<Wanted, String> {
+    fn settings(manifest: &str) -> Result<BuildSettings, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), manifest).unwrap();
-        Wanted::by(file.path()).map_err(|error| error.to_string())
+        BuildSettings::read(file.path()).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn a_crate_that_says_nothing_is_built_without_wasi() {
-        let wanted = wanted("[package]\nname = \"a\"\n[dependencies]\nart-sdk.workspace = true\n").unwrap();
-        assert_eq!((wanted.target, wanted.dependencies), (Target::Plain, Vec::new()));
+    fn a_crate_is_built_without_wasi_by_default() {
+        let settings = settings("[package]\nname = \"a\"\n[dependencies]\nart-sdk.workspace = true\n").unwrap();
+        assert_eq!((settings.target, settings.dependencies), (Target::Plain, Vec::new()));
     }
 
     #[test]
-    fn a_crate_can_ask_for_wasi() {
+    fn a_crate_can_be_built_with_wasi() {
         let manifest = "[package]\nname = \"a\"\n[package.metadata.art]\nwasi = true\n[dependencies]\njiff = \"0.2\"\n";
-        let wanted = wanted(manifest).unwrap();
+        let settings = settings(manifest).unwrap();
         assert_eq!(
-            (wanted.target, wanted.dependencies),
+            (settings.target, settings.dependencies),
             (Target::Wasi, vec!["jiff".to_owned()])
         );
     }
 
     #[test]
-    fn metadata_for_other_programs_is_left_alone() {
-        let wanted = wanted("[package.metadata.docs.rs]\nfeatures = [\"a\"]\n").unwrap();
-        assert_eq!(wanted.target, Target::Plain);
+    fn metadata_of_other_programs_is_ignored() {
+        let settings = settings("[package.metadata.docs.rs]\nfeatures = [\"a\"]\n").unwrap();
+        assert_eq!(settings.target, Target::Plain);
     }
 
     #[test]
     fn a_misspelt_setting_is_named() {
-        let error = wanted("[package.metadata.art]\nwasm = true\n").err().unwrap();
+        let error = settings("[package.metadata.art]\nwasm = true\n").err().unwrap();
         assert!(error.contains("unknown field `wasm`"), "{error}");
     }
 }

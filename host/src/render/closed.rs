@@ -1,11 +1,11 @@
-//! Whether stdout was open when the process began. Rust opens `/dev/null` in place of a closed one before `main` begins, where
-//! answers would vanish without an error, so it is asked earlier.
+//! Checks whether stdout was open when the process started. Before `main`, Rust replaces a closed stdout with `/dev/null`, where
+//! answers would vanish without an error, so the check runs earlier.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Called by the system before `main`.
+/// Makes the loader call `record` before `main`.
 #[cfg(target_os = "linux")]
 #[expect(
     unsafe_code,
@@ -13,17 +13,19 @@ static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 )]
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BEFORE_MAIN: extern "C" fn() = look;
+static BEFORE_MAIN: extern "C" fn() = record;
 
 #[cfg(target_os = "linux")]
-extern "C" fn look() {
+extern "C" fn record() {
     let is_closed = rustix::io::fcntl_getfd(super::stdout()).is_err();
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 
+/// Checks that stdout was open when the process started.
+///
 /// # Errors
 /// Fails if it was closed.
-pub(super) fn was_open() -> std::io::Result<()> {
+pub(super) fn check_open() -> std::io::Result<()> {
     if WAS_CLOSED.load(Ordering::Relaxed) {
         return Err(std::io::Error::other("it is closed"));
     }

@@ -1,43 +1,44 @@
-//! The first start: tools are compiled for this machine, which takes seconds.
+//! Progress of compiling tools for this machine, which takes seconds at the first start.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use art_core::text::printable;
-use art_runtime::plugins::{CompileCount, CompileProgress as Told};
+use art_runtime::plugins::{CompileCount, CompileProgress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{note, notes_are_live};
 
-/// How often the count is drawn.
+/// How often the progress is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Tells a person who waits what the program does: in one line, and on a terminal with a count that goes away.
+/// Shows the progress of compilation: one line, and on a terminal a counter that disappears at the end.
 #[derive(Debug)]
 pub(crate) struct Compiling {
     quiet: bool,
-    count: Mutex<Option<ProgressBar>>,
+    counter: Mutex<Option<ProgressBar>>,
 }
 
 impl Compiling {
     pub(crate) const fn new(quiet: bool) -> Self {
         Self {
             quiet,
-            count: Mutex::new(None),
+            counter: Mutex::new(None),
         }
     }
 
-    pub(crate) fn tell(&self, told: Told<'_>) {
+    /// Shows an event of the compilation.
+    pub(crate) fn show(&self, event: CompileProgress<'_>) {
         if self.quiet {
             return;
         }
-        match told {
-            Told::Count(compiled) => self.count(compiled),
-            Told::Slow(file) => self.note(&printable(&format!("`{file}` takes long to compile"))),
+        match event {
+            CompileProgress::Count(compiled) => self.show_count(compiled),
+            CompileProgress::Slow(file) => self.note(&printable(&format!("`{file}` takes long to compile"))),
         }
     }
 
-    fn count(&self, compiled: CompileCount) {
+    fn show_count(&self, compiled: CompileCount) {
         if compiled.done == 0 {
             note(&announcement(compiled.of));
         }
@@ -46,18 +47,18 @@ impl Compiling {
         }
     }
 
-    /// Says a line above the count.
+    /// Prints a line above the counter.
     fn note(&self, line: &str) {
-        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        match count.as_ref() {
+        let counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
+        match counter.as_ref() {
             Some(bar) => bar.suspend(|| note(line)),
             None => note(line),
         }
     }
 
     fn draw(&self, compiled: CompileCount) {
-        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let bar = count.get_or_insert_with(spinner);
+        let mut counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = counter.get_or_insert_with(spinner);
         bar.set_message(format!("{} of {}", compiled.done, compiled.of));
         if compiled.done == compiled.of {
             bar.finish_and_clear();
@@ -67,8 +68,8 @@ impl Compiling {
 
 fn announcement(tools: usize) -> String {
     match tools {
-        1 => "compiling 1 tool for this machine, once".to_owned(),
-        tools => format!("compiling {tools} tools for this machine, once"),
+        1 => "compiling 1 tool for this machine (first use only)".to_owned(),
+        tools => format!("compiling {tools} tools for this machine (first use only)"),
     }
 }
 
@@ -84,9 +85,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_tool_is_told_as_one() {
-        let told = [1, 8].map(announcement);
-        assert_eq!(told[0], "compiling 1 tool for this machine, once");
-        assert_eq!(told[1], "compiling 8 tools for this machine, once");
+    fn the_announcement_uses_singular_and_plural() {
+        let lines = [1, 8].map(announcement);
+        assert_eq!(lines[0], "compiling 1 tool for this machine (first use only)");
+        assert_eq!(lines[1], "compiling 8 tools for this machine (first use only)");
     }
 }

@@ -1,4 +1,4 @@
-//! A run as a person sees it: the plan and the notes on stderr, the answer on stdout.
+//! Output of a run for a person: the plan and notes on stderr, the answer on stdout.
 
 use art_agent::{ActionId, AnswerStream, RunStage, RunView};
 use art_core::span::SpanContext;
@@ -9,21 +9,21 @@ use art_tools::{ToolProgress, ToolReport};
 use super::plan::Plan;
 use super::{answer, answers_are_live, drawing, note, piece};
 
-/// Shows a run. On a terminal the answer appears as it is written; elsewhere it comes whole at the end.
+/// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct Display {
     plan: Plan,
-    /// What tools drew for the person, until it is on the screen.
+    /// Drawings of tools that are not printed yet.
     drawings: Vec<String>,
-    /// The drawings are on the screen.
+    /// Whether the drawings were printed.
     drawn: bool,
-    /// None where answers come whole.
+    /// The part of the answer printed so far. `None` if stdout is not a terminal.
     written: Option<Written>,
 }
 
-/// The part of the answer that is on the screen.
+/// The part of the answer that was printed.
 #[derive(Default)]
 struct Written {
-    /// The call that writes it.
+    /// The model call that writes the answer.
     call: Option<ActionId>,
     reader: AnswerStream,
     text: String,
@@ -39,7 +39,7 @@ impl Display {
         }
     }
 
-    /// Completes the answer, whose whole text is `content`, and leaves the screen to others.
+    /// Prints what is missing of the answer, whose full text is `content`, and ends the display.
     pub(crate) fn finish(mut self, content: &str) {
         self.settle();
         let shown = self.written.map(|written| written.text).unwrap_or_default();
@@ -49,20 +49,20 @@ impl Display {
                 answer(content);
             }
             Missing::Rest(rest) => answer(rest),
-            // What was shown is not what the run ended with.
+            // The run ended with another answer than the one that was shown.
             Missing::Other(content) => answer(&format!("\n\n{content}")),
         }
     }
 
-    /// The run ended without an answer.
-    pub(crate) fn give_up(mut self) {
+    /// Ends the display of a run without an answer.
+    pub(crate) fn abandon(mut self) {
         self.settle();
         if self.written.is_some_and(|written| !written.text.is_empty()) {
             answer("");
         }
     }
 
-    /// Leaves the plan as it is and shows what tools drew, each once: it stands above the answer.
+    /// Prints the final plan and then the drawings of tools, each once, above the answer.
     fn settle(&mut self) {
         self.plan.settle();
         self.drawn = true;
@@ -75,7 +75,7 @@ impl Display {
     fn write(&mut self, call: ActionId, token: &str) {
         let Some(written) = &mut self.written else { return };
         if written.call.replace(call).is_some_and(|before| before != call) {
-            // The model was asked once more.
+            // A new call writes the answer again.
             written.reader = AnswerStream::default();
             if !std::mem::take(&mut written.text).is_empty() {
                 answer("");
@@ -120,7 +120,7 @@ impl Watcher for Display {
     }
 }
 
-/// What of an answer is still to be shown.
+/// The part of an answer that is still to be printed.
 #[derive(Debug, PartialEq)]
 enum Missing<'a> {
     All(&'a str),
@@ -134,7 +134,7 @@ fn missing<'a>(shown: &str, content: &'a str) -> Missing<'a> {
         return Missing::All(content);
     }
     let rest = content.strip_prefix(shown);
-    // What was shown may begin with thoughts that were known as such only later, and end with white space.
+    // The shown text may begin with reasoning that was recognized as such only later, and end with white space.
     let rest = rest.or_else(|| shown.trim_end().ends_with(content).then_some(""));
     rest.map_or(Missing::Other(content), Missing::Rest)
 }
@@ -151,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_not_shown_is_shown_whole() {
+    fn an_answer_that_was_not_shown_is_printed_in_full() {
         assert_eq!(missing("", "4"), Missing::All("4"));
     }
 
     #[test]
-    fn an_answer_that_is_another_is_shown_as_well() {
+    fn an_answer_other_than_the_shown_one_is_printed_too() {
         assert_eq!(
             missing("2+2 is", "The model failed."),
             Missing::Other("The model failed.")

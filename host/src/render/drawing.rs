@@ -9,21 +9,22 @@ use serde_json::{Value, json};
 
 use super::table;
 
-/// Lines of one drawing, and characters of one line.
-const LINES: usize = 200;
-const COLUMNS: usize = 400;
+/// Maximum number of lines of one drawing.
+const MAX_LINES: usize = 200;
+/// Maximum number of characters of one line.
+const MAX_COLUMNS: usize = 400;
 
-/// Returns the results of a step that are for a person to see.
+/// Returns the results of a step that are to be shown to a person.
 pub(crate) fn drawn(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
     item.tool_results.iter().filter(|result| is_drawn(result))
 }
 
-/// Returns whether a result is for a person to see and not only to be kept from models.
+/// Returns whether a result is to be shown to a person. A failed display tool has nothing to show.
 pub(crate) fn is_drawn(result: &ToolResult) -> bool {
     result.metadata.for_display && result.status == ToolStatus::Success
 }
 
-/// Returns the drawings for the question of a report, for programs that draw them themselves.
+/// Returns the results to display as JSON, for programs that draw them themselves.
 pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
     let entry = |item: &TodoItem, result: &ToolResult| {
         json!({
@@ -38,11 +39,11 @@ pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
     report.own_items().flat_map(of_item).collect()
 }
 
-/// Returns the drawing under its title. It is as long as a person reads; the number of omitted rows is shown.
+/// Returns the drawing under its title. A long drawing is cut, and its last line has the number of omitted lines.
 pub(crate) fn text(result: &ToolResult) -> String {
     let output = result.output.as_ref().unwrap_or(&Value::Null);
     let drawn = lines(output.get("data").unwrap_or(output));
-    let left_out = drawn.len().saturating_sub(LINES);
+    let omitted = drawn.len().saturating_sub(MAX_LINES);
     let mut text = vec![
         result
             .metadata
@@ -50,10 +51,10 @@ pub(crate) fn text(result: &ToolResult) -> String {
             .clone()
             .unwrap_or_else(|| result.tool_name.clone()),
     ];
-    text.extend(drawn.into_iter().take(LINES).map(|line| cut(&line)));
-    if left_out > 0 {
+    text.extend(drawn.into_iter().take(MAX_LINES).map(|line| cut(&line)));
+    if omitted > 0 {
         text.push(format!(
-            "... {left_out} more lines; `art --json runs show` has all of them"
+            "... {omitted} more lines; `art --json runs show` has all of them"
         ));
     }
     text.join("\n")
@@ -71,14 +72,14 @@ fn lines(output: &Value) -> Vec<String> {
 }
 
 fn cut(line: &str) -> String {
-    match prefix(line, COLUMNS) {
+    match prefix(line, MAX_COLUMNS) {
         kept if kept.len() == line.len() => line.to_owned(),
         kept => format!("{kept}..."),
     }
 }
 
-/// Returns the rows of a table with its heading, if the output is one: objects with simple values, lists of simple
-/// values, or either as `rows` next to `columns`.
+/// Returns the rows of a table, heading first, if the output is one: a list of objects with simple values, a list of lists of
+/// simple values, or an object with such `rows` and optional `columns`.
 fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => of_objects(entries).or_else(|| of_lists(entries)),
@@ -119,11 +120,11 @@ fn cells(list: &Value) -> Option<Vec<String>> {
     list.as_array()?.iter().map(simple).collect()
 }
 
-/// Returns a value that fits into a cell.
+/// Returns the text of a value that fits into a cell.
 fn simple(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
-        Value::String(text) => Some(prefix(text, COLUMNS).to_owned()),
+        Value::String(text) => Some(prefix(text, MAX_COLUMNS).to_owned()),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
         Value::Array(_) | Value::Object(_) => None,
     }
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_drawn_as_it_is_and_anything_else_as_json_under_its_title() {
+    fn text_is_unchanged_and_other_values_are_json_under_the_title() {
         let mut titled = result(json!("#\n##"));
         titled.metadata.title = Some("Sales".to_owned());
         assert_eq!(text(&titled), "Sales\n#\n##");
@@ -169,15 +170,15 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_is_as_long_as_a_person_reads() {
+    fn a_long_drawing_is_cut() {
         let drawn = text(&result(json!("x\n".repeat(1_000))));
-        assert_eq!(drawn.lines().count(), LINES + 2);
+        assert_eq!(drawn.lines().count(), MAX_LINES + 2);
         assert!(drawn.contains("... 800 more lines"), "{drawn}");
         assert!(text(&result(json!("x".repeat(5_000)))).len() < 500);
     }
 
     #[test]
-    fn what_failed_is_not_drawn() {
+    fn a_failed_result_is_not_drawn() {
         let mut failed = result(json!("x"));
         assert!(is_drawn(&failed));
         failed.status = ToolStatus::Error;

@@ -1,4 +1,4 @@
-//! A run as JSON lines, for programs that follow it.
+//! Events of a run as JSON lines, for programs.
 
 use art_core::stream::{StreamContext, StreamEnvelope};
 use art_runtime::{Streamed, Watcher};
@@ -7,7 +7,7 @@ use art_store::clock::SystemClock;
 
 use super::json_line;
 
-/// Writes a line for each piece that a model gives.
+/// Writes a line for each streamed piece of a model's reply.
 #[derive(Debug)]
 pub(crate) struct EventLines;
 
@@ -19,7 +19,7 @@ impl Watcher for EventLines {
     }
 }
 
-/// The piece with where it belongs; what only the provider reads has no envelope.
+/// Wraps the piece with its context. Returns `None` for pieces that only the provider needs.
 fn envelope(piece: &Streamed<'_>) -> Option<StreamEnvelope> {
     let context = StreamContext {
         thread_id: piece.thread_id.to_owned(),

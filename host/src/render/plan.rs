@@ -1,4 +1,4 @@
-//! The plan while it is carried out, and what it cost in the end.
+//! Shows the progress of a plan, and the cost of its tool calls.
 
 mod live;
 mod plain;
@@ -19,19 +19,19 @@ use super::{note, notes_are_live, units};
 use live::Live;
 use plain::Plain;
 
-/// Characters of a step's description that are drawn.
-const DESCRIPTION: usize = 70;
-/// Characters of what a tool says of its work that are drawn.
-const SAID: usize = 50;
+/// Maximum length of the shown description of a step, in characters.
+const MAX_DESCRIPTION: usize = 70;
+/// Maximum length of the shown progress message of a tool, in characters.
+const MAX_PROGRESS: usize = 50;
 
-/// A plan as it is shown on stderr.
+/// Display of a plan on stderr.
 pub(crate) enum Plan {
     Plain(Plain),
     Live(Live),
 }
 
 impl Plan {
-    /// Draws the plan as a live list on a terminal and as plain lines elsewhere.
+    /// Creates a live list on a terminal, and plain lines otherwise.
     pub(crate) fn new() -> Self {
         match notes_are_live() {
             true => Self::Live(Live::default()),
@@ -39,17 +39,17 @@ impl Plan {
         }
     }
 
-    /// Nothing is drawn again after this: what was done stays as plain lines.
+    /// Stops redrawing. Finished steps remain as plain lines.
     pub(crate) fn settle(&mut self) {
         if let Self::Live(live) = self {
             live.settle();
         }
     }
 
-    fn say(&self, text: &str) {
+    fn note(&self, text: &str) {
         match self {
             Self::Plain(_) => note(text),
-            Self::Live(live) => live.say(text),
+            Self::Live(live) => live.note(text),
         }
     }
 }
@@ -77,18 +77,18 @@ impl Watcher for Plan {
 
     fn stream(&mut self, piece: &Streamed<'_>) {
         if let StreamEvent::Retry(retry) = piece.event {
-            self.say(&retry_line(piece.provider, retry));
+            self.note(&retry_line(piece.provider, retry));
         }
     }
 }
 
-/// `rate limited by openai; trying again in 3 s (1 of 3)`
+/// Returns a line such as `rate limited by openai; trying again in 3 s (1 of 3)`.
 fn retry_line(provider: &str, retry: &RetryContext) -> String {
     let provider = one_line(provider);
     let cause = match retry.error {
         ModelErrorCode::RateLimited => format!("rate limited by {provider}"),
         ModelErrorCode::Timeout => format!("{provider} did not answer in time"),
-        // The sentence says whose it is.
+        // The message already names the provider.
         ModelErrorCode::NetworkError => one_line(&truncate(&retry.message, 200)),
         _ => format!("{provider} failed: {}", one_line(&truncate(&retry.message, 200))),
     };
@@ -99,7 +99,7 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
     )
 }
 
-/// `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`
+/// Returns a line such as `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`.
 fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
     let mark = match item.status {
         TodoItemStatus::Pending => "open",
@@ -123,27 +123,27 @@ fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
     text
 }
 
-/// What the tools of a step call their results, as far as it is drawn.
+/// Returns the titles of the results of a completed step, cut to the maximum length.
 fn titles(item: &TodoItem) -> Option<String> {
-    let ended = item.status == TodoItemStatus::Completed;
+    let completed = item.status == TodoItemStatus::Completed;
     let results = item
         .tool_results
         .iter()
-        .filter(|result| ended && result.error.is_none());
+        .filter(|result| completed && result.error.is_none());
     let titles = results.filter_map(|result| result.metadata.title.as_deref());
     let titles: Vec<_> = titles.map(str::trim).filter(|title| !title.is_empty()).collect();
     let titles = one_line(&titles.join("; "));
-    (!titles.is_empty()).then(|| prefix(&titles, DESCRIPTION).to_owned())
+    (!titles.is_empty()).then(|| prefix(&titles, MAX_DESCRIPTION).to_owned())
 }
 
 fn description(item: &TodoItem) -> String {
-    one_line(&truncate(&item.description, DESCRIPTION))
+    one_line(&truncate(&item.description, MAX_DESCRIPTION))
 }
 
-/// `reading the table (30 %)`, as far as the tool says so; bounded, whatever it says.
-fn in_words(progress: &ToolProgress) -> String {
+/// Returns the progress message of a tool as one bounded line, such as `reading the table (30 %)`.
+fn progress_text(progress: &ToolProgress) -> String {
     let title = one_line(&progress.title);
-    let title = prefix(title.trim(), SAID).trim_end();
+    let title = prefix(title.trim(), MAX_PROGRESS).trim_end();
     match (title, progress.percent) {
         (title, None) => title.to_owned(),
         ("", Some(percent)) => format!("{percent} %"),
@@ -170,7 +170,7 @@ fn cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
     format!("  ({}, {took}, {fuel} fuel, {memory})", one_line(&tools.join(", ")))
 }
 
-/// The table of what each tool call cost; none when there was no call.
+/// Returns a table with the cost of each tool call, or `None` if there was no call.
 #[must_use]
 pub fn cost_table(calls: &[CallCost]) -> Option<String> {
     if calls.is_empty() {
@@ -221,7 +221,7 @@ fn cost_row(step: &str, tool: &str, ending: &str, usage: &Usage) -> Vec<String> 
 mod tests {
     use super::*;
 
-    pub(super) fn said(title: &str, percent: Option<u8>) -> ToolProgress {
+    pub(super) fn progress(title: &str, percent: Option<u8>) -> ToolProgress {
         ToolProgress {
             call_id: "call".to_owned(),
             parent_id: Some("a".to_owned()),
@@ -231,17 +231,17 @@ mod tests {
     }
 
     #[test]
-    fn a_progress_is_told_as_far_as_the_tool_says_it() {
-        let words = [("reading", Some(30)), ("reading", None), (" ", Some(0)), ("", None)];
-        let words = words.map(|(title, percent)| in_words(&said(title, percent)));
-        assert_eq!(words, ["reading (30 %)", "reading", "0 %", ""]);
+    fn progress_text_has_the_reported_title_and_percent() {
+        let reports = [("reading", Some(30)), ("reading", None), (" ", Some(0)), ("", None)];
+        let texts = reports.map(|(title, percent)| progress_text(&progress(title, percent)));
+        assert_eq!(texts, ["reading (30 %)", "reading", "0 %", ""]);
     }
 
     #[test]
-    fn a_progress_is_one_bounded_line_that_drives_no_terminal() {
-        let words = in_words(&said(&"\u{1b}[2J\n\t\u{202e}".repeat(9), Some(1)));
-        assert!(words.starts_with("\\u{1b}[2J  \\u{202e}\\u{1b}[2J"), "{words}");
-        assert!(words.len() <= SAID + " (100 %)".len(), "{words}");
-        assert!(!words.chars().any(char::is_control), "{words}");
+    fn progress_text_is_one_bounded_line_without_controls() {
+        let text = progress_text(&progress(&"\u{1b}[2J\n\t\u{202e}".repeat(9), Some(1)));
+        assert!(text.starts_with("\\u{1b}[2J  \\u{202e}\\u{1b}[2J"), "{text}");
+        assert!(text.len() <= MAX_PROGRESS + " (100 %)".len(), "{text}");
+        assert!(!text.chars().any(char::is_control), "{text}");
     }
 }

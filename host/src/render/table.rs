@@ -2,8 +2,7 @@
 
 use art_core::text::printable;
 
-/// Returns lines of a table: the first row is the heading. Cells are untrusted and made printable; a last column may be
-/// long.
+/// Returns the lines of a table whose first row is the heading. Cells are untrusted, so control characters are escaped.
 #[must_use]
 pub fn lines(rows: &[Vec<String>]) -> Vec<String> {
     let rows: Vec<Vec<String>> = rows
@@ -33,7 +32,7 @@ fn line(row: &[String], widths: &[usize]) -> String {
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
-/// Returns one line, without anything that could drive the terminal.
+/// Returns the cell as one line with escaped control characters.
 fn cell_text(cell: &str) -> String {
     printable(&cell.replace(['\n', '\t'], " "))
 }

@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Numbers with units, for people.
 
 /// Returns `1.2 G` for 1 234 567 890.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn micros(number: u64) -> String {
     scaled(number, 1_000.0, &[" us", " ms", " s"])
 }
 
-/// Returns `$1.25`, and `$0.0031` where cents say too little.
+/// Returns an amount such as `$1.25`, or `$0.0031` if it is less than ten cents.
 #[must_use]
 pub fn dollars(amount: f64) -> String {
     if amount < 0.1 {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_numbers_stay_as_they_are() {
+    fn small_numbers_are_unchanged() {
         assert_eq!(
             (count(999), bytes(1_023), micros(0)),
             ("999".into(), "1023 B".into(), "0 us".into())
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_have_a_decimal_where_it_says_something() {
+    fn seconds_have_a_decimal_unless_it_is_zero() {
         assert_eq!([seconds(0), seconds(3_000), seconds(1_234)], ["0 s", "3 s", "1.2 s"]);
     }
 

@@ -1,8 +1,8 @@
-//! Commands of a conversation.
+//! Parsing of the lines of a conversation: questions and `/` commands.
 
 use std::path::PathBuf;
 
-/// A line that a person typed.
+/// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChatLine {
     /// An empty line.
@@ -19,7 +19,7 @@ pub(super) enum ChatLine {
     Thread(ThreadChange),
     /// `/cost`
     Cost,
-    /// `/attach FILE`; a file of the name `none` is `./none`.
+    /// `/attach FILE`. A file with the name `none` has to be given as `./none`.
     Attach(PathBuf),
     /// `/attach none`
     Detach,
@@ -31,46 +31,46 @@ pub(super) enum ChatLine {
     Wrong(String),
 }
 
-/// What `/thread` is to do.
+/// The action of `/thread`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ThreadChange {
-    /// Show the conversation.
+    /// Show the identifier of the conversation.
     None,
-    /// Begin a new one.
+    /// Start a new conversation.
     New,
-    /// Go on with that one.
+    /// Continue the conversation with this identifier.
     To(String),
 }
 
-/// Name, arguments and meaning of each command.
+/// Name, arguments and help text of each command.
 pub(super) const COMMANDS: [(&str, &str, &str); 8] = [
     ("help", "", "show this list"),
     ("tools", "", "list the tools"),
     (
         "model",
         "[PROVIDER[:MODEL]]",
-        "show the model, or ask another one from now on",
+        "show the model, or switch to another one",
     ),
     (
         "thread",
         "[ID|new]",
-        "show the conversation, go on with another one, or begin a new one",
+        "show the conversation, switch to another one, or start a new one",
     ),
-    ("cost", "", "show what the last question and this session used"),
+    ("cost", "", "show what the last question and this session cost"),
     (
         "attach",
         "FILE|none",
-        "send a file with the next question and no other, or none of those attached",
+        "attach a file to the next question only; `none` removes all attachments",
     ),
-    ("history", "", "show what was said in this conversation"),
+    ("history", "", "show the messages of this conversation"),
     ("exit", "", "leave (so does Ctrl-D)"),
 ];
 
-/// Names that mean a command of [`COMMANDS`] as well.
+/// Aliases of commands in [`COMMANDS`].
 const ALIASES: [(&str, &str); 2] = [("quit", "exit"), ("?", "help")];
 
 impl ChatLine {
-    /// Reads a line. What begins with `/` is a command; `//` asks a question that begins with `/`.
+    /// Parses a line. A line that begins with `/` is a command; `//` begins a question that starts with `/`.
     pub(super) fn parse(line: &str) -> Self {
         let line = line.trim();
         match line.strip_prefix('/') {
@@ -97,26 +97,26 @@ impl ChatLine {
             ("attach", "none") => Self::Detach,
             ("attach", file) => Self::Attach(PathBuf::from(unquoted(file))),
             ("help" | "tools" | "cost" | "history" | "exit", argument) if !argument.is_empty() => {
-                Self::Wrong(format!("`/{name}` takes nothing more"))
+                Self::Wrong(format!("`/{name}` takes no argument"))
             }
             ("help", _) => Self::Help,
             ("tools", _) => Self::Tools,
             ("cost", _) => Self::Cost,
             ("history", _) => Self::History,
             ("exit", _) => Self::Exit,
-            (unknown, _) => Self::Wrong(no_command(unknown)),
+            (unknown, _) => Self::Wrong(unknown_command(unknown)),
         }
     }
 }
 
-/// Returns a file that was quoted as for a shell.
+/// Removes quotes around a file name, as a shell does.
 fn unquoted(file: &str) -> &str {
     let quoted = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
     quoted('"').or_else(|| quoted('\'')).unwrap_or(file)
 }
 
-/// Reports an unknown command, and suggests a similar one if there is one.
-fn no_command(name: &str) -> String {
+/// Returns the error for an unknown command, with a similar command if there is one.
+fn unknown_command(name: &str) -> String {
     let distance = |command: &str| strsim::damerau_levenshtein(name, command);
     let nearest = COMMANDS.iter().map(|(command, ..)| (distance(command), *command)).min();
     let name = art_core::text::truncate(name, 40);
@@ -134,7 +134,7 @@ mod tests {
 
     fn wrong(line: &str) -> String {
         match ChatLine::parse(line) {
-            ChatLine::Wrong(what) => what,
+            ChatLine::Wrong(reason) => reason,
             other => panic!("`{line}` is {other:?}"),
         }
     }
@@ -149,17 +149,17 @@ mod tests {
     }
 
     #[test]
-    fn two_slashes_ask_about_one() {
+    fn two_slashes_begin_a_question_with_one() {
         assert_eq!(ChatLine::parse("//help me"), ChatLine::Ask("/help me".to_owned()));
     }
 
     #[test]
-    fn an_empty_line_is_nothing() {
+    fn a_blank_line_is_empty() {
         assert_eq!(ChatLine::parse(" \t"), ChatLine::Empty);
     }
 
     #[test]
-    fn every_command_of_the_list_is_one() {
+    fn every_listed_command_is_parsed() {
         for (name, arguments, _) in COMMANDS {
             let line = if arguments == "FILE|none" {
                 format!("/{name} x")
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_read_with_its_argument() {
+    fn a_command_is_parsed_with_its_argument() {
         let model = |name: &str| ChatLine::Model(Some(name.to_owned()));
         assert_eq!(
             ChatLine::parse("/model openrouter:a/b:free"),
@@ -193,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_takes_nothing_is_given_nothing() {
-        assert_eq!(wrong("/tools all"), "`/tools` takes nothing more");
+    fn a_wrong_number_of_arguments_is_an_error() {
+        assert_eq!(wrong("/tools all"), "`/tools` takes no argument");
         assert_eq!(wrong("/attach"), "`/attach` needs a file, as in `/attach sales.csv`");
     }
 
     #[test]
-    fn an_unknown_command_is_answered_with_the_nearest() {
+    fn the_error_for_an_unknown_command_names_the_nearest() {
         assert_eq!(wrong("/hlep"), "there is no command `/hlep`; did you mean `/help`?");
         assert_eq!(wrong("/tool"), "there is no command `/tool`; did you mean `/tools`?");
         assert_eq!(wrong("/weather"), "there is no command `/weather`; `/help` lists all");

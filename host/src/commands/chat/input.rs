@@ -1,4 +1,4 @@
-//! Where the lines of a conversation come from: a person with an editor, or a pipe.
+//! Input of a conversation: a line editor at a terminal, or a pipe.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, IsTerminal, StdinLock};
@@ -15,22 +15,22 @@ use crate::bounded;
 use crate::error::CommandError;
 
 const PROMPT: &str = "> ";
-/// Lines that are remembered for the next conversation.
-const REMEMBERED: usize = 1_000;
-/// Bytes of a line that is remembered.
-const MAX_REMEMBERED_LINE: usize = 4 << 10;
-/// Bytes of the file that remembers them: each byte of a line may take two.
-const MAX_MEMORY: u64 = (2 * REMEMBERED * (MAX_REMEMBERED_LINE + 1)) as u64;
-/// Bytes of one line from a pipe.
+/// Maximum number of lines in the history.
+const MAX_HISTORY_LINES: usize = 1_000;
+/// Maximum size of a line in the history, in bytes.
+const MAX_HISTORY_LINE: usize = 4 << 10;
+/// Maximum size of the history file, in bytes. Escaping may double each byte of a line.
+const MAX_HISTORY_FILE: u64 = (2 * MAX_HISTORY_LINES * (MAX_HISTORY_LINE + 1)) as u64;
+/// Maximum size of one line from a pipe, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// What came in.
+/// An event of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum InputEvent {
     Line(String),
-    /// A line of the pipe that is no text or too long, and why; the next one is another.
+    /// A line of the pipe that is too long or not UTF-8, with the reason. The next line can still be read.
     Unreadable(String),
-    /// Ctrl-C; what was typed before it is gone.
+    /// Ctrl-C, which discards the typed line.
     Interrupted,
     /// Ctrl-D, or the end of the pipe.
     End,
@@ -42,104 +42,104 @@ pub(super) enum Input {
     Pipe(StdinLock<'static>),
 }
 
-/// An editor with a memory.
+/// A line editor with a history.
 pub(super) struct Prompt {
     editor: Editor<(), FileHistory>,
-    /// None when it cannot be used.
-    memory: Option<PathBuf>,
+    /// The history file. `None` if it cannot be used.
+    history: Option<PathBuf>,
 }
 
 impl Input {
-    /// An editor when a person is at a terminal, and `memory` keeps what they type; else lines from stdin.
+    /// Opens a line editor with the history file `history` if stdin is a terminal, and a pipe otherwise.
     ///
     /// # Errors
-    /// When the terminal cannot be used.
-    pub(super) fn open(for_programs: bool, memory: PathBuf) -> Result<Self, CommandError> {
+    /// Fails if the terminal cannot be used.
+    pub(super) fn open(json: bool, history: PathBuf) -> Result<Self, CommandError> {
         let stdin = std::io::stdin();
-        if for_programs || !stdin.is_terminal() {
+        if json || !stdin.is_terminal() {
             return Ok(Self::Pipe(stdin.lock()));
         }
-        Prompt::open(memory).map(|prompt| Self::Terminal(Box::new(prompt)))
+        Prompt::open(history).map(|prompt| Self::Terminal(Box::new(prompt)))
     }
 
-    /// Whether a person types.
+    /// Returns whether a person types the lines.
     pub(super) const fn is_interactive(&self) -> bool {
         matches!(self, Self::Terminal(_))
     }
 
-    /// Waits for a line.
+    /// Waits for the next event.
     ///
     /// # Errors
-    /// When the terminal or the pipe fails.
-    pub(super) fn next(&mut self) -> Result<Typed, CommandError> {
+    /// Fails if the terminal or the pipe cannot be read.
+    pub(super) fn next(&mut self) -> Result<InputEvent, CommandError> {
         match self {
             Self::Terminal(prompt) => prompt.next(),
-            Self::Pipe(stdin) => next_of(stdin),
+            Self::Pipe(stdin) => next_line(stdin),
         }
     }
 }
 
 impl Prompt {
-    fn open(memory: PathBuf) -> Result<Self, CommandError> {
+    fn open(history: PathBuf) -> Result<Self, CommandError> {
         let config = Config::builder()
-            .max_history_size(REMEMBERED)
+            .max_history_size(MAX_HISTORY_LINES)
             .and_then(|config| config.history_ignore_dups(true))
             .map_err(failed)?
             .history_ignore_space(true)
             .bell_style(BellStyle::None)
             .build();
-        let remembered = FileHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, remembered).map_err(failed)?;
-        let usable = private_file(&memory).inspect_err(|error| {
-            tracing::warn!(file = %memory.display(), %error, "what is typed is not remembered");
+        let lines = FileHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, lines).map_err(failed)?;
+        let usable = private_file(&history).inspect_err(|error| {
+            tracing::warn!(file = %history.display(), %error, "the history is not saved");
         });
-        let memory = usable.is_ok().then_some(memory);
-        if let Some(file) = &memory
+        let history = usable.is_ok().then_some(history);
+        if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
         {
-            tracing::debug!(file = %file.display(), %error, "nothing is remembered");
+            tracing::debug!(file = %file.display(), %error, "the history could not be loaded");
         }
-        Ok(Self { editor, memory })
+        Ok(Self { editor, history })
     }
 
-    fn next(&mut self) -> Result<Typed, CommandError> {
+    fn next(&mut self) -> Result<InputEvent, CommandError> {
         match self.editor.readline(PROMPT) {
             Ok(line) => {
-                self.remember(&line);
-                Ok(Typed::Line(line))
+                self.add_to_history(&line);
+                Ok(InputEvent::Line(line))
             }
-            Err(ReadlineError::Interrupted) => Ok(Typed::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Err(ReadlineError::Interrupted) => Ok(InputEvent::Interrupted),
+            Err(ReadlineError::Eof) => Ok(InputEvent::End),
             Err(error) => Err(failed(error)),
         }
     }
 
-    /// A conversation that ends badly is remembered as well.
-    fn remember(&mut self, line: &str) {
-        let Some(memory) = self.memory.as_ref().filter(|_| line.len() <= MAX_REMEMBERED_LINE) else {
+    /// Appends a line to the history file immediately, so that a crash does not lose it.
+    fn add_to_history(&mut self, line: &str) {
+        let Some(history) = self.history.as_ref().filter(|_| line.len() <= MAX_HISTORY_LINE) else {
             return;
         };
         let added = self.editor.add_history_entry(line).unwrap_or_default();
-        if added && let Err(error) = self.editor.append_history(memory) {
-            tracing::debug!(file = %memory.display(), %error, "a line is not remembered");
+        if added && let Err(error) = self.editor.append_history(history) {
+            tracing::debug!(file = %history.display(), %error, "a line was not saved to the history");
         }
     }
 }
 
-/// Makes the file when there is none, so that nobody else can ever read it. One that is there has to be what this program
-/// could have written.
+/// Creates the file, readable only by its owner, if it does not exist. Checks that an existing one is a regular file of
+/// limited size.
 fn private_file(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     match OpenOptions::new().append(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        made => return made.map(drop),
+        created => return created.map(drop),
     }
     let bytes = open_regular(path)?.metadata()?.len();
-    if bytes > MAX_MEMORY {
-        let told = format!("it has {bytes} bytes, more than {MAX_MEMORY}; remove it");
-        return Err(std::io::Error::new(ErrorKind::FileTooLarge, told));
+    if bytes > MAX_HISTORY_FILE {
+        let message = format!("it has {bytes} bytes, more than the {MAX_HISTORY_FILE} allowed; remove it");
+        return Err(std::io::Error::new(ErrorKind::FileTooLarge, message));
     }
     Ok(())
 }
@@ -149,11 +149,11 @@ fn failed(error: ReadlineError) -> CommandError {
     CommandError::Failed(format!("the terminal cannot be read: {error}"))
 }
 
-fn next_of(lines: &mut impl BufRead) -> Result<Typed, CommandError> {
+fn next_line(lines: &mut impl BufRead) -> Result<InputEvent, CommandError> {
     match bounded::line(lines, MAX_LINE) {
-        Ok(line) => Ok(line.map_or(Typed::End, Typed::Line)),
-        Err(error) if bounded::is_of_the_text(&error) => Ok(Typed::Unreadable(format!(
-            "a line cannot be taken: {error}; send long texts as attachments"
+        Ok(line) => Ok(line.map_or(InputEvent::End, InputEvent::Line)),
+        Err(error) if bounded::is_invalid_text(&error) => Ok(InputEvent::Unreadable(format!(
+            "a line cannot be used: {error}; send long texts as attachments"
         ))),
         Err(error) => Err(CommandError::file("read", "stdin")(error)),
     }
@@ -165,29 +165,29 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_pipe_gives_its_lines_and_then_its_end() {
+    fn a_pipe_returns_its_lines_and_then_its_end() {
         let mut pipe = &b"one\ntwo"[..];
-        let mut next = || next_of(&mut pipe).unwrap();
-        assert_eq!(next(), Typed::Line("one\n".to_owned()));
-        assert_eq!(next(), Typed::Line("two".to_owned()));
-        assert_eq!(next(), Typed::End);
+        let mut next = || next_line(&mut pipe).unwrap();
+        assert_eq!(next(), InputEvent::Line("one\n".to_owned()));
+        assert_eq!(next(), InputEvent::Line("two".to_owned()));
+        assert_eq!(next(), InputEvent::End);
     }
 
     #[test]
-    fn a_line_that_is_too_long_or_no_text_is_refused_and_the_next_one_is_read() {
-        let most = usize::try_from(MAX_LINE).unwrap();
+    fn a_line_after_an_invalid_one_is_read() {
+        let max = usize::try_from(MAX_LINE).unwrap();
         let ends_at = |bytes: usize| [&vec![b'x'; bytes], &b"\n"[..]].concat();
-        for bytes in [ends_at(2 * most), ends_at(most + 1), ends_at(most), b"\xff\n".to_vec()] {
+        for bytes in [ends_at(2 * max), ends_at(max + 1), ends_at(max), b"\xff\n".to_vec()] {
             let mut pipe = &[&bytes, &b"next"[..]].concat()[..];
-            assert!(matches!(next_of(&mut pipe), Ok(Typed::Unreadable(_))));
-            assert_eq!(next_of(&mut pipe).unwrap(), Typed::Line("next".to_owned()));
+            assert!(matches!(next_line(&mut pipe), Ok(InputEvent::Unreadable(_))));
+            assert_eq!(next_line(&mut pipe).unwrap(), InputEvent::Line("next".to_owned()));
         }
-        let fits = ends_at(most - 1);
-        assert!(matches!(next_of(&mut &fits[..]), Ok(Typed::Line(_))));
+        let fits = ends_at(max - 1);
+        assert!(matches!(next_line(&mut &fits[..]), Ok(InputEvent::Line(_))));
     }
 
     #[test]
-    fn the_memory_is_readable_by_its_owner_alone() {
+    fn the_history_is_readable_only_by_its_owner() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("state/chat_history");
         private_file(&path).unwrap();
@@ -196,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_is_no_file_or_too_large_is_not_used() {
+    fn a_history_that_is_too_large_or_not_a_file_is_not_used() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("chat_history");
         private_file(&path).unwrap();
         let file = std::fs::File::options().append(true).open(&path).unwrap();
-        file.set_len(MAX_MEMORY).unwrap();
+        file.set_len(MAX_HISTORY_FILE).unwrap();
         private_file(&path).unwrap();
-        file.set_len(MAX_MEMORY + 1).unwrap();
+        file.set_len(MAX_HISTORY_FILE + 1).unwrap();
         let refused = private_file(&path).unwrap_err();
         assert!(refused.to_string().contains("remove it"), "{refused}");
         std::fs::remove_file(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What a conversation shows: to a person, to a pipe, or as JSON lines to a program.
+//! Output of a conversation: as text, or as JSON lines for a program.
 
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::text::prefix;
@@ -17,10 +17,10 @@ use crate::render::events::EventLines;
 use crate::render::table::first_sentence;
 use crate::render::{self, table};
 
-/// Characters of a tool's description.
-const DESCRIBED: usize = 80;
+/// Maximum length of a tool's description, in characters.
+const MAX_DESCRIPTION: usize = 80;
 
-/// How things are told.
+/// The output format of a conversation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Screen {
     json: bool,
@@ -31,7 +31,7 @@ impl Screen {
         Self { json }
     }
 
-    /// Says which model answers and what it cannot do, and to a person how to go on.
+    /// Prints the model, its limitations and, if interactive, how to continue.
     pub(super) async fn greet(self, host: &Runtime, interactive: bool) -> Result<(), CommandError> {
         report::warn_of_cost(host)?;
         if self.json {
@@ -39,13 +39,13 @@ impl Screen {
         }
         report::introduce(host).await?;
         if interactive {
-            render::note("ask something, or type /help; Ctrl-D leaves");
+            render::note("type a question, or /help; Ctrl-D leaves");
         }
         Ok(())
     }
 
-    /// What a command was to show.
-    pub(super) fn say(self, text: &str) {
+    /// Prints the result of a command.
+    pub(super) fn print(self, text: &str) {
         if self.json {
             render::json_line(&json!({"type": "NOTE", "data": text}));
         } else {
@@ -53,13 +53,14 @@ impl Screen {
         }
     }
 
-    /// Something beside the conversation.
+    /// Prints a note to stderr; nothing in JSON output.
     pub(super) fn note(self, text: &str) {
         if !self.json {
             render::note(text);
         }
     }
 
+    /// Prints an error.
     pub(super) fn error(self, error: &CommandError) {
         if self.json {
             let data = error.to_json();
@@ -69,7 +70,7 @@ impl Screen {
         }
     }
 
-    /// Asks, shows what happens and how it ended.
+    /// Asks a question, and shows its progress and result.
     pub(super) async fn ask(
         self,
         session: &mut Session,
@@ -98,19 +99,19 @@ fn show_rest(answered: &Answer, session: &Session) {
         render::note(&waiting);
     }
     report::show_ending(&session.host, answered);
-    if let Some(spent) = &session.last {
-        render::note(&format!("({})\n", spent.in_words()));
+    if let Some(usage) = &session.last_usage {
+        render::note(&format!("({})\n", usage.to_line()));
     }
 }
 
-/// The commands, one a line.
+/// Returns the list of commands.
 pub(super) fn help() -> String {
-    let rows = COMMANDS.map(|(name, arguments, what)| vec![format!("/{name} {arguments}"), what.to_owned()]);
-    let more = "Anything else is a question; `//` begins one that starts with `/`. Ctrl-C cancels a run.";
+    let rows = COMMANDS.map(|(name, arguments, help)| vec![format!("/{name} {arguments}"), help.to_owned()]);
+    let more = "Any other line is a question; write `//` for a question that starts with `/`. Ctrl-C cancels a run.";
     format!("{}\n{more}", table::lines(&rows).join("\n"))
 }
 
-/// The tools, one a line.
+/// Returns the list of tools.
 pub(super) fn tools(host: &Runtime) -> String {
     let schemas = host.tools.registry().list();
     if schemas.is_empty() {
@@ -123,10 +124,10 @@ pub(super) fn tools(host: &Runtime) -> String {
     table::lines(&rows).join("\n")
 }
 
-/// The beginning of a description, to a whole word.
+/// Returns the first sentence of a description, cut at a word boundary.
 fn shortened(description: &str) -> String {
     let sentence = first_sentence(description);
-    let kept = prefix(&sentence, DESCRIBED);
+    let kept = prefix(&sentence, MAX_DESCRIPTION);
     if kept.len() == sentence.len() {
         return sentence;
     }
@@ -134,31 +135,31 @@ fn shortened(description: &str) -> String {
     format!("{}...", words.trim_end_matches([',', ':', ';']))
 }
 
-/// What was used.
+/// Returns what the last question and the whole session used.
 pub(super) fn costs(session: &Session) -> String {
     let last = session
-        .last
+        .last_usage
         .as_ref()
-        .map_or_else(|| "nothing yet".to_owned(), |last| last.in_words());
-    format!("last question: {last}\nthis session: {}", session.spent.in_words())
+        .map_or_else(|| "none yet".to_owned(), |last| last.to_line());
+    format!("last question: {last}\nthis session: {}", session.total_usage.to_line())
 }
 
-/// What does not go with the next question any more.
+/// Returns the message after attachments were removed.
 pub(super) fn detached(names: &[String]) -> String {
     match names {
         [] => "nothing was attached".to_owned(),
-        names => format!("`{}` will not be sent", names.join("`, `")),
+        names => format!("removed `{}`", names.join("`, `")),
     }
 }
 
-/// What was said, oldest first.
+/// Returns the messages as text, oldest first.
 pub(super) fn history(messages: &[ConversationMessage]) -> String {
     if messages.is_empty() {
-        return "nothing was said yet".to_owned();
+        return "there are no messages yet".to_owned();
     }
-    let said = messages.iter().map(|message| {
-        let who = if message.role == MessageRole::User { "> " } else { "" };
-        format!("{who}{}", message.content.trim_end())
+    let lines = messages.iter().map(|message| {
+        let mark = if message.role == MessageRole::User { "> " } else { "" };
+        format!("{mark}{}", message.content.trim_end())
     });
-    said.collect::<Vec<_>>().join("\n\n")
+    lines.collect::<Vec<_>>().join("\n\n")
 }

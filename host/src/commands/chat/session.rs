@@ -1,4 +1,4 @@
-//! A conversation as it stands: its model, its thread, what goes with the next question, what was used.
+//! State of a conversation: the runtime, the current thread, the attachments of the next question, and the usage.
 
 use std::path::Path;
 
@@ -10,33 +10,34 @@ use tokio_util::sync::CancellationToken;
 
 use super::{attachment, ids};
 use crate::error::CommandError;
-use crate::spent::Spent;
+use crate::usage_summary::UsageSummary;
 
+/// The state of a conversation.
 pub(super) struct Session {
     pub(super) host: Runtime,
-    /// None until the first question.
+    /// The current thread. `None` until the first question.
     thread_id: Option<String>,
-    /// Go with the next question, the newest last.
+    /// Attachments of the next question, newest last.
     pub(super) attachments: Vec<QueryAttachment>,
-    /// What all questions of the session used.
-    pub(super) spent: Spent,
-    /// What the last one used.
-    pub(super) last: Option<Spent>,
+    /// Usage of all questions of the session.
+    pub(super) total_usage: UsageSummary,
+    /// Usage of the last question.
+    pub(super) last_usage: Option<UsageSummary>,
 }
 
 impl Session {
-    /// A session that begins a thread with its first question.
+    /// Creates a session whose first question starts a thread.
     pub(super) fn new(host: Runtime) -> Self {
         Self {
             host,
             thread_id: None,
             attachments: Vec::new(),
-            spent: Spent::default(),
-            last: None,
+            total_usage: UsageSummary::default(),
+            last_usage: None,
         }
     }
 
-    /// Asks in the thread of the session, with what was attached. What was attached stays when the question was not taken.
+    /// Asks in the current thread, with the attachments. They are kept if the question fails.
     pub(super) async fn ask(
         &mut self,
         query: String,
@@ -52,31 +53,32 @@ impl Session {
         let answered = self.host.ask_watched(question, cancel, watcher).await?;
         self.attachments.clear();
         self.thread_id = Some(answered.thread_id.clone());
-        let spent = Spent::of(&answered);
-        self.spent += spent;
-        self.last = Some(spent);
+        let usage = UsageSummary::of(&answered);
+        self.total_usage += usage;
+        self.last_usage = Some(usage);
         Ok(answered)
     }
 
-    /// The thread that the next question belongs to.
+    /// Returns the identifier of the current thread.
     pub(super) fn thread(&self) -> Option<&str> {
         self.thread_id.as_deref()
     }
 
-    pub(super) fn begin_thread(&mut self) {
+    /// Makes the next question start a new thread.
+    pub(super) fn start_thread(&mut self) {
         self.thread_id = None;
     }
 
-    /// Goes on with the thread that `typed` means.
+    /// Switches to the thread that `typed` identifies.
     ///
     /// # Errors
-    /// When it means none or several.
-    pub(super) async fn go_on_with(&mut self, typed: &str) -> Result<(), CommandError> {
+    /// Fails if no thread matches, or several do.
+    pub(super) async fn switch_thread(&mut self, typed: &str) -> Result<(), CommandError> {
         self.thread_id = Some(ids::thread(self.host.store.as_ref(), typed).await?);
         Ok(())
     }
 
-    /// What was said in the thread, oldest first.
+    /// Returns the messages of the current thread, oldest first.
     pub(super) async fn messages(&self) -> Result<Vec<ConversationMessage>, CommandError> {
         let Some(id) = &self.thread_id else {
             return Ok(Vec::new());
@@ -88,22 +90,22 @@ impl Session {
         Ok(self.host.store.list_messages(id, options).await?)
     }
 
-    /// Reads a file for the next question and gives its name.
+    /// Attaches a file to the next question and returns its name.
     ///
     /// # Errors
-    /// When the file cannot be sent, or not together with those that are attached; they stay as they are then.
+    /// Fails if the file cannot be attached, or if the attachments would be too large together; they are unchanged then.
     pub(super) fn attach(&mut self, path: &Path) -> Result<String, CommandError> {
         let read = attachment::read_all(&[path.to_owned()])?;
         let name = read.first().map(|read| read.name.clone()).unwrap_or_default();
-        // The same name again is the file as it is now.
+        // Attaching a file again replaces its earlier content.
         let others = self.attachments.iter().filter(|other| other.name != name);
         let together: Vec<_> = others.cloned().chain(read).collect();
-        attachment::check_together(&together)?;
+        attachment::check_total_size(&together)?;
         self.attachments = together;
         Ok(name)
     }
 
-    /// Forgets what was attached and gives the names.
+    /// Removes all attachments and returns their names.
     pub(super) fn detach(&mut self) -> Vec<String> {
         let attachments = std::mem::take(&mut self.attachments);
         attachments.into_iter().map(|attachment| attachment.name).collect()

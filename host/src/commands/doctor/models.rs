@@ -1,4 +1,4 @@
-//! Are the models there? Asks each provider for its list of models, which spends no tokens.
+//! Checks the models by requesting the model list of each provider, which uses no tokens.
 
 use std::time::Duration;
 
@@ -15,24 +15,24 @@ use crate::commands::report::local_offer;
 use crate::error::CommandError;
 use crate::executor::executor;
 
-/// How long a provider has to give its list.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a model server on this machine has.
+/// Timeout for the model list of a provider.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout for a model server on this machine.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Names that are offered for one that is not listed.
-const OFFERED: usize = 3;
+/// Maximum number of similar names suggested for a model that is not listed.
+const MAX_SUGGESTED: usize = 3;
 
-/// The configured model, which has to be there, and every other provider that has a key, which need not.
+/// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable.
 pub(super) fn models(config: &Config) -> Vec<Check> {
     let failed = |error: &CommandError| vec![check("model", Verdict::Fail, in_one_line(error))];
     let engine = open_engine(config).map_err(CommandError::from);
     match engine.and_then(|engine| Ok((engine, executor()?))) {
         Ok((engine, executor)) => {
-            let mut checks = executor.block_on(look(&engine, &config.model.value));
+            let mut checks = executor.block_on(check_providers(&engine, &config.model.value));
             if config.model.origin == Origin::Default {
                 checks.extend(executor.block_on(local(&engine)));
             }
-            // A look-up of a host that took too long must not hold the process.
+            // Do not wait for an abandoned DNS lookup.
             executor.shutdown_background();
             checks
         }
@@ -40,7 +40,7 @@ pub(super) fn models(config: &Config) -> Vec<Check> {
     }
 }
 
-async fn look(engine: &ReasoningEngine, name: &str) -> Vec<Check> {
+async fn check_providers(engine: &ReasoningEngine, name: &str) -> Vec<Check> {
     let asked = engine.resolve(name);
     let provider = asked
         .as_ref()
@@ -68,36 +68,36 @@ async fn configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> 
         let notice = info.notice.unwrap_or_default();
         return check("model", Verdict::Ok, format!("`{model}`: {notice}"));
     };
-    let probe = engine.probe(model, PATIENCE).await;
-    let (verdict, detail) = judged(&probe, &model.model_id, Verdict::Fail);
+    let probe = engine.probe(model, PROBE_TIMEOUT).await;
+    let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Fail);
     check("model", verdict, format!("`{model}` at {base_url}: {detail}"))
 }
 
-/// A model server on this machine, which a person who chose no model may want to use.
+/// Returns a check for a model server on this machine, for users who have not configured a model.
 async fn local(engine: &ReasoningEngine) -> Option<Check> {
     let server = engine.local_server(LOCAL_TIMEOUT).await?;
     Some(check("local model", Verdict::Ok, local_offer(&server)))
 }
 
-/// A provider that nobody asks yet: what is wrong with it is worth a warning.
+/// Checks a provider that is not in use, so a problem is only a warning.
 async fn other(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     let model = RuntimeProviderConfig::new(&info.name, info.default_model.as_deref().unwrap_or_default());
-    let mut probe = engine.probe(&model, PATIENCE).await;
+    let mut probe = engine.probe(&model, PROBE_TIMEOUT).await;
     if info.default_model.is_none() {
         probe.model_listed = None;
     }
-    let (verdict, detail) = judged(&probe, &model.model_id, Verdict::Warn);
+    let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Warn);
     check("provider", verdict, format!("`{}`: {detail}", info.name))
 }
 
-/// `bad` is the verdict when the model cannot be called.
-fn judged(probe: &Probe, model_id: &str, bad: Verdict) -> (Verdict, String) {
+/// Returns the verdict and its reason. `bad` is the verdict if the model cannot be called.
+fn judge(probe: &Probe, model_id: &str, bad: Verdict) -> (Verdict, String) {
     if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
         return (bad, error.to_string());
     }
     let mut facts = vec!["reachable".to_owned()];
     facts.extend((probe.key_accepted == Some(true)).then(|| "key accepted".to_owned()));
-    // A list may leave out names that a provider takes all the same.
+    // A provider may accept models that it does not list.
     let (verdict, listed) = match probe.model_listed {
         Some(true) => (Verdict::Ok, Some("model listed".to_owned())),
         Some(false) => (Verdict::Warn, Some(not_listed(model_id, &probe.models))),
@@ -115,7 +115,7 @@ fn not_listed(model_id: &str, models: &[String]) -> String {
     near.sort();
     let names: Vec<_> = near
         .iter()
-        .take(OFFERED)
+        .take(MAX_SUGGESTED)
         .map(|(_, name)| format!("`{}`", truncate(name, 80)))
         .collect();
     if names.is_empty() {
@@ -141,15 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_is_listed_is_well() {
-        let (verdict, detail) = judged(&answered(Some(true)), "gpt-a", Verdict::Fail);
+    fn a_listed_model_is_ok() {
+        let (verdict, detail) = judge(&answered(Some(true)), "gpt-a", Verdict::Fail);
         assert_eq!(verdict, Verdict::Ok);
         assert_eq!(detail, "reachable, key accepted, model listed (12 ms)");
     }
 
     #[test]
-    fn a_model_that_is_not_listed_is_a_warning_with_the_nearest() {
-        let (verdict, detail) = judged(&answered(Some(false)), "gpt-q", Verdict::Fail);
+    fn an_unlisted_model_is_a_warning_with_similar_names() {
+        let (verdict, detail) = judge(&answered(Some(false)), "gpt-q", Verdict::Fail);
         assert_eq!(verdict, Verdict::Warn);
         assert!(
             detail.contains("the nearest are `gpt-5`, `gpt-a`, `gpt-b` "),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_as_bad_as_the_model_is_needed() {
+    fn an_error_has_the_verdict_of_the_caller() {
         let error = ModelError {
             code: ModelErrorCode::AuthenticationError,
             message: "openai refused the key".to_owned(),
@@ -169,7 +169,7 @@ mod tests {
             ..answered(None)
         };
         for bad in [Verdict::Fail, Verdict::Warn] {
-            assert_eq!(judged(&probe, "m", bad), (bad, "openai refused the key".to_owned()));
+            assert_eq!(judge(&probe, "m", bad), (bad, "openai refused the key".to_owned()));
         }
     }
 }

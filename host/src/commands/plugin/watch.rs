@@ -1,4 +1,4 @@
-//! `art plugin build --watch`: builds a crate again when one of its files changes.
+//! `art plugin build --watch`: rebuilds a crate when one of its files changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,28 +15,28 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 
-/// How often the files are looked at. An editor that saves in steps is done between two looks.
+/// Time between two scans of the files. It is longer than the steps in which editors save a file.
 const PERIOD: Duration = Duration::from_millis(300);
-/// Folders nested deeper than this hold no sources.
+/// Maximum depth of folders that are scanned. Sources are not nested deeper.
 const MAX_DEPTH: usize = 16;
 
-/// What a folder looks like: each file with its time and size.
-type Look = Vec<(PathBuf, Option<SystemTime>, u64)>;
+/// The files of a folder, each with its modification time and its size in bytes.
+type Snapshot = Vec<(PathBuf, Option<SystemTime>, u64)>;
 
-/// Builds everything, then each crate whose files change, until the process is ended. A crate that does not build is told of.
+/// Builds all crates, then each crate whose files change, until a signal ends the process. Build errors are reported.
 pub(super) fn watch(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
     let _interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let mut seen: Vec<Look> = folders.iter().map(|folder| look(folder)).collect();
-    build_and_tell(global, config, folders);
+    let mut seen: Vec<Snapshot> = folders.iter().map(|folder| snapshot(folder)).collect();
+    build_and_report(global, config, folders);
     loop {
-        render::note("watching for changes; Ctrl-C ends it");
+        render::note("watching for changes; stop with Ctrl-C");
         for changed in wait(folders, &mut seen) {
-            build_and_tell(global, config, &[changed]);
+            build_and_report(global, config, &[changed]);
         }
     }
 }
 
-fn build_and_tell(global: &Global, config: &Config, folders: &[PathBuf]) {
+fn build_and_report(global: &Global, config: &Config, folders: &[PathBuf]) {
     if let Err(error) = build_all(global, config, folders) {
         if global.json {
             render::json(&error.to_json());
@@ -46,57 +46,61 @@ fn build_and_tell(global: &Global, config: &Config, folders: &[PathBuf]) {
     }
 }
 
-/// Waits until crates have changed, and then until they change no more.
-fn wait(folders: &[PathBuf], seen: &mut [Look]) -> Vec<PathBuf> {
+/// Waits until crates change, and then until two scans find no further change. Returns the changed crates.
+fn wait(folders: &[PathBuf], seen: &mut [Snapshot]) -> Vec<PathBuf> {
     let mut changed = vec![false; folders.len()];
     loop {
         sleep(PERIOD);
-        let mut calm = true;
+        let mut stable = true;
         for ((folder, seen), changed) in folders.iter().zip(seen.iter_mut()).zip(&mut changed) {
-            let now = look(folder);
+            let now = snapshot(folder);
             if now != *seen {
                 *seen = now;
-                (*changed, calm) = (true, false);
+                (*changed, stable) = (true, false);
             }
         }
-        if calm && changed.contains(&true) {
+        if stable && changed.contains(&true) {
             let changed = folders.iter().zip(changed).filter(|(_, changed)| *changed);
             return changed.map(|(folder, _)| folder.clone()).collect();
         }
     }
 }
 
-fn look(folder: &Path) -> Look {
-    let mut look = Vec::new();
-    add(folder, 0, &mut look);
-    look.sort();
-    look
+fn snapshot(folder: &Path) -> Snapshot {
+    let mut files = Vec::new();
+    add_files(folder, 0, &mut files);
+    files.sort();
+    files
 }
 
-/// Adds the files of a folder. What cannot be read is as good as not there: it is an error of the build.
-fn add(folder: &Path, depth: usize, look: &mut Look) {
+/// Adds the files of a folder. Skips unreadable ones: the build reports them.
+fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(metadata) = entry.metadata() else { continue };
         let path = entry.path();
-        if is_result(&path) {
+        if is_generated(&path) {
             continue;
         }
         if metadata.is_dir() && depth < MAX_DEPTH {
-            add(&path, depth + 1, look);
+            add_files(&path, depth + 1, files);
         } else if metadata.is_file() {
-            look.push((path, metadata.modified().ok(), metadata.len()));
+            files.push((path, metadata.modified().ok(), metadata.len()));
         }
     }
 }
 
-/// What a build or an editor writes beside the sources.
-fn is_result(path: &Path) -> bool {
+/// Returns whether a build or an editor writes the file.
+fn is_generated(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let ends = |endings: &[&str]| {
+    let has_extension = |extensions: &[&str]| {
         path.extension()
-            .is_some_and(|ending| endings.iter().any(|other| ending == *other))
+            .is_some_and(|extension| extensions.iter().any(|other| extension == *other))
     };
-    name.starts_with('.') || name == "target" || name == "Cargo.lock" || ends(&["wasm", "swp"]) || name.ends_with('~')
+    name.starts_with('.')
+        || name == "target"
+        || name == "Cargo.lock"
+        || has_extension(&["wasm", "swp"])
+        || name.ends_with('~')
 }
 
 #[cfg(test)]
@@ -104,18 +108,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_a_source_is_seen_and_what_a_build_writes_is_not() {
+    fn changes_of_sources_are_noticed_but_not_of_generated_files() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
         fs::create_dir_all(dir.path().join("src")).unwrap();
         fs::create_dir_all(dir.path().join("target")).unwrap();
         write("src/lib.rs", "a");
-        let before = look(dir.path());
+        let before = snapshot(dir.path());
         for name in ["target/x", "tool.wasm", "Cargo.lock", ".lib.rs.swp", "src/lib.rs~"] {
             write(name, "x");
         }
-        assert_eq!(look(dir.path()), before);
+        assert_eq!(snapshot(dir.path()), before);
         write("src/lib.rs", "ab");
-        assert_ne!(look(dir.path()), before);
+        assert_ne!(snapshot(dir.path()), before);
     }
 }

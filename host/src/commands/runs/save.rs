@@ -1,4 +1,4 @@
-//! `art runs save`: a file that a tool left becomes a file of the person.
+//! `art runs save`: writes a file that a tool produced to the file system.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use art_store::{Store, digest};
 use serde_json::json;
 
-use super::{find, left};
+use super::{find, produced};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, units};
 
-/// Where a file goes.
+/// Destination of a file.
 pub(super) struct Target<'a> {
-    /// A folder or the new file itself; none for this folder.
+    /// A folder or the new file itself; `None` for the current folder.
     pub(super) path: Option<&'a Path>,
     /// Overwrite an existing file.
     pub(super) force: bool,
@@ -30,26 +30,26 @@ pub(super) async fn save(
     target: &Target<'_>,
 ) -> Result<Exit, CommandError> {
     let run = find(store, id).await?;
-    let files = left::files(&store.read_journal(&run.trace_id).await?);
+    let files = produced::files(&store.read_journal(&run.trace_id).await?);
     let Some(file) = files.iter().find(|file| file.name == name) else {
         let names: Vec<_> = files.iter().map(|file| format!("`{}`", file.name)).collect();
-        let left = if names.is_empty() {
+        let names = if names.is_empty() {
             "none".to_owned()
         } else {
             names.join(", ")
         };
         return Err(CommandError::Failed(format!(
-            "run `{}` left no file `{name}`; it left {left}",
+            "run `{}` produced no file `{name}`; its files: {names}",
             run.trace_id
         )));
     };
     let bytes = store.get_blob(&run.thread_id, &file.digest).await?;
     let Some(bytes) = bytes.filter(|bytes| digest(bytes) == file.digest) else {
         return Err(CommandError::Failed(format!(
-            "the bytes of `{name}` are damaged or gone"
+            "the stored content of `{name}` is damaged or missing"
         )));
     };
-    let path = target.place(&file.name);
+    let path = target.path_for(&file.name);
     target.write(&path, &bytes)?;
     if global.json {
         render::json(&json!({"path": path, "file": file}));
@@ -61,8 +61,8 @@ pub(super) async fn save(
 }
 
 impl Target<'_> {
-    /// Returns the path of the new file. Its name is the person's or one that the run gave it, which is never a path.
-    fn place(&self, name: &str) -> PathBuf {
+    /// Returns the path of the new file. `name` comes from the run and is never a path.
+    fn path_for(&self, name: &str) -> PathBuf {
         match self.path {
             None => PathBuf::from(name),
             Some(path) if path.is_dir() => path.join(name),
@@ -75,15 +75,14 @@ impl Target<'_> {
         file.write_all(bytes).map_err(CommandError::file("write", path))
     }
 
-    /// Returns an empty file: a new one, or with `force` one that was there. No link is followed, since it may lead
-    /// anywhere.
+    /// Opens an empty file: a new one, or with `force` an existing one. Links are not followed, since they may lead anywhere.
     fn open(&self, path: &Path) -> Result<File, CommandError> {
         let new = OpenOptions::new().write(true).create_new(true).open(path);
         match new {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.force => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return Err(CommandError::Failed(format!(
-                    "`{}` is there already; give another path with --to, or --force to write over it",
+                    "`{}` already exists; set another path with --to, or overwrite it with --force",
                     path.display()
                 )));
             }
@@ -94,7 +93,10 @@ impl Target<'_> {
         let file = OpenOptions::new().write(true).custom_flags(flags).open(path);
         let file = file.map_err(CommandError::file("open", path))?;
         if !file.metadata().map_err(CommandError::file("read", path))?.is_file() {
-            return Err(CommandError::Failed(format!("`{}` is no regular file", path.display())));
+            return Err(CommandError::Failed(format!(
+                "`{}` is not a regular file",
+                path.display()
+            )));
         }
         file.set_len(0).map_err(CommandError::file("write", path))?;
         Ok(file)

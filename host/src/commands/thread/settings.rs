@@ -1,4 +1,4 @@
-//! The settings of a conversation, changed one at a time.
+//! Changes one setting of a conversation.
 
 use art_core::agent::ThreadConfig;
 use art_core::prompt::SystemPromptOverride;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::cli::ThreadSetting;
 use crate::error::CommandError;
 
-/// The settings with one of them changed.
+/// Returns the settings with one of them changed.
 ///
 /// # Errors
-/// When the values are not those of that setting, or name what there is not.
+/// Fails if the values are not valid for the setting, or refer to an unknown system prompt.
 pub(super) fn change(
     thread: ThreadConfig,
     setting: ThreadSetting,
@@ -29,7 +29,7 @@ pub(super) fn change(
     let [value] = values else {
         let given = values.len();
         return Err(CommandError::Usage(format!(
-            "the setting takes one value, and {given} are given"
+            "the setting needs one value, but {given} are given"
         )));
     };
     match setting {
@@ -46,17 +46,17 @@ pub(super) fn change(
     Ok(thread)
 }
 
-/// The names of tools; `null` and no name at all are none.
+/// Returns the names of tools; none for `null` or an empty list.
 fn tools(names: &[String]) -> Result<Vec<String>, CommandError> {
     if let [null] = names
         && null == "null"
     {
         return Ok(Vec::new());
     }
-    let could_be = |name: &str| name == ThreadConfig::ALL_TOOLS || check_name(name).is_ok();
-    match names.iter().find(|name| !could_be(name)) {
+    let is_valid = |name: &str| name == ThreadConfig::ALL_TOOLS || check_name(name).is_ok();
+    match names.iter().find(|name| !is_valid(name)) {
         Some(name) => Err(CommandError::Usage(format!(
-            "`{}` cannot be the name of a tool; give names as `art tool list` shows them, or '*' in quotes for all",
+            "`{}` is not a valid tool name; use names from `art tool list`, or '*' in quotes for all tools",
             art_core::text::truncate(name, 64)
         ))),
         None => Ok(names.to_vec()),
@@ -67,7 +67,7 @@ fn json(value: &str) -> Result<Value, CommandError> {
     serde_json::from_str(value).map_err(|error| CommandError::Usage(format!("the value is not JSON: {error}")))
 }
 
-/// What begins like JSON and is none, or is a number, is a text.
+/// Parses JSON `null`, strings and objects. Any other value is a plain text.
 fn json_or_text(value: &str) -> Value {
     match serde_json::from_str(value) {
         Ok(json @ (Value::Null | Value::String(_) | Value::Object(_))) => json,
@@ -75,24 +75,24 @@ fn json_or_text(value: &str) -> Value {
     }
 }
 
-/// A value of which nothing is left out when it is read.
+/// Deserializes a value and refuses unknown keys at any depth.
 fn read<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
-    let wrong = |error| CommandError::Usage(format!("the value is not one of that setting: {error}"));
+    let wrong = |error| CommandError::Usage(format!("the value is not valid for this setting: {error}"));
     let read: T = T::deserialize(value).map_err(wrong)?;
     let kept = serde_json::to_value(&read).map_err(wrong)?;
     match unknown_key(value, &kept) {
         Some(key) => Err(CommandError::Usage(format!(
-            "the value has `{key}`, which is no key of that setting"
+            "the value has the key `{key}`, which this setting does not have"
         ))),
         None => Ok(read),
     }
 }
 
-/// The first key of `given` that `kept` does not have.
+/// Returns the first key of `given` that is missing in `kept`.
 fn unknown_key<'a>(given: &'a Value, kept: &Value) -> Option<&'a str> {
     let given = given.as_object()?.iter().filter(|(_, value)| !value.is_null());
     for (key, value) in given {
-        // What holds nothing but unknown keys may be left out as empty.
+        // An object with only unknown keys may be missing in `kept` because it is empty; report the inner key.
         let inner = unknown_key(value, kept.get(key).unwrap_or(&Value::Null));
         if inner.is_some() || kept.get(key).is_none() {
             return inner.or(Some(key));
@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_key_that_is_lost_is_found_at_any_depth() {
+    fn an_unknown_key_is_found_at_any_depth() {
         let kept = json!({"name": "Ada", "prompts": {"planning": "x"}});
         assert_eq!(unknown_key(&kept, &kept), None);
         assert_eq!(unknown_key(&json!({"nmae": "Ada"}), &kept), Some("nmae"));

@@ -1,4 +1,4 @@
-//! A plan on a terminal: a list that is drawn again as it changes.
+//! Display of a plan on a terminal: a list that is redrawn when it changes.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,15 @@ use art_runtime::CallCost;
 use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{description, in_words, line, note, one_line};
+use super::{description, line, note, one_line, progress_text};
 
-/// How often a line that is worked on is drawn.
+/// How often the line of a running step is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What is drawn of a step that has not ended.
+/// Template for the line of a step that has not ended.
 const SPINNER: &str = "{spinner} {msg} {elapsed}";
 
-/// The list.
+/// The live list of steps.
 pub(crate) struct Live {
     list: MultiProgress,
     head: ProgressBar,
@@ -25,21 +25,21 @@ pub(crate) struct Live {
     settled: bool,
 }
 
-/// A step of the list.
+/// The line of one step.
 struct Line {
     id: String,
     bar: ProgressBar,
     status: TodoItemStatus,
-    /// When work on it last began.
+    /// When the step was last started.
     begun: Option<Instant>,
     description: String,
-    said: Option<Said>,
+    progress: Option<CallProgress>,
 }
 
-/// What a tool of the step last said of its work.
-struct Said {
+/// The last progress message of a tool call.
+struct CallProgress {
     call_id: String,
-    words: String,
+    text: String,
 }
 
 impl Default for Live {
@@ -75,7 +75,7 @@ impl Live {
         }
     }
 
-    /// Adds a line for a step that has none.
+    /// Adds a line for a step unless it has one.
     fn add(&mut self, id: &str) {
         if self.line(id).is_none() {
             self.lines.push(Line {
@@ -84,7 +84,7 @@ impl Live {
                 status: TodoItemStatus::Pending,
                 begun: None,
                 description: String::new(),
-                said: None,
+                progress: None,
             });
         }
     }
@@ -93,28 +93,28 @@ impl Live {
         self.lines.iter_mut().find(|line| line.id == id)
     }
 
-    /// Shows what a tool says of its work, until it says something else or ends.
+    /// Shows the progress message of a tool, until the next one or the end of the call.
     pub(super) fn progressed(&mut self, progress: &ToolProgress) {
         let step = progress.parent_id.as_deref().unwrap_or_default();
         if let Some(line) = self.line(step) {
-            line.said = Some(Said {
+            line.progress = Some(CallProgress {
                 call_id: progress.call_id.clone(),
-                words: in_words(progress),
+                text: progress_text(progress),
             });
             line.draw();
         }
     }
 
-    /// A call that ended works no more.
+    /// Removes the progress message of a call that ended.
     pub(super) fn returned(&mut self, call_id: &str) {
         for line in &mut self.lines {
-            if line.said.take_if(|said| said.call_id == call_id).is_some() {
+            if line.progress.take_if(|shown| shown.call_id == call_id).is_some() {
                 line.draw();
             }
         }
     }
 
-    /// Takes the list off the screen and writes what was done as lines that stay.
+    /// Removes the list from the screen and prints the finished steps as permanent lines.
     pub(super) fn settle(&mut self) {
         if std::mem::replace(&mut self.settled, true) {
             return;
@@ -127,7 +127,8 @@ impl Live {
         done.iter().for_each(|text| note(text));
     }
 
-    pub(super) fn say(&self, text: &str) {
+    /// Prints a line above the list.
+    pub(super) fn note(&self, text: &str) {
         if self.settled {
             note(text);
         } else {
@@ -137,7 +138,7 @@ impl Live {
 }
 
 impl Drop for Live {
-    /// A run that ends with an error leaves no list behind that is drawn over what comes next.
+    /// Settles the list also when the run fails, so that it is not drawn over later output.
     fn drop(&mut self) {
         self.settle();
     }
@@ -166,25 +167,25 @@ impl Line {
         }
     }
 
-    /// Draws a step that has not ended, or that is to be done once more.
+    /// Draws a step that has not ended or is retried.
     fn open(&mut self) {
         if self.bar.is_finished() {
-            self.said = None;
+            self.progress = None;
             self.bar.reset();
             self.bar.set_style(style(SPINNER));
         }
         self.draw();
     }
 
-    /// `Count the rows: reading the table (30 %)`
+    /// Draws a line such as `Count the rows: reading the table (30 %)`.
     fn draw(&self) {
         if self.bar.is_finished() {
             return;
         }
-        let words = self.said.as_ref().map_or("", |said| said.words.as_str());
-        self.bar.set_message(match words {
+        let progress = self.progress.as_ref().map_or("", |progress| progress.text.as_str());
+        self.bar.set_message(match progress {
             "" => self.description.clone(),
-            words => format!("{}: {words}", self.description),
+            progress => format!("{}: {progress}", self.description),
         });
     }
 }
@@ -201,11 +202,11 @@ fn style(template: &str) -> ProgressStyle {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::said;
+    use super::super::tests::progress;
     use super::*;
     use serde_json::json;
 
-    /// A list with the step `a`, drawn nowhere.
+    /// Returns a list with the step `a`, which is not drawn anywhere.
     fn live() -> Live {
         let mut live = Live::default();
         live.add("a");
@@ -218,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_says_stands_behind_its_step_until_the_call_ends() {
+    fn a_progress_message_is_shown_until_the_call_ends() {
         let mut live = live();
-        live.progressed(&said("opening", None));
-        live.progressed(&said("reading", Some(30)));
+        live.progressed(&progress("opening", None));
+        live.progressed(&progress("reading", Some(30)));
         assert_eq!(shown(&mut live), "Count: reading (30 %)");
         live.returned("another");
         assert_eq!(shown(&mut live), "Count: reading (30 %)");
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(shown(&mut live), "Count");
     }
 
-    /// The step `a` after its status became those, `seconds` after it was planned.
+    /// Returns the list after status changes of the step `a`, each with its time in seconds after planning.
     fn after(changes: &[(u64, TodoItemStatus)]) -> (Live, String) {
         let mut live = live();
         let planned = Instant::now();
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_took_the_time_since_it_was_last_begun() {
+    fn the_duration_of_a_step_counts_from_its_last_start() {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
         let once = [
             (0, Pending),
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_tried_again_is_no_longer_shown_as_failed() {
+    fn a_retried_step_is_no_longer_shown_as_failed() {
         use TodoItemStatus::{Failed, InProgress, Pending};
         for again in [Pending, InProgress] {
             let (mut live, shown) = after(&[(0, InProgress), (1, Failed), (2, again)]);
@@ -269,10 +270,10 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_ended_is_not_drawn_again() {
+    fn a_step_that_ended_is_not_redrawn() {
         let mut live = live();
         live.line("a").unwrap().bar.finish_with_message("done a");
-        live.progressed(&said("reading", None));
+        live.progressed(&progress("reading", None));
         assert_eq!(shown(&mut live), "done a");
     }
 }

@@ -1,4 +1,4 @@
-//! A plan where a line cannot be drawn again.
+//! Display of a plan without a terminal, where lines cannot be redrawn.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,19 +8,20 @@ use art_core::pes::TodoItemStatus;
 use art_runtime::CallCost;
 use art_tools::ToolProgress;
 
-use super::{in_words, line, note, one_line};
+use super::{line, note, one_line, progress_text};
 
-/// How long a step is silent before what its tools say of their work is a line.
-const SILENCE: Duration = Duration::from_secs(10);
+/// Minimum time between two printed lines of a step, so that progress messages are not too frequent.
+const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A line for each change.
+/// Prints a line for each change.
 #[derive(Default)]
 pub(crate) struct Plain {
-    told: BTreeMap<String, TodoItemStatus>,
-    /// When work on a step last began.
+    /// Status of each step when it was last printed.
+    printed: BTreeMap<String, TodoItemStatus>,
+    /// When each step was last started.
     begun: BTreeMap<String, Instant>,
-    /// When something was last said of a step.
-    heard: BTreeMap<String, Instant>,
+    /// When a line of each step was last printed.
+    printed_at: BTreeMap<String, Instant>,
     planned: bool,
 }
 
@@ -36,19 +37,19 @@ impl Plain {
             });
         }
         for item in view.own_items() {
-            if self.told.insert(item.id.clone(), item.status) == Some(item.status) {
+            if self.printed.insert(item.id.clone(), item.status) == Some(item.status) {
                 continue;
             }
             let now = Instant::now();
             let took = self.took(&item.id, item.status, now);
-            self.heard.insert(item.id.clone(), now);
+            self.printed_at.insert(item.id.clone(), now);
             if item.status != TodoItemStatus::Pending {
                 note(&line(item, took, calls));
             }
         }
     }
 
-    /// For how long a step whose status is a new one was worked on.
+    /// Returns how long a step whose status changed has been running.
     fn took(&mut self, id: &str, status: TodoItemStatus, now: Instant) -> Duration {
         if status == TodoItemStatus::InProgress {
             self.begun.insert(id.to_owned(), now);
@@ -58,31 +59,31 @@ impl Plain {
     }
 
     pub(super) fn progressed(&mut self, progress: &ToolProgress) {
-        if let Some(line) = self.sparsely(progress, Instant::now()) {
+        if let Some(line) = self.progress_line(progress, Instant::now()) {
             note(&line);
         }
     }
 
-    /// `works  step_1  reading the table (30 %)`, when the step was silent for long enough.
-    fn sparsely(&mut self, progress: &ToolProgress, now: Instant) -> Option<String> {
+    /// Returns a line such as `works  step_1  reading the table (30 %)`, unless a line of the step was printed recently.
+    fn progress_line(&mut self, progress: &ToolProgress, now: Instant) -> Option<String> {
         let step = progress.parent_id.as_ref()?;
-        let words = in_words(progress);
-        let heard = self.heard.get_mut(step)?;
-        if words.is_empty() || now.duration_since(*heard) < SILENCE {
+        let text = progress_text(progress);
+        let printed_at = self.printed_at.get_mut(step)?;
+        if text.is_empty() || now.duration_since(*printed_at) < MIN_INTERVAL {
             return None;
         }
-        *heard = now;
-        Some(format!("works {}  {words}", one_line(step)))
+        *printed_at = now;
+        Some(format!("works {}  {text}", one_line(step)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::said;
+    use super::super::tests::progress;
     use super::*;
 
     #[test]
-    fn a_step_took_the_time_since_it_was_last_begun() {
+    fn the_duration_of_a_step_counts_from_its_last_start() {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
         let planned = Instant::now();
         let mut plain = Plain::default();
@@ -100,17 +101,18 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_was_not_begun_took_no_time() {
+    fn a_step_that_never_started_has_no_duration() {
         let took = Plain::default().took("a", TodoItemStatus::Cancelled, Instant::now());
         assert_eq!(took, Duration::ZERO);
     }
 
     #[test]
-    fn what_a_tool_says_is_a_line_only_after_a_silence() {
+    fn a_progress_line_is_printed_at_most_once_per_interval() {
         let begun = Instant::now();
         let mut plain = Plain::default();
-        plain.heard.insert("a".to_owned(), begun);
-        let mut after = |seconds, title| plain.sparsely(&said(title, Some(30)), begun + Duration::from_secs(seconds));
+        plain.printed_at.insert("a".to_owned(), begun);
+        let mut after =
+            |seconds, title| plain.progress_line(&progress(title, Some(30)), begun + Duration::from_secs(seconds));
         assert_eq!(after(9, "too early"), None);
         assert_eq!(after(10, "reading"), Some("works a  reading (30 %)".to_owned()));
         assert_eq!(after(19, "too early"), None);
@@ -118,12 +120,16 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_or_belongs_to_no_step_is_no_line() {
+    fn progress_without_text_or_step_is_not_printed() {
         let now = Instant::now();
         let mut plain = Plain::default();
-        assert_eq!(plain.sparsely(&said("reading", None), now), None);
-        plain.heard.insert("a".to_owned(), now);
-        assert_eq!(plain.sparsely(&said("", None), now + SILENCE), None);
-        assert!(plain.sparsely(&said("reading", None), now + SILENCE).is_some());
+        assert_eq!(plain.progress_line(&progress("reading", None), now), None);
+        plain.printed_at.insert("a".to_owned(), now);
+        assert_eq!(plain.progress_line(&progress("", None), now + MIN_INTERVAL), None);
+        assert!(
+            plain
+                .progress_line(&progress("reading", None), now + MIN_INTERVAL)
+                .is_some()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What questions used, summed up for a person.
+//! Model calls, tool calls, tokens and cost of questions, summed up.
 
 use std::ops::AddAssign;
 
@@ -6,22 +6,22 @@ use art_runtime::Answer;
 
 use crate::render::units;
 
-/// What one question or several used.
+/// Resources that one or more questions used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Spent {
+pub(crate) struct UsageSummary {
     questions: u32,
     model_calls: u64,
     tool_calls: u64,
     input_tokens: u64,
     output_tokens: u64,
-    /// US dollars of the calls that have a price.
+    /// Cost of the calls with a known price, in US dollars.
     cost: f64,
-    /// A call had no price.
+    /// Whether the price of at least one call is unknown.
     unpriced: bool,
 }
 
-impl Spent {
-    /// What one run used.
+impl UsageSummary {
+    /// Returns the resources that one run used.
     pub(crate) fn of(answered: &Answer) -> Self {
         let metadata = &answered.report.response.metadata;
         Self {
@@ -35,8 +35,8 @@ impl Spent {
         }
     }
 
-    /// `2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031`
-    pub(crate) fn in_words(&self) -> String {
+    /// Returns a line such as `2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031`.
+    pub(crate) fn to_line(self) -> String {
         let mut parts = vec![
             counted(self.model_calls, "model call"),
             counted(self.tool_calls, "tool call"),
@@ -47,7 +47,7 @@ impl Spent {
             parts.push(units::dollars(self.cost));
         }
         if self.unpriced {
-            parts.push("price not known".to_owned());
+            parts.push("price unknown".to_owned());
         }
         if self.questions != 1 {
             parts.insert(0, counted(self.questions.into(), "question"));
@@ -56,7 +56,7 @@ impl Spent {
     }
 }
 
-impl AddAssign for Spent {
+impl AddAssign for UsageSummary {
     fn add_assign(&mut self, other: Self) {
         self.questions = self.questions.saturating_add(other.questions);
         self.model_calls = self.model_calls.saturating_add(other.model_calls);
@@ -68,9 +68,9 @@ impl AddAssign for Spent {
     }
 }
 
-fn counted(number: u64, what: &str) -> String {
+fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
+    format!("{number} {noun}{plural}")
 }
 
 #[cfg(test)]
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_told_with_their_numbers() {
-        let one = Spent {
+    fn usage_is_summed_over_questions() {
+        let one = UsageSummary {
             questions: 1,
             model_calls: 2,
             tool_calls: 1,
@@ -89,18 +89,18 @@ mod tests {
             unpriced: false,
         };
         assert_eq!(
-            one.in_words(),
+            one.to_line(),
             "2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031"
         );
         let mut two = one;
-        two += Spent {
+        two += UsageSummary {
             cost: 0.0,
             unpriced: true,
             ..one
         };
         assert_eq!(
-            two.in_words(),
-            "2 questions, 4 model calls, 2 tool calls, 2.4 k tokens in, 160 out, $0.0031, price not known"
+            two.to_line(),
+            "2 questions, 4 model calls, 2 tool calls, 2.4 k tokens in, 160 out, $0.0031, price unknown"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Files, logs and output streams that the tools of a run left next to their outputs.
+//! Files and logs that the tools of a run produced in addition to their outputs.
 
 use art_agent::{RunEvent, RunFile};
 use art_core::outcome::CallLog;
@@ -10,16 +10,16 @@ use crate::commands::tool::log_lines;
 use crate::error::CommandError;
 use crate::render::{self, table, units};
 
-/// Log of one call.
+/// The log of one call.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Said {
+pub(super) struct CallLogEntry {
     call_id: String,
     tool_name: String,
     log: CallLog,
 }
 
-/// Returns the files of a run, by the names that the run itself gave them; none if its journal tells of no run.
+/// Returns the files of a run, with the names that the run gave them. Returns none if the journal cannot be replayed.
 pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
     let events = journal
         .iter()
@@ -34,8 +34,8 @@ pub(super) async fn logs(
     store: &dyn Store,
     run: &RunRecord,
     journal: &[JournalEntry],
-) -> Result<Vec<Said>, CommandError> {
-    let mut said = Vec::new();
+) -> Result<Vec<CallLogEntry>, CommandError> {
+    let mut logs = Vec::new();
     for result in journal.iter().flat_map(results) {
         let Some(digest) = &result.metadata.log_digest else {
             continue;
@@ -46,13 +46,13 @@ pub(super) async fn logs(
         let log = serde_json::from_slice(&bytes);
         let log =
             log.map_err(|error| CommandError::Failed(format!("the log of `{}` is damaged: {error}", result.call_id)))?;
-        said.push(Said {
+        logs.push(CallLogEntry {
             call_id: result.call_id,
             tool_name: result.tool_name,
             log,
         });
     }
-    Ok(said)
+    Ok(logs)
 }
 
 fn results(entry: &JournalEntry) -> Vec<ToolResult> {
@@ -62,8 +62,8 @@ fn results(entry: &JournalEntry) -> Vec<ToolResult> {
         .unwrap_or_default()
 }
 
-/// Writes both for a person.
-pub(super) fn show(files: &[RunFile], said: &[Said]) {
+/// Prints the files as a table, then the logs.
+pub(super) fn show(files: &[RunFile], logs: &[CallLogEntry]) {
     if !files.is_empty() {
         let mut rows = vec![["file", "type", "size", "step"].map(str::to_owned).to_vec()];
         rows.extend(files.iter().map(|file| {
@@ -72,7 +72,7 @@ pub(super) fn show(files: &[RunFile], said: &[Said]) {
         }));
         render::answer(&format!("\n{}", table::lines(&rows).join("\n")));
     }
-    for call in said {
+    for call in logs {
         render::answer(&format!("\n{} ({})", call.tool_name, call.call_id));
         log_lines(&call.log).iter().for_each(|line| render::answer(line));
     }
