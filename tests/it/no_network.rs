@@ -61,7 +61,7 @@ fn assert_breaks_off_twice(serve: fn(TcpStream)) {
     let sentence = fails(&format!("http://{address}/v1"), true);
     assert_says(
         &sentence,
-        &format!("the connection to `{address}` broke off: "),
+        &format!("the connection to `{address}` was lost: "),
         "; try again",
     );
     assert_eq!(connections.load(Ordering::Relaxed), 2);
@@ -90,7 +90,7 @@ fn a_server_without_tls_at_an_https_address_is_reported() {
         drop(connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
     let sentence = fails(&format!("https://{address}/v1"), true);
-    assert_eq!(sentence, format!("`{address}` does not speak TLS; correct `base_url`"));
+    assert_eq!(sentence, format!("`{address}` does not use TLS; correct `base_url`"));
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
 
@@ -129,6 +129,6 @@ fn a_connection_that_breaks_in_the_response_head_is_retried() {
 fn a_connection_that_breaks_after_the_first_token_is_not_retried() {
     let provider = Provider::start(|_| Reply::Break("---JSON"));
     let sentence = fails(&provider.base_url, false);
-    assert_says(&sentence, "the stream broke off", "; ask again");
+    assert_says(&sentence, "the stream was interrupted", "; try again");
     assert_eq!(provider.requests().len(), 1);
 }

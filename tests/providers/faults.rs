@@ -69,7 +69,7 @@ pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, 
     assert_failed(
         &world,
         &world.run(&[]),
-        &["no more requests", "it may be asked again in 60 min"],
+        &["no more requests", "it accepts requests again in 60 min"],
     );
     assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.wire());
 }
@@ -172,7 +172,7 @@ pub(crate) fn an_unknown_model_is_named(connection: Connection, mode: Mode) {
 /// The question cannot be shortened, so it is not retried (M09: a request is shortened to fit the context).
 pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &[fixture::planning().too_long()]);
-    assert_failed(&world, &world.run(&[]), &["longer than the model takes"]);
+    assert_failed(&world, &world.run(&[]), &["too long for the model"]);
     assert_eq!(plannings(&world), 1, "{}", world.wire());
 }
 

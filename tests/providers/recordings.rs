@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use art_core::stream::{ModelReply, StreamEvent};
-use art_model::{Api, replay};
+use art_model::{Protocol, replay};
 use serde_json::Value;
 
 /// The variable with the folder of the recordings of Anthropic's SDK, one stream in each file.
@@ -24,7 +24,7 @@ struct Recording {
 impl Recording {
     /// Returns the events of a recording that arrives in `chunks`.
     fn events<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
-        replay(Api::Anthropic, "anthropic", chunks)
+        replay(Protocol::Anthropic, "anthropic", chunks)
     }
 
     fn whole(&self) -> Vec<StreamEvent> {

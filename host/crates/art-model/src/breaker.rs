@@ -1,23 +1,23 @@
-//! Circuit breaker of one provider (Q2): while the provider is down, calls fail at once.
+//! Circuit breaker of one provider (Q2): while the provider is down, calls fail immediately.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Consecutive failures that open the circuit.
+/// Number of consecutive failures that open the circuit.
 const FAILURES_TO_OPEN: u32 = 5;
 /// How long the circuit stays open.
 const OPEN_FOR: Duration = Duration::from_secs(60);
-/// Concurrent calls while the circuit is half open.
+/// Maximum number of concurrent calls while the circuit is half open.
 const PROBES: u32 = 3;
-/// Calls that have to succeed before a half-open circuit closes.
+/// Number of successful calls that close a half-open circuit.
 const SUCCESSES_TO_CLOSE: u32 = 2;
 
 /// A circuit breaker. It reads no clock: callers pass the time.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     state: State,
-    /// Counts state changes. Outcomes of calls that began in an earlier state are ignored.
+    /// Number of state changes. Outcomes of calls that started in an earlier state are ignored.
     generation: u64,
 }
 
@@ -28,20 +28,20 @@ enum State {
     HalfOpen { probes: u32, successes: u32 },
 }
 
-/// An admitted call, to be passed back with its outcome.
+/// Token of an admitted call, to be returned with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     generation: u64,
 }
 
-/// What the outcome of a call says about its provider.
+/// Outcome of a call, as far as it concerns the health of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The provider answered.
     Success,
-    /// The provider failed: it was out of reach, too slow or overloaded.
+    /// The provider failed: it was unreachable, too slow or overloaded.
     Failure,
-    /// Nothing: the call was dropped, its request was wrong, or it hit a rate limit.
+    /// Unknown: the call was dropped, its request was invalid, or it hit a rate limit.
     Neither,
 }
 
@@ -51,7 +51,8 @@ impl Breaker {
         Self { state, generation: 0 }
     }
 
-    /// Admits a call. Fails with the time for which calls are refused, which is zero while enough probes are in flight.
+    /// Admits a call. Fails with the time for which calls are refused, which is zero while the maximum number of probes is in
+    /// flight.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<Ticket, Duration> {
         self.check(now)?;
         if let State::Open { .. } = self.state {
@@ -77,7 +78,7 @@ impl Breaker {
         }
     }
 
-    /// Records the outcome of a call. Each ticket is passed back once.
+    /// Records the outcome of a call. Each ticket must be returned once.
     pub(crate) fn done(&mut self, ticket: Ticket, outcome: Outcome, now: Instant) {
         if ticket.generation != self.generation {
             return;
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn five_failures_in_a_row_open_it_for_a_minute() {
+    fn five_consecutive_failures_open_the_circuit_for_a_minute() {
         let now = Instant::now();
         let mut breaker = opened(now);
         assert_eq!(breaker.admit(now).unwrap_err(), OPEN_FOR);
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_between_failures_keeps_it_closed() {
+    fn a_success_between_failures_keeps_the_circuit_closed() {
         let now = Instant::now();
         let mut breaker = Breaker::new();
         for _ in 0..3 {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_wrong_in_itself_counts_neither_way() {
+    fn an_invalid_call_is_neither_success_nor_failure() {
         let now = Instant::now();
         let mut breaker = Breaker::new();
         for _ in 0..FAILURES_TO_OPEN - 1 {
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn half_open_it_lets_three_probes_through_at_a_time() {
+    fn a_half_open_circuit_admits_three_probes_at_a_time() {
         let later = Instant::now() + OPEN_FOR;
         let mut breaker = opened(later - OPEN_FOR);
         let tickets: Vec<_> = (0..PROBES).map(|_| breaker.admit(later).unwrap()).collect();
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn two_probes_that_succeed_close_it() {
+    fn two_successful_probes_close_the_circuit() {
         let later = Instant::now() + OPEN_FOR;
         let mut breaker = opened(later - OPEN_FOR);
         call(&mut breaker, Outcome::Success, later);
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_fails_opens_it_again() {
+    fn a_failed_probe_opens_the_circuit_again() {
         let later = Instant::now() + OPEN_FOR;
         let mut breaker = opened(later - OPEN_FOR);
         call(&mut breaker, Outcome::Failure, later);
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_began_before_it_opened_says_nothing_about_the_probes() {
+    fn a_call_from_before_the_opening_does_not_count_as_a_probe() {
         let later = Instant::now() + OPEN_FOR;
         let mut breaker = Breaker::new();
         let old = breaker.admit(later - OPEN_FOR).unwrap();
@@ -231,7 +232,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_never_refuses_for_longer_than_it_opens_and_never_lets_too_many_probes_out(
+        fn refusal_times_and_probes_stay_within_their_bounds(
             steps in prop::collection::vec(step(), 0..200)
         ) {
             let mut now = Instant::now();

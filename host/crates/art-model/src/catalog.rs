@@ -1,23 +1,23 @@
 //! The built-in providers.
 
-use crate::wire::Api;
+use crate::protocol::Protocol;
 
-/// The defaults of a provider.
+/// The defaults of a built-in provider.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct ProviderDefaults {
     pub(crate) name: &'static str,
-    pub(crate) api: Api,
-    /// None when the settings have to name it.
+    pub(crate) api: Protocol,
+    /// Address. `None` if the settings must set it.
     pub(crate) base_url: Option<&'static str>,
     /// Environment variables that may hold its key.
     pub(crate) key_env: &'static [&'static str],
     /// Whether every request needs a key.
     pub(crate) needs_key: bool,
-    /// Path that answers only to a valid key, for providers that give the list of models to anyone.
+    /// Path that requires a valid key, for providers whose list of models is public.
     pub(crate) key_path: Option<&'static str>,
-    /// None when the settings have to name one.
+    /// Default model. `None` if the user must name one.
     pub(crate) default_model: Option<&'static str>,
-    /// Context window that all of its models have at least, in tokens.
+    /// Minimum context window of its models, in tokens.
     pub(crate) context_tokens: u64,
     /// Whether its models have vision.
     pub(crate) vision: bool,
@@ -25,10 +25,10 @@ pub(crate) struct Known {
     pub(crate) local: bool,
 }
 
-/// A provider with the protocol that most have, without address and key. The others are defined by their differences.
-const PLAIN: Known = Known {
+/// Defaults of a provider with the most common protocol, without an address. The other providers list their differences.
+const COMPATIBLE: ProviderDefaults = ProviderDefaults {
     name: "compatible",
-    api: Api::OpenaiChat,
+    api: Protocol::OpenaiChat,
     base_url: None,
     key_env: &[],
     needs_key: false,
@@ -39,42 +39,42 @@ const PLAIN: Known = Known {
     local: false,
 };
 
-/// All built-in services.
-pub(crate) const CATALOG: [Known; 8] = [
-    Known {
+/// All built-in providers.
+pub(crate) const CATALOG: [ProviderDefaults; 8] = [
+    ProviderDefaults {
         name: "openai",
-        api: Api::OpenaiResponses,
+        api: Protocol::OpenaiResponses,
         base_url: Some("https://api.openai.com/v1"),
         key_env: &["OPENAI_API_KEY"],
         needs_key: true,
         default_model: Some("gpt-5.4-mini"),
         context_tokens: 128_000,
         vision: true,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    Known {
+    ProviderDefaults {
         name: "anthropic",
-        api: Api::Anthropic,
+        api: Protocol::Anthropic,
         base_url: Some("https://api.anthropic.com/v1"),
         key_env: &["ANTHROPIC_API_KEY"],
         needs_key: true,
         default_model: Some("claude-haiku-5-5"),
         context_tokens: 200_000,
         vision: true,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    Known {
+    ProviderDefaults {
         name: "gemini",
-        api: Api::Gemini,
+        api: Protocol::Gemini,
         base_url: Some("https://generativelanguage.googleapis.com/v1beta"),
         key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         needs_key: true,
         default_model: Some("gemini-3.8-flash"),
         context_tokens: 1_000_000,
         vision: true,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    Known {
+    ProviderDefaults {
         name: "openrouter",
         base_url: Some("https://openrouter.ai/api/v1"),
         key_env: &["OPENROUTER_API_KEY"],
@@ -82,45 +82,45 @@ pub(crate) const CATALOG: [Known; 8] = [
         key_path: Some("key"),
         default_model: Some("openrouter/auto"),
         context_tokens: 128_000,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    Known {
+    ProviderDefaults {
         name: "deepseek",
         base_url: Some("https://api.deepseek.com/v1"),
         key_env: &["DEEPSEEK_API_KEY"],
         needs_key: true,
         default_model: Some("deepseek-v4-flash"),
         context_tokens: 128_000,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    Known {
+    ProviderDefaults {
         name: "groq",
         base_url: Some("https://api.groq.com/openai/v1"),
         key_env: &["GROQ_API_KEY"],
         needs_key: true,
         default_model: Some("openai/gpt-oss-20b"),
         context_tokens: 128_000,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    Known {
+    ProviderDefaults {
         name: "ollama",
         base_url: Some("http://localhost:11434/v1"),
-        // Ollama's default. It silently cuts longer prompts.
+        // Ollama's default. It silently drops the start of longer prompts.
         context_tokens: 4096,
         local: true,
-        ..PLAIN
+        ..COMPATIBLE
     },
-    PLAIN,
+    COMPATIBLE,
 ];
 
-/// Returns the defaults of the provider of that name, if it is built in.
-pub(crate) fn known(name: &str) -> Option<&'static Known> {
+/// Returns the defaults of the provider `name`, if it is built in.
+pub(crate) fn built_in(name: &str) -> Option<&'static ProviderDefaults> {
     CATALOG.iter().find(|known| known.name == name)
 }
 
-/// Returns the defaults of a provider that only the settings describe.
-pub(crate) const fn plain() -> &'static Known {
-    &PLAIN
+/// Returns the defaults of a provider that is not built in.
+pub(crate) const fn compatible() -> &'static ProviderDefaults {
+    &COMPATIBLE
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_there_once_and_can_be_written_before_a_colon() {
+    fn names_are_unique_and_lower_case() {
         for (n, known) in CATALOG.iter().enumerate() {
             assert!(known.name.chars().all(|c| c.is_ascii_lowercase()), "{}", known.name);
             assert!(CATALOG[n + 1..].iter().all(|other| other.name != known.name));
@@ -136,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn ollama_reads_no_more_than_it_serves_unless_it_is_told() {
-        assert_eq!(known("ollama").unwrap().context_tokens, 4096);
+    fn the_context_of_ollama_is_the_default_of_its_server() {
+        assert_eq!(built_in("ollama").unwrap().context_tokens, 4096);
     }
 
     #[test]
-    fn a_provider_that_needs_a_key_says_where_it_is_and_is_spoken_to_in_secret() {
+    fn a_provider_with_a_key_has_a_variable_and_an_https_address() {
         for known in CATALOG.iter().filter(|known| known.needs_key) {
             assert!(!known.key_env.is_empty(), "{}", known.name);
             assert!(known.base_url.unwrap().starts_with("https://"), "{}", known.name);

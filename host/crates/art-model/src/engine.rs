@@ -1,8 +1,8 @@
-//! Calls models: names, limits, retries, prices (M27).
+//! Calls models: resolves names, limits concurrency, retries and prices calls (M27).
 
 mod call;
 mod describe;
-mod local;
+mod local_server;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use crate::settings::{EngineLimits, ModelSettings};
 
 pub use crate::remote::probe::Probe;
 pub use describe::{ModelInfo, ProviderInfo};
-pub use local::LocalServer;
+pub use local_server::LocalServer;
 
 /// Calls models by name. It is cheap to clone; all clones share connections, queues and circuit breakers.
 #[derive(Clone, Debug)]
@@ -46,26 +46,26 @@ struct Inner {
 impl ReasoningEngine {
     /// Creates an engine. Reads keys, through `environment` and from files; sends nothing.
     ///
-    /// A missing key is no error until the provider is called: see [`ModelInfo::problem`].
+    /// A missing key is an error only when the provider is called; see [`ModelInfo::problem`].
     ///
     /// # Errors
-    /// [`art_core::error::ModelErrorCode::ProviderNotConfigured`] for invalid settings: an address that is not a URL, a
-    /// header that cannot be sent, a provider that is neither built in nor described.
+    /// Fails with [`art_core::error::ModelErrorCode::ProviderNotConfigured`] for invalid settings: an address that is not a URL,
+    /// a header that cannot be sent, or a provider that is neither built in nor fully defined.
     pub fn new(settings: ModelSettings, environment: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::with_models(settings, environment, &[])
     }
 
-    /// As [`new`](Self::new), with models of this process beside the services, each as a provider of its own.
+    /// Creates an engine like [`new`](Self::new) with additional models in this process, each as its own provider.
     ///
     /// # Errors
-    /// As there, and when the settings describe a provider of that name.
+    /// Same as [`new`](Self::new); also fails if the settings define a provider with the name of such a model.
     pub fn with_models(
         settings: ModelSettings,
         environment: impl Fn(&str) -> Option<String>,
         models: &[Arc<dyn Model>],
     ) -> Result<Self, ModelError> {
         let providers = registry(&settings, &environment, models)?;
-        Ok(Self::over(providers, settings.prices, settings.limits))
+        Ok(Self::from_parts(providers, settings.prices, settings.limits))
     }
 
     /// Creates an engine with one model in this process, for embedding and for tests.
@@ -73,10 +73,10 @@ impl ReasoningEngine {
     pub fn with_model(model: Arc<dyn Model>) -> Self {
         let provider = Provider::fixed(model);
         let providers = BTreeMap::from([(provider.name.clone(), provider)]);
-        Self::over(providers, PriceTable::default(), EngineLimits::default())
+        Self::from_parts(providers, PriceTable::default(), EngineLimits::default())
     }
 
-    fn over(providers: BTreeMap<String, Provider>, prices: PriceTable, limits: EngineLimits) -> Self {
+    fn from_parts(providers: BTreeMap<String, Provider>, prices: PriceTable, limits: EngineLimits) -> Self {
         let breakers = providers.keys().map(|name| (name.clone(), Mutex::new(Breaker::new())));
         let inner = Inner {
             breakers: breakers.collect(),
@@ -89,13 +89,13 @@ impl ReasoningEngine {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Resolves `PROVIDER` or `PROVIDER:MODEL`. The model may contain `:` and `/`; without one it is the provider's
-    /// default.
+    /// Resolves `PROVIDER` or `PROVIDER:MODEL`. The model may contain `:` and `/`; without one, the default model of the provider
+    /// is used.
     ///
     /// # Errors
-    /// [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, with a list of all;
-    /// `ProviderNotConfigured` when a model has to be named; `ModelNotFound` when a provider in this process does not
-    /// have the model. Whether a service has it, only [`ReasoningEngine::probe`] can tell.
+    /// Fails with [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, `ProviderNotConfigured` if the
+    /// provider has no default model, and `ModelNotFound` if a provider in this process does not have the model. Models of a
+    /// service are not checked; see [`ReasoningEngine::probe`].
     pub fn resolve(&self, name: &str) -> Result<RuntimeProviderConfig, ModelError> {
         resolve(&self.inner.providers, name)
     }
@@ -103,23 +103,22 @@ impl ReasoningEngine {
     /// Describes a model from the settings, without a request.
     ///
     /// # Errors
-    /// `ProviderNotSupported` for an unknown provider.
+    /// Fails with `ProviderNotSupported` for an unknown provider.
     pub fn describe(&self, config: &RuntimeProviderConfig) -> Result<ModelInfo, ModelError> {
         let provider = lookup(&self.inner.providers, &config.provider_name)?;
         Ok(ModelInfo::new(provider, config, self.inner.price(config)))
     }
 
     /// Calls a model. The stream yields [`StreamEvent::Retry`] before it waits for a retry, and ends with
-    /// [`StreamEvent::End`] or [`StreamEvent::Error`]. Nothing happens until it is polled. Dropping it cancels the call
-    /// and frees its place.
+    /// [`StreamEvent::End`] or [`StreamEvent::Error`]. Nothing happens until it is polled. Dropping it cancels the call and frees
+    /// its slot.
     #[must_use]
     pub fn call(&self, config: &RuntimeProviderConfig, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         call::stream(Arc::clone(&self.inner), config.clone(), request)
     }
 
-    /// Probes whether a model could be called: whether the provider answers, accepts the key and has the model. It
-    /// reads the list of models and spends no tokens. Fails after `max_wait`. A model in this process is always
-    /// available.
+    /// Checks whether a model can be called: whether the provider answers, accepts the key and has the model. Requests the list of
+    /// models, which uses no tokens. Fails after `max_wait`. A model in this process is always available.
     pub async fn probe(&self, config: &RuntimeProviderConfig, max_wait: Duration) -> Probe {
         match lookup(&self.inner.providers, &config.provider_name) {
             Err(error) => Probe::failed(error),
@@ -137,9 +136,9 @@ impl ReasoningEngine {
         all.map(ProviderInfo::new).collect()
     }
 
-    /// Shuts down: calls that wait for a place and new calls fail, and models in this process are told that no call
-    /// follows. Calls in progress continue; dropping their streams ends them.
-    #[expect(clippy::unused_async, reason = "a model may have something to wait for one day")]
+    /// Shuts down: calls that wait for a slot and new calls fail, and models in this process are notified. Calls in progress
+    /// continue; dropping their streams ends them.
+    #[expect(clippy::unused_async, reason = "shutting down a model may become asynchronous")]
     pub async fn shutdown(&self) {
         self.inner.queue.close();
         for provider in self.inner.providers.values() {
@@ -151,7 +150,7 @@ impl ReasoningEngine {
 }
 
 impl Inner {
-    /// Returns the model that `config` names, ready to be called.
+    /// Returns the model for `config`.
     fn model(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Arc<dyn Model>, ModelError> {
         match &provider.kind {
             Kind::Fixed(model) => Ok(Arc::clone(model)),

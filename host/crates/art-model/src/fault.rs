@@ -1,13 +1,13 @@
-//! Error texts for people: one sentence, without secrets.
+//! Error messages of one line, without secrets.
 
 use std::time::Duration;
 
 use art_core::error::{ModelError, ModelErrorCode};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Longest error text, in characters.
+/// Maximum length of an error message, in characters.
 const MAX_CHARS: usize = 500;
-/// Shortest secret that is redacted. Redacting shorter ones would make texts unreadable.
+/// Minimum length of a secret that is redacted, in bytes. Redacting shorter ones would make texts unreadable.
 const MIN_SECRET: usize = 6;
 /// Replacement of a secret.
 const HIDDEN: &str = "[key]";
@@ -20,12 +20,12 @@ pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelEr
     }
 }
 
-/// Creates an error of the settings.
+/// Creates an error for invalid or missing settings.
 pub(crate) fn not_configured(message: impl Into<String>) -> ModelError {
     error(ModelErrorCode::ProviderNotConfigured, message)
 }
 
-/// Returns a duration in words, rounded up: `12 s`, `3 min`, `2 h`.
+/// Returns a duration as text, rounded up: `12 s`, `3 min`, `2 h`.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_millis().div_ceil(1000);
     match seconds {
@@ -43,15 +43,15 @@ pub(crate) struct Redactor {
 
 impl Redactor {
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let worth_hiding = |secret: &SecretString| secret.expose_secret().len() >= MIN_SECRET;
-        let mut secrets: Vec<_> = secrets.into_iter().filter(worth_hiding).collect();
-        // Longer secrets first, so that one which contains another leaves no part.
+        let long_enough = |secret: &SecretString| secret.expose_secret().len() >= MIN_SECRET;
+        let mut secrets: Vec<_> = secrets.into_iter().filter(long_enough).collect();
+        // Longer secrets first, so that no part remains of a secret that contains another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Self { secrets }
     }
 
-    /// Returns `text` without the secrets. The beginning of a secret at its end is redacted as well, because providers
-    /// cut texts.
+    /// Returns `text` without the secrets. A beginning of a secret at the end of the text is redacted too, because providers cut
+    /// texts.
     pub(crate) fn hide(&self, text: &str) -> String {
         let mut hidden = text.to_owned();
         for secret in self.secrets.iter().map(ExposeSecret::expose_secret) {
@@ -67,18 +67,18 @@ impl Redactor {
         hidden
     }
 
-    /// Returns the next piece of a text without the secrets. An end that may be the beginning of a secret is `held` for
-    /// the next call; pass what is held at the end to [`Redactor::hide`].
-    pub(crate) fn hide_piece(&self, held: &mut String, piece: &str) -> String {
-        held.push_str(piece);
+    /// Returns the next piece of a text without the secrets. The end of the piece is moved to `pending` while it may be the
+    /// beginning of a secret. At the end of the text, pass `pending` to [`Redactor::hide`].
+    pub(crate) fn hide_piece(&self, pending: &mut String, piece: &str) -> String {
+        pending.push_str(piece);
         let secrets = || self.secrets.iter().map(ExposeSecret::expose_secret);
-        let mut text = secrets().fold(std::mem::take(held), |text, secret| text.replace(secret, HIDDEN));
-        let begun = |secret: &str| {
-            let begins = |length: &usize| secret.get(..*length).is_some_and(|start| text.ends_with(start));
-            (1..secret.len()).rev().find(begins)
+        let mut text = secrets().fold(std::mem::take(pending), |text, secret| text.replace(secret, HIDDEN));
+        let overlap = |secret: &str| {
+            let matches = |length: &usize| secret.get(..*length).is_some_and(|start| text.ends_with(start));
+            (1..secret.len()).rev().find(matches)
         };
-        let begun = secrets().filter_map(begun).max().unwrap_or_default();
-        *held = text.split_off(text.len().saturating_sub(begun));
+        let overlap = secrets().filter_map(overlap).max().unwrap_or_default();
+        *pending = text.split_off(text.len().saturating_sub(overlap));
         text
     }
 
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_taken_out_wherever_it_is() {
+    fn secrets_are_redacted_anywhere_in_a_text() {
         let redactor = redactor(&["sk-12345678", "sk-12345678-long"]);
         let text = redactor.clean("bad key sk-12345678-long, really sk-12345678sk-12345678");
         assert_eq!(text, "bad key [key], really [key][key]");
@@ -112,32 +112,32 @@ mod tests {
     }
 
     #[test]
-    fn a_short_header_is_not_taken_for_a_secret() {
+    fn a_short_header_value_is_not_redacted() {
         assert_eq!(redactor(&["a"]).clean("a cat"), "a cat");
     }
 
     #[test]
-    fn a_text_is_one_line_of_bounded_length() {
+    fn a_message_is_one_line_of_bounded_length() {
         let text = redactor(&[]).clean(&format!("a\n\u{1b}[31m b {}", "x".repeat(1000)));
         assert!(text.starts_with("a [31m b x") && text.chars().count() == MAX_CHARS + 1);
     }
 
     #[test]
-    fn a_secret_that_a_provider_cut_leaves_no_part_of_itself() {
+    fn a_truncated_secret_is_redacted() {
         assert_eq!(redactor(&["sk-12345678"]).hide("bad key sk-12345"), "bad key [key]");
     }
 
     #[test]
-    fn a_secret_at_the_cut_leaves_no_part_of_itself() {
+    fn a_secret_at_the_length_limit_is_redacted() {
         let text = redactor(&["sk-12345678"]).clean(&format!("{}sk-12345678", "x".repeat(MAX_CHARS - 3)));
         assert!(!text.contains("sk-"), "{text}");
     }
 
     #[test]
-    fn times_are_said_in_the_unit_that_people_use() {
-        let said: Vec<_> = [0, 900, 61_000, 120_000, 7_200_000]
+    fn durations_have_a_readable_unit() {
+        let texts: Vec<_> = [0, 900, 61_000, 120_000, 7_200_000]
             .map(|ms| duration(Duration::from_millis(ms)))
             .to_vec();
-        assert_eq!(said, ["0 s", "1 s", "61 s", "2 min", "2 h"]);
+        assert_eq!(texts, ["0 s", "1 s", "61 s", "2 min", "2 h"]);
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP to the providers: bounded in time and size, without cookies and redirects.
+//! HTTP client for the providers: bounded in time and size, without cookies and redirects.
 
 mod failure;
 mod tls;
@@ -15,7 +15,7 @@ use crate::fault::error;
 use crate::provider::{host, is_loopback};
 use crate::settings::{EngineLimits, time};
 
-/// Longest body that is read as a whole, in bytes.
+/// Maximum size of a body that is read as a whole, in bytes.
 const MAX_WHOLE_BYTES: usize = 2 << 20;
 
 /// Connections to all providers.
@@ -24,9 +24,9 @@ pub(crate) struct Transport {
     limits: EngineLimits,
     /// Client for other machines, through the proxy of the environment. Created by the first call, because reading the
     /// certificates of the system is slow.
-    outward: OnceLock<Client>,
+    remote: OnceLock<Client>,
     /// Client for this machine, without a proxy, so that plain HTTP does not leave the machine.
-    inward: OnceLock<Client>,
+    loopback: OnceLock<Client>,
 }
 
 /// A request.
@@ -35,13 +35,13 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    /// JSON; empty for none.
+    /// JSON; empty if the request has no body.
     pub(crate) body: Vec<u8>,
-    /// The reply does not stream: nothing arrives until the model has written all of it.
+    /// The reply does not stream: nothing arrives until the model has finished it.
     pub(crate) whole: bool,
 }
 
-/// A reply whose head has arrived.
+/// A reply whose headers have arrived.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -57,12 +57,12 @@ impl Transport {
     pub(crate) const fn new(limits: EngineLimits) -> Self {
         Self {
             limits,
-            outward: OnceLock::new(),
-            inward: OnceLock::new(),
+            remote: OnceLock::new(),
+            loopback: OnceLock::new(),
         }
     }
 
-    /// Sends `call` and waits for the head of its reply.
+    /// Sends `call` and waits for the headers of its reply.
     pub(crate) async fn send(&self, call: Call) -> Result<Reply, ModelError> {
         let host = host(&call.url);
         let client = self.client(is_loopback(&call.url))?;
@@ -90,16 +90,16 @@ impl Transport {
     }
 
     fn client(&self, loopback: bool) -> Result<&Client, ModelError> {
-        let place = if loopback { &self.inward } else { &self.outward };
-        if let Some(client) = place.get() {
+        let cell = if loopback { &self.loopback } else { &self.remote };
+        if let Some(client) = cell.get() {
             return Ok(client);
         }
         // Two threads may each create one at the same time; the first is kept.
-        let made = self.build(loopback)?;
-        Ok(place.get_or_init(|| made))
+        let client = self.build(loopback)?;
+        Ok(cell.get_or_init(|| client))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the place that makes HTTP clients")]
+    #[expect(clippy::disallowed_methods, reason = "this module creates the HTTP clients")]
     fn build(&self, loopback: bool) -> Result<Client, ModelError> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(loopback)?)
@@ -130,7 +130,7 @@ const fn silent(limits: EngineLimits) -> EngineLimits {
 }
 
 impl Reply {
-    /// Reads the next piece of the body; none at its end.
+    /// Reads the next piece of the body. Returns `None` at its end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
         let idle = time(self.limits.idle_timeout_ms);
         let until = self.deadline.min(Instant::now() + idle);
@@ -149,7 +149,7 @@ impl Reply {
         Ok(chunk)
     }
 
-    /// Reads the whole body. It may be shorter than a stream, because parsing it as one value takes several times its
+    /// Reads the whole body. Its limit is lower than that of a stream, because parsing it as one value takes several times its
     /// size.
     pub(crate) async fn body(&mut self) -> Result<Vec<u8>, ModelError> {
         let mut body = Vec::new();
@@ -179,7 +179,7 @@ impl Reply {
         &self.host
     }
 
-    /// Whether the headers declare that media type.
+    /// Returns whether the headers declare this media type.
     pub(crate) fn is(&self, media_type: &str) -> bool {
         let header = self.headers.get("content-type").and_then(|value| value.to_str().ok());
         let essence = header.and_then(|value| value.split(';').next()).unwrap_or_default();

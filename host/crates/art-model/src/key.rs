@@ -1,4 +1,4 @@
-//! Finds the keys of providers. A key is held as a secret and written only into one header.
+//! Finds the keys of providers. A key is stored as a secret and written only to one header.
 
 use std::fmt;
 use std::io::Read;
@@ -11,13 +11,13 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::fault::not_configured;
 use crate::settings::ProviderSettings;
 
-/// Longest key file, in bytes.
+/// Maximum size of a key file, in bytes.
 const MAX_FILE_BYTES: u64 = 8 * 1024;
 
 /// Where a key was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// There is no key, and none is needed.
+    /// There is no key, and none is required.
     None,
     Environment(String),
     File(PathBuf),
@@ -49,19 +49,19 @@ impl Key {
     }
 }
 
-/// Finds the key of provider `name`: in the variable that the settings name, then in the file that they name. The usual
-/// variables are read only when the settings name neither, because their key may be meant for another address.
+/// Finds the key of provider `name`: in the variable that the settings name, then in the file that they name. The default
+/// variables are read only if the settings name neither, because their key may be meant for another address.
 ///
 /// # Errors
-/// When the key is missing although the provider needs one or the settings name a source, or is not valid.
+/// Fails if the key is invalid, or if it is missing although the provider requires one or the settings name a source.
 pub(crate) fn find(
     name: &str,
-    usual: &[&str],
-    needed: bool,
+    defaults: &[&str],
+    required: bool,
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Key, ModelError> {
-    let variables = variables(usual, settings);
+    let variables = variables(defaults, settings);
     for variable in &variables {
         let value = environment(variable).unwrap_or_default();
         if !value.trim().is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn find(
     if let Some(path) = &settings.api_key_file {
         return checked(&read(path)?, KeySource::File(path.clone()));
     }
-    if !needed && settings.api_key_env.is_none() {
+    if !required && settings.api_key_env.is_none() {
         return Ok(Key::none());
     }
     let variable = variables
@@ -82,31 +82,31 @@ pub(crate) fn find(
             |variable| format!("`{variable}`"),
         );
     Err(not_configured(format!(
-        "provider `{name}` has no key; set the environment variable {variable}, or name a file that holds the key as `api_key_file` of `[providers.{name}]`"
+        "provider `{name}` has no key; set the environment variable {variable}, or set `api_key_file` in `[providers.{name}]` to a file with the key"
     )))
 }
 
 /// Returns the variables that may hold the key.
-fn variables<'a>(usual: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
+fn variables<'a>(defaults: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
     match (&settings.api_key_env, &settings.api_key_file) {
         (Some(named), _) => vec![named],
         (None, Some(_)) => Vec::new(),
-        (None, None) => usual.to_vec(),
+        (None, None) => defaults.to_vec(),
     }
 }
 
-/// Whether [`find`] would find anything, even if it is not valid.
+/// Returns whether [`find`] would find a key, valid or not.
 pub(crate) fn is_set(
-    usual: &[&str],
+    defaults: &[&str],
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> bool {
     let set = |variable: &str| environment(variable).is_some_and(|value| !value.trim().is_empty());
     let file = settings.api_key_file.as_ref().is_some_and(|file| file.exists());
-    file || variables(usual, settings).into_iter().any(set)
+    file || variables(defaults, settings).into_iter().any(set)
 }
 
-/// Whether `name` looks like the name of a variable and may be shown. With lower-case letters it may be the key itself.
+/// Returns whether `name` looks like the name of a variable and may be shown. With lower-case letters it may be the key itself.
 fn looks_like_a_variable(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
@@ -115,18 +115,18 @@ fn looks_like_a_variable(name: &str) -> bool {
 fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
     let value = value.trim();
     if value.is_empty() {
-        return Err(not_configured(format!("{source} is empty; put the key there")));
+        return Err(not_configured(format!("{source} is empty; set it to the key")));
     }
     if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(not_configured(format!(
-            "{source} holds a character that no key has; put the key there alone, on one line"
+            "{source} has a character that is not valid in a key; it must contain only the key, on one line"
         )));
     }
     let secret = Some(SecretString::from(value));
     Ok(Key { source, secret })
 }
 
-/// Reads a file, which only its owner may be able to read.
+/// Reads a file. Refuses one that others than its owner can read.
 fn read(path: &Path) -> Result<String, ModelError> {
     let shown = path.display();
     let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{shown}`: {cause}"));
@@ -137,9 +137,9 @@ fn read(path: &Path) -> Result<String, ModelError> {
         unreadable(cause)
     })?;
     let metadata = file.metadata().map_err(unreadable)?;
-    if open_to_others(&metadata) {
+    if readable_by_others(&metadata) {
         return Err(not_configured(format!(
-            "others can read the key file `{shown}`; make it readable to its owner alone (`chmod 600`)"
+            "others can read the key file `{shown}`; make it readable only by its owner (`chmod 600`)"
         )));
     }
     let mut text = String::new();
@@ -156,13 +156,13 @@ fn read(path: &Path) -> Result<String, ModelError> {
 }
 
 #[cfg(unix)]
-fn open_to_others(metadata: &std::fs::Metadata) -> bool {
+fn readable_by_others(metadata: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o077 != 0
 }
 
 #[cfg(not(unix))]
-fn open_to_others(_: &std::fs::Metadata) -> bool {
+fn readable_by_others(_: &std::fs::Metadata) -> bool {
     false
 }
 
@@ -179,14 +179,14 @@ mod tests {
 
     const SECRET: &str = "sk-very-secret-1";
 
-    fn with_env(settings: &ProviderSettings, needed: bool) -> Result<Key, ModelError> {
+    fn with_env(settings: &ProviderSettings, required: bool) -> Result<Key, ModelError> {
         let environment = |name: &str| match name {
             "USUAL" => Some(format!(" {SECRET}\n")),
             "SPLIT" => Some(format!("{SECRET} more")),
             "BLANK" => Some("  ".to_owned()),
             _ => None,
         };
-        find("p", &["MISSING", "USUAL"], needed, settings, &environment)
+        find("p", &["MISSING", "USUAL"], required, settings, &environment)
     }
 
     fn named(variable: &str) -> ProviderSettings {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_in_a_usual_variable_and_trimmed() {
+    fn a_key_is_found_in_a_default_variable_and_trimmed() {
         let key = with_env(&ProviderSettings::default(), true).unwrap();
         assert_eq!(key.expose(), Some(SECRET));
         assert_eq!(key.source.to_string(), "environment variable `USUAL`");
@@ -205,25 +205,25 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_named_is_the_only_one() {
+    fn default_variables_are_not_read_if_the_settings_name_one() {
         let error = with_env(&named("BLANK"), false).unwrap_err();
-        insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable `BLANK`, or name a file that holds the key as `api_key_file` of `[providers.p]`");
+        insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable `BLANK`, or set `api_key_file` in `[providers.p]` to a file with the key");
     }
 
     #[test]
-    fn a_name_that_is_not_set_is_shown_only_when_it_looks_like_one() {
+    fn a_variable_name_is_shown_only_if_it_looks_like_one() {
         let error = with_env(&named("gsk_abc123"), true).unwrap_err();
-        insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable that `api_key_env` names, or name a file that holds the key as `api_key_file` of `[providers.p]`");
+        insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable that `api_key_env` names, or set `api_key_file` in `[providers.p]` to a file with the key");
     }
 
     #[test]
-    fn a_key_that_no_header_can_carry_is_refused_without_being_shown() {
+    fn an_invalid_key_is_refused_without_being_shown() {
         let error = with_env(&named("SPLIT"), true).unwrap_err();
-        insta::assert_snapshot!(error, @"environment variable `SPLIT` holds a character that no key has; put the key there alone, on one line");
+        insta::assert_snapshot!(error, @"environment variable `SPLIT` has a character that is not valid in a key; it must contain only the key, on one line");
     }
 
     #[test]
-    fn a_key_that_cannot_be_used_is_set_all_the_same() {
+    fn an_invalid_key_counts_as_set() {
         let environment = |name: &str| (name == "SPLIT").then(|| format!("{SECRET} more"));
         let is_set = |settings: &ProviderSettings| is_set(&["USUAL"], settings, &environment);
         assert!(is_set(&named("SPLIT")) && !is_set(&named("MISSING")));
@@ -236,18 +236,18 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_needs_no_key_has_none() {
+    fn a_provider_that_requires_no_key_has_none() {
         let key = find("p", &[], false, &ProviderSettings::default(), &|_| None).unwrap();
         assert_eq!((key.expose(), &key.source), (None, &KeySource::None));
     }
 
     #[cfg(unix)]
     fn from_file(content: &[u8], mode: u32) -> Result<Key, ModelError> {
-        from_file_beside(content, mode, &|_| None)
+        from_file_with_environment(content, mode, &|_| None)
     }
 
     #[cfg(unix)]
-    fn from_file_beside(
+    fn from_file_with_environment(
         content: &[u8],
         mode: u32,
         environment: &dyn Fn(&str) -> Option<String>,
@@ -266,14 +266,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_is_named_is_read_even_if_a_usual_variable_is_set() {
-        let key = from_file_beside(b"from-file", 0o600, &|_| Some(SECRET.to_owned())).unwrap();
+    fn a_key_file_takes_precedence_over_a_default_variable() {
+        let key = from_file_with_environment(b"from-file", 0o600, &|_| Some(SECRET.to_owned())).unwrap();
         assert_eq!(key.expose(), Some("from-file"));
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_key_is_read_from_a_file_that_only_its_owner_reads() {
+    fn a_key_file_must_be_readable_only_by_its_owner() {
         let key = from_file(format!("{SECRET}\n").as_bytes(), 0o600).unwrap();
         assert_eq!(key.expose(), Some(SECRET));
         let error = from_file(SECRET.as_bytes(), 0o640).unwrap_err();
@@ -282,7 +282,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_is_empty_too_long_or_no_text_is_no_key() {
+    fn a_key_file_that_is_empty_too_long_or_not_text_is_refused() {
         for content in [b"\n".as_slice(), &[b'k'; 9000], b"\xff\xfe"] {
             assert!(from_file(content, 0o600).is_err());
         }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_no_key() {
+    fn a_directory_is_not_a_key_file() {
         let settings = ProviderSettings {
             api_key_file: Some(std::env::temp_dir()),
             ..ProviderSettings::default()

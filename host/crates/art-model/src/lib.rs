@@ -1,8 +1,8 @@
-//! The models of the host: the trait they share, the engine that calls them by name, the dialects of the
-//! services, and how models are measured.
+//! Models: the trait they implement, the engine that calls them by name, the protocols of the providers, and the evaluation
+//! of models.
 //!
-//! A model reads a prompt and streams a reply. It never runs a tool: a reply only asks for calls. Only the engine sends
-//! anything, and only to the provider that a call names.
+//! A model reads a prompt and streams a reply. It never runs a tool: a reply only requests calls. Only the engine sends
+//! requests, and only to the provider that a call names.
 
 mod breaker;
 mod catalog;
@@ -13,6 +13,7 @@ mod http;
 mod key;
 mod model;
 mod price;
+mod protocol;
 mod provider;
 mod queue;
 mod remote;
@@ -21,10 +22,9 @@ mod settings;
 mod sse;
 #[cfg(test)]
 mod testing;
-mod wire;
 
 pub use engine::{LocalServer, ModelInfo, Probe, ProviderInfo, ReasoningEngine};
 pub use model::{Model, collect, reply};
 pub use price::{LongPrice, Price, PriceTable};
+pub use protocol::{Protocol, replay};
 pub use settings::{EngineLimits, ModelAbilities, ModelSettings, ProviderSettings};
-pub use wire::{Api, replay};

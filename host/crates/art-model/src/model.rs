@@ -1,4 +1,4 @@
-//! The trait of all models (C70), and how their streams become replies.
+//! The trait of all models (C70), and the collection of a stream into a reply.
 
 use std::fmt::Debug;
 
@@ -10,12 +10,12 @@ use futures_util::{StreamExt, pin_mut};
 
 use crate::fault::error;
 
-/// A model: it reads a prompt and streams a reply (C70).
+/// A model, which reads a prompt and streams a reply (C70).
 ///
 /// A stream ends with [`StreamEvent::End`] or [`StreamEvent::Error`] and yields nothing after it. Dropping the stream
 /// cancels the call.
 pub trait Model: Send + Sync + Debug {
-    /// Returns provider and model.
+    /// Returns the names of the provider and the model.
     fn config(&self) -> &RuntimeProviderConfig;
 
     /// Returns one line about the model's limits, to be shown when a run starts.
@@ -34,14 +34,14 @@ pub trait Model: Send + Sync + Debug {
     /// Answers `request` piece by piece. The stream borrows nothing and may outlive the model.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent>;
 
-    /// Tells the model that no further call of it begins (C70). Streams that it gave may still be read.
+    /// Notifies the model that no further call follows (C70). Open streams may still be read.
     fn shutdown(&self) {}
 }
 
 /// Returns the whole reply of `model` to `request`.
 ///
 /// # Errors
-/// As [`collect`].
+/// Same as [`collect`].
 pub async fn reply(model: &dyn Model, request: ModelRequest) -> Result<ModelReply, ModelError> {
     collect(model.stream(request)).await
 }
@@ -49,7 +49,8 @@ pub async fn reply(model: &dyn Model, request: ModelRequest) -> Result<ModelRepl
 /// Collects a stream of events into a reply.
 ///
 /// # Errors
-/// The error that the stream ends with; [`ModelErrorCode::InvalidResponse`] when it stops before its end.
+/// Fails with the error that the stream ends with, or with [`ModelErrorCode::InvalidResponse`] if the stream stops without an
+/// end.
 pub async fn collect(events: impl Stream<Item = StreamEvent>) -> Result<ModelReply, ModelError> {
     pin_mut!(events);
     let mut reply = ModelReply::default();
@@ -59,7 +60,7 @@ pub async fn collect(events: impl Stream<Item = StreamEvent>) -> Result<ModelRep
         }
         reply.push(event)?;
     }
-    let message = "the model's stream stopped before its end";
+    let message = "the model's stream stopped before the end of the reply";
     Err(error(ModelErrorCode::InvalidResponse, message))
 }
 
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_the_fold_of_its_stream() {
+    fn a_reply_joins_the_tokens_of_its_stream() {
         let events = vec![
             StreamEvent::Token("a".into()),
             StreamEvent::Token("b".into()),

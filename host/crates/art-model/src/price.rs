@@ -1,4 +1,4 @@
-//! Prices of tokens, in US dollars for a million.
+//! Prices of tokens, in US dollars per million tokens.
 
 use std::collections::BTreeMap;
 
@@ -8,62 +8,62 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use art_core::provider::RuntimeProviderConfig;
 
-use crate::wire::usage::cache_writes;
+use crate::protocol::usage::cache_writes;
 
 const BUILT_IN: &str = include_str!("../prices.toml");
 
-/// Price of writing to a cache relative to reading, where the price table does not say. It is the factor of the only
-/// provider that counts cache writes apart.
+/// Default price of tokens written to a cache, as a multiple of `input`. It is the factor of Anthropic, the only provider that
+/// counts cache writes separately.
 const CACHE_WRITE: f64 = 1.25;
 
 /// The prices of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Price {
-    /// A million tokens read.
+    /// Price of input tokens.
     #[serde(deserialize_with = "amount")]
     pub input: f64,
-    /// A million tokens written.
+    /// Price of output tokens.
     #[serde(deserialize_with = "amount")]
     pub output: f64,
-    /// A million tokens read from the provider's cache; as `input` when it is not set.
+    /// Price of input tokens that were read from the provider's cache; default: `input`.
     #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// A million tokens of the question that the provider says it wrote to its cache; 1.25 times `input` when it is not set.
+    /// Price of input tokens that were written to the provider's cache; default: 1.25 times `input`.
     #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// Prices of calls with a long prompt, where they differ.
+    /// Prices of calls with a long prompt, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongPrice>,
 }
 
-/// Prices of a call with a long prompt. They apply to the whole call, not only to the tokens over the bound.
+/// Prices of a call with a long prompt. They apply to the whole call, not only to the tokens over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct LongPrice {
-    /// Prompts with more tokens are long.
+    /// Number of tokens over which a prompt is long.
     pub over: u64,
-    /// A million tokens read.
+    /// Price of input tokens.
     #[serde(deserialize_with = "amount")]
     pub input: f64,
-    /// A million tokens written.
+    /// Price of output tokens.
     #[serde(deserialize_with = "amount")]
     pub output: f64,
-    /// A million tokens read from the provider's cache; as `input` when it is not set.
+    /// Price of input tokens that were read from the provider's cache; default: `input`.
     #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// A million tokens of the question that the provider says it wrote to its cache; 1.25 times `input` when it is not set.
+    /// Price of input tokens that were written to the provider's cache; default: 1.25 times `input`.
     #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
 }
 
-/// Reads a price. Negative prices are refused, and so is NaN, which would be below every limit.
+/// Deserializes a price. Refuses negative prices and NaN, with which a call would never reach a cost limit.
 fn amount<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
     let price = f64::deserialize(source)?;
     if price.is_finite() && price >= 0.0 {
         return Ok(price);
     }
-    Err(D::Error::custom("a price is a number of US dollars, 0 or more"))
+    Err(D::Error::custom("a price must be a number of US dollars, 0 or more"))
 }
 
 fn some_amount<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
@@ -71,7 +71,7 @@ fn some_amount<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::E
 }
 
 impl Price {
-    /// Returns the cost of a call in dollars, if its tokens are known.
+    /// Returns the cost of a call in US dollars, or `None` if its token counts are unknown.
     #[must_use]
     pub fn cost(&self, metadata: &LlmMetadata) -> Option<f64> {
         let (input, output) = (metadata.input_tokens?, metadata.output_tokens?);
@@ -85,7 +85,7 @@ impl Price {
         Some((read + dollars(output, price.output)) / 1e6)
     }
 
-    /// Returns the prices of a call whose prompt has this many tokens.
+    /// Returns the prices of a call whose prompt has `tokens` tokens.
     fn for_prompt(&self, tokens: u64) -> Self {
         match self.long.filter(|long| tokens > long.over) {
             None => *self,
@@ -100,17 +100,14 @@ impl Price {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of tokens are far below what a float holds exactly"
-)]
+#[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
 fn dollars(tokens: u64, price: f64) -> f64 {
     tokens as f64 * price
 }
 
-/// Prices by `PROVIDER:MODEL`. A name covers the model and its dated versions (`-2025-08-07`, `-20250807`, `-latest`);
-/// with `*` at its end it covers every model with that prefix. The longest name that fits wins, and prices of the
-/// settings win over built-in ones. A model without a price has no cost.
+/// Prices by `PROVIDER:MODEL`. A name matches the model and its dated versions (`-2025-08-07`, `-20250807`, `-latest`). A name
+/// that ends with `*` matches every model with that prefix. The longest match is used. Prices of the settings override built-in
+/// ones. The cost of a model without a price is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct PriceTable(pub BTreeMap<String, Price>);
@@ -119,7 +116,7 @@ impl PriceTable {
     /// Returns the built-in prices.
     #[must_use]
     pub fn built_in() -> Self {
-        // The same text is parsed by a test.
+        // A test checks that the text can be parsed.
         Self(toml::from_str(BUILT_IN).unwrap_or_default())
     }
 
@@ -127,19 +124,20 @@ impl PriceTable {
     #[must_use]
     pub fn find(&self, config: &RuntimeProviderConfig) -> Option<Price> {
         let name = config.to_string();
-        let fitting = self.0.iter().filter(|(key, _)| fits(key, &name));
-        fitting.max_by_key(|(key, _)| key.len()).map(|(_, price)| *price)
+        let matching = self.0.iter().filter(|(key, _)| matches(key, &name));
+        matching.max_by_key(|(key, _)| key.len()).map(|(_, price)| *price)
     }
 }
 
-fn fits(key: &str, name: &str) -> bool {
+fn matches(key: &str, name: &str) -> bool {
     if let Some(prefix) = key.strip_suffix('*') {
         return name.starts_with(prefix);
     }
     name.strip_prefix(key).is_some_and(is_version)
 }
 
-/// Whether `rest` is empty or only a version: a number that is longer than that of a generation (`-5`).
+/// Returns whether `rest` is empty or only a date: a number of at least three digits, since shorter ones are model generations
+/// (`-5`).
 fn is_version(rest: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
     rest.is_empty() || rest == "-latest" || rest.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_table_can_be_read_and_has_no_negative_price() {
+    fn the_built_in_table_is_valid() {
         let table: PriceTable = toml::from_str(BUILT_IN).unwrap();
         assert!(!table.0.is_empty());
         for (name, price) in table.0 {
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn local_models_cost_nothing() {
+    fn local_models_are_free() {
         for name in ["embedded", "ollama"] {
             let config = RuntimeProviderConfig::new(name, "any");
             let price = PriceTable::built_in().find(&config).unwrap();
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_its_dated_versions_and_not_for_other_models() {
+    fn a_name_matches_dated_versions_but_not_other_models() {
         for model in [
             "big-4",
             "big-4-2025-08-07",
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_that_fits_holds() {
+    fn the_longest_matching_name_is_used() {
         assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "big-mini"), Some(3.0));
         assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "big-max"), Some(2.0));
         assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "small"), Some(1.0));
@@ -225,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_were_written_to_the_cache_have_their_own_price() {
+    fn cache_writes_have_their_own_price() {
         let metadata = LlmMetadata {
             input_tokens: Some(1_000_000),
             cached_input_tokens: Some(400_000),
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_is_a_number_that_is_not_below_nothing() {
+    fn a_price_must_be_a_number_of_at_least_zero() {
         let read = |field: &str, value: &str| {
             let mut fields = BTreeMap::from([("input", "1.0"), ("output", "1.0")]);
             fields.insert(field, value);
@@ -254,7 +252,7 @@ mod tests {
         for field in ["input", "output", "cached_input", "cache_write"] {
             for value in ["-0.1", "nan", "inf", "-inf"] {
                 let error = read(field, value).unwrap_err();
-                assert_eq!(error.message(), "a price is a number of US dollars, 0 or more");
+                assert_eq!(error.message(), "a price must be a number of US dollars, 0 or more");
             }
             assert!(read(field, "0").is_ok() && read(field, "2.5").is_ok(), "{field}");
         }
@@ -262,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_prompt_has_another_price_for_all_of_the_call() {
+    fn the_long_price_applies_to_the_whole_call() {
         let long = LongPrice {
             over: 100_000,
             input: 10.0,
@@ -287,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn without_counts_there_is_no_cost() {
+    fn without_token_counts_the_cost_is_unknown() {
         assert_eq!(price(2.0).cost(&LlmMetadata::default()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Providers as they are used: the catalog, changed by the settings, with their keys.
+//! The configured providers: built-in defaults, overridden by the settings, with their keys.
 
 mod abilities;
 mod connect;
@@ -11,12 +11,12 @@ use art_core::provider::{ModelCapability, RuntimeProviderConfig};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 
-use crate::catalog::{CATALOG, Known, known};
+use crate::catalog::{CATALOG, ProviderDefaults, built_in};
 use crate::fault::{Redactor, error, not_configured};
 use crate::key::Key;
 use crate::model::Model;
+use crate::protocol::{Codec, Protocol};
 use crate::settings::{ModelSettings, ProviderSettings};
-use crate::wire::{Api, Wire};
 
 pub(crate) use connect::{host, is_loopback};
 
@@ -24,28 +24,28 @@ use abilities::Abilities;
 
 /// Default number of concurrent calls (C69).
 const MAX_PARALLEL: usize = 5;
-/// The same for a local provider, whose machine can run one model at a time.
+/// Default number of concurrent calls of a local provider, whose machine runs one model at a time.
 const MAX_PARALLEL_LOCAL: usize = 1;
-/// The same for a model in this process, which has its own limits.
+/// Number of concurrent calls of a model in this process.
 const MAX_PARALLEL_FIXED: usize = 1024;
 
-/// A provider as it is used.
+/// A configured provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) default_model: Option<String>,
     pub(crate) max_parallel: usize,
-    /// Runs on this machine, where one local model is in use at a time (M25).
+    /// Whether it runs on this machine, where one local model is in use at a time (M25).
     pub(crate) local: bool,
     pub(crate) kind: Kind,
 }
 
-/// What answers a call.
+/// The kind of a provider.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// A model in this process.
     Fixed(Arc<dyn Model>),
-    /// A service.
+    /// A service over HTTP.
     Remote(Arc<Remote>),
 }
 
@@ -53,32 +53,32 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Remote {
     pub(crate) name: String,
-    pub(crate) api: Api,
+    pub(crate) api: Protocol,
     pub(crate) base_url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) key: Key,
     /// Whether a key was found, usable or not.
     pub(crate) key_set: bool,
-    /// Why it cannot be called with these settings.
+    /// The error in its settings, if it cannot be called.
     pub(crate) problem: Option<ModelError>,
     pub(crate) abilities: Abilities,
     pub(crate) context_tokens: u64,
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) stream: bool,
-    pub(crate) wire: Arc<dyn Wire>,
+    pub(crate) codec: Arc<dyn Codec>,
     /// Redacts the key and the headers of the settings.
     pub(crate) redactor: Redactor,
 }
 
 impl Remote {
-    /// Returns the built-in defaults of the provider, if it has its own address. A server at another address may have
-    /// any name.
-    pub(crate) fn known_at_own_address(&self) -> Option<&'static Known> {
-        let own = |known: &&Known| {
+    /// Returns the built-in defaults of the provider if it has the built-in address. A server at another address may have any
+    /// name, so it is not trusted.
+    pub(crate) fn defaults_at_own_address(&self) -> Option<&'static ProviderDefaults> {
+        let same_address = |known: &&ProviderDefaults| {
             let url = known.base_url.and_then(|url| Url::parse(url).ok());
             url.as_ref() == Some(&self.base_url)
         };
-        known(&self.name).filter(own)
+        built_in(&self.name).filter(same_address)
     }
 }
 
@@ -95,7 +95,7 @@ impl Provider {
         }
     }
 
-    fn remote(known: &Known, remote: Remote, settings: &ProviderSettings) -> Self {
+    fn remote(known: &ProviderDefaults, remote: Remote, settings: &ProviderSettings) -> Self {
         let default_model = settings.default_model.clone();
         let local = settings.local.unwrap_or(known.local);
         let max_parallel = if local { MAX_PARALLEL_LOCAL } else { MAX_PARALLEL };
@@ -108,7 +108,7 @@ impl Provider {
         }
     }
 
-    /// Returns the service; none for a model in this process.
+    /// Returns the service, or `None` for a model in this process.
     pub(crate) fn service(&self) -> Option<&Arc<Remote>> {
         match &self.kind {
             Kind::Fixed(_) => None,
@@ -125,7 +125,7 @@ impl Provider {
     }
 }
 
-/// Returns all providers: those of `models`, which are in this process, those of the catalog that have an address, and those of the settings.
+/// Returns all providers: the `models` in this process, the built-in providers with an address, and those of the settings.
 pub(crate) fn registry(
     settings: &ModelSettings,
     environment: &dyn Fn(&str) -> Option<String>,
@@ -135,7 +135,7 @@ pub(crate) fn registry(
     for provider in models.iter().cloned().map(Provider::fixed) {
         let name = &provider.name;
         if settings.providers.contains_key(name) {
-            let message = format!("provider `{name}` has nothing to set; remove `[providers.{name}]`");
+            let message = format!("provider `{name}` has no settings; remove `[providers.{name}]`");
             return Err(not_configured(message));
         }
         all.insert(name.clone(), provider);
@@ -152,8 +152,8 @@ pub(crate) fn registry(
     Ok(all)
 }
 
-/// Resolves `PROVIDER` or `PROVIDER:MODEL`; without a model it is the provider's default (C68). A model may contain `:`
-/// and `/`.
+/// Resolves `PROVIDER` or `PROVIDER:MODEL`. Without a model, the default model of the provider is used (C68). A model name may
+/// contain `:` and `/`.
 pub(crate) fn resolve(all: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
     let (name, model) = match text.trim().split_once(':') {
         Some((name, model)) => (name.trim(), Some(model.trim()).filter(|model| !model.is_empty())),
@@ -169,7 +169,7 @@ pub(crate) fn resolve(all: &BTreeMap<String, Provider>, text: &str) -> Result<Ru
         && fixed.config().model_id != model
     {
         let message = format!(
-            "provider `{name}` has no model `{}`; there is `{}`",
+            "provider `{name}` has no model `{}`; use `{}`",
             Redactor::default().clean(model),
             fixed.config()
         );
@@ -184,7 +184,7 @@ fn check_model(model: &str) -> Result<(), ModelError> {
         return Ok(());
     }
     let message = format!(
-        "`{}` cannot be the name of a model: it has a blank or a letter that is not ASCII, or more than 256 characters",
+        "`{}` is not a valid model name: it has white space, characters that are not ASCII, or more than 256 characters",
         Redactor::default().clean(model)
     );
     Err(error(ModelErrorCode::ModelNotFound, message))
@@ -193,15 +193,15 @@ fn check_model(model: &str) -> Result<(), ModelError> {
 /// Returns the provider of that name.
 pub(crate) fn lookup<'a>(all: &'a BTreeMap<String, Provider>, name: &str) -> Result<&'a Provider, ModelError> {
     all.get(name).ok_or_else(|| {
-        if known(name).is_some_and(|known| known.base_url.is_none()) {
+        if built_in(name).is_some_and(|known| known.base_url.is_none()) {
             return not_configured(format!(
-                "provider `{name}` has no address; say where it answers as `base_url` of `[providers.{name}]`"
+                "provider `{name}` has no address; set `base_url` in `[providers.{name}]`"
             ));
         }
         let name = Redactor::default().clean(name);
         let names: Vec<_> = all.keys().map(|name| format!("`{name}`")).collect();
         let message = format!(
-            "model provider `{name}` is not known; there is {}, and any other that `[providers.{name}]` gives an `api` and a `base_url`",
+            "model provider `{name}` is not known; use {}, or define it with `api` and `base_url` in `[providers.{name}]`",
             names.join(", ")
         );
         error(ModelErrorCode::ProviderNotSupported, message)

@@ -1,4 +1,4 @@
-//! Limits calls: so many at a time for each provider, and one local model at a time (C69, C73).
+//! Limits concurrent calls for each provider, and allows one local model at a time (C69, C73).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,19 +14,19 @@ use crate::fault::{duration, error};
 use crate::provider::Provider;
 use crate::settings::{EngineLimits, time};
 
-/// Why a call was not let in (C73).
+/// Why a call was not admitted (C73).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("local model `{active}` is in use, so `{requested}` cannot be; wait until it has answered")]
+    #[error("local model `{requested}` cannot be used while `{active}` is in use; wait until it has answered")]
     LocalProviderConflict { requested: String, active: String },
     #[error(
-        "no place at provider `{provider}` within {}; ask for less at a time, or raise its `max_parallel`",
+        "no free slot at provider `{provider}` within {}; send fewer calls at a time, or raise its `max_parallel`",
         duration(*.waited)
     )]
     ApiQueueTimeout { provider: String, waited: Duration },
-    #[error("{waiting} calls wait for provider `{provider}` already; try again later")]
+    #[error("{waiting} calls already wait for provider `{provider}`; try again later")]
     QueueFull { provider: String, waiting: usize },
-    #[error("the host is shutting down; no model is called any more")]
+    #[error("the host is shutting down and accepts no more model calls")]
     ShutDown,
 }
 
@@ -40,10 +40,10 @@ impl From<Refusal> for ModelError {
     }
 }
 
-/// Admits as many calls at a time as their providers take, in the order in which they ask.
+/// Admits calls in order, up to the maximum number of concurrent calls of each provider.
 #[derive(Debug)]
 pub(crate) struct CallQueue {
-    providers: BTreeMap<String, Places>,
+    providers: BTreeMap<String, Slots>,
     local: Arc<Mutex<Option<LocalModel>>>,
     timeout: Duration,
     /// The timeout for local models, which answer slowly and one call at a time.
@@ -51,9 +51,9 @@ pub(crate) struct CallQueue {
     max_waiting: usize,
 }
 
-/// The places of one provider. The semaphore is fair, and forgets calls that were dropped.
+/// The slots of one provider. The semaphore is fair, and dropped calls leave the queue.
 #[derive(Debug)]
-struct Places {
+struct Slots {
     free: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
@@ -62,32 +62,30 @@ struct Places {
 #[derive(Debug)]
 struct LocalModel {
     config: RuntimeProviderConfig,
-    /// Calls that have it or wait for it.
+    /// Number of calls that use it or wait for it.
     claims: usize,
 }
 
-/// A place at a provider. Dropping it frees the place for the next call.
+/// A slot at a provider. Dropping it frees it for the next call.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Slot {
     _claim: Option<LocalClaim>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// A call that has the local model or waits for it. Dropping it gives the model up.
+/// The claim of a call on the local model. Dropping it releases the model.
 #[derive(Debug)]
 struct LocalClaim(Arc<Mutex<Option<LocalModel>>>);
 
 impl CallQueue {
     pub(crate) fn new(providers: &BTreeMap<String, Provider>, limits: &EngineLimits) -> Self {
-        let places = |provider: &Provider| Places {
+        let slots = |provider: &Provider| Slots {
             free: Arc::new(Semaphore::new(provider.max_parallel.min(Semaphore::MAX_PERMITS))),
             waiting: AtomicUsize::new(0),
         };
-        let places = providers
-            .iter()
-            .map(|(name, provider)| (name.clone(), places(provider)));
+        let slots = providers.iter().map(|(name, provider)| (name.clone(), slots(provider)));
         Self {
-            providers: places.collect(),
+            providers: slots.collect(),
             local: Arc::default(),
             timeout: time(limits.queue_timeout_ms),
             local_timeout: time(limits.queue_timeout_ms.max(limits.total_timeout_ms)),
@@ -95,31 +93,31 @@ impl CallQueue {
         }
     }
 
-    /// Waits in turn for a place at `provider` for a call of the model `config`.
-    pub(crate) async fn enter(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Place, Refusal> {
-        // The claim comes first: no other local model gets in between while this call waits for its place.
+    /// Waits for a slot at `provider` for a call of the model `config`.
+    pub(crate) async fn enter(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Slot, Refusal> {
+        // Claim the model first, so that no other local model is admitted while this call waits for its slot.
         let claim = self.claim_local(provider, config)?;
         let permit = self.wait(provider).await?;
-        Ok(Place {
+        Ok(Slot {
             _claim: claim,
             _permit: permit,
         })
     }
 
-    /// Refuses every further call, and those that wait. Calls that have a place keep it.
+    /// Refuses new and waiting calls. Calls that have a slot keep it.
     pub(crate) fn close(&self) {
-        for places in self.providers.values() {
-            places.free.close();
+        for slots in self.providers.values() {
+            slots.free.close();
         }
     }
 
     async fn wait(&self, provider: &Provider) -> Result<OwnedSemaphorePermit, Refusal> {
         let name = &provider.name;
-        let places = self.providers.get(name).ok_or(Refusal::ShutDown)?;
-        if let Ok(permit) = Arc::clone(&places.free).try_acquire_owned() {
+        let slots = self.providers.get(name).ok_or(Refusal::ShutDown)?;
+        if let Ok(permit) = Arc::clone(&slots.free).try_acquire_owned() {
             return Ok(permit);
         }
-        let waiting = Waiting::join(&places.waiting, self.max_waiting).map_err(|waiting| Refusal::QueueFull {
+        let waiting = Waiting::join(&slots.waiting, self.max_waiting).map_err(|waiting| Refusal::QueueFull {
             provider: name.clone(),
             waiting,
         })?;
@@ -128,7 +126,7 @@ impl CallQueue {
         } else {
             self.timeout
         };
-        let permit = timeout(longest, Arc::clone(&places.free).acquire_owned()).await;
+        let permit = timeout(longest, Arc::clone(&slots.free).acquire_owned()).await;
         drop(waiting);
         match permit {
             Ok(Ok(permit)) => Ok(permit),
@@ -140,7 +138,7 @@ impl CallQueue {
         }
     }
 
-    /// Claims the local model `config`; nothing has to be claimed for a provider elsewhere.
+    /// Claims the local model `config`. Returns `None` for a remote provider.
     fn claim_local(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Option<LocalClaim>, Refusal> {
         if !provider.local {
             return Ok(None);
@@ -171,7 +169,7 @@ impl Drop for LocalClaim {
     }
 }
 
-/// A call that waits: counted until it is dropped.
+/// Counts a waiting call until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

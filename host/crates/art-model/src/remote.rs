@@ -1,9 +1,9 @@
-//! A model behind a service: one dialect over HTTP.
+//! A model of a service: sends requests and reads replies in the protocol of its provider, over HTTP.
 
-mod ask;
-mod hide;
 mod meter;
 pub(crate) mod probe;
+mod redact;
+mod request;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,15 +18,15 @@ use futures_util::stream::{self, BoxStream};
 use crate::fault::error;
 use crate::http::{Call, Reply, Transport};
 use crate::model::Model;
+use crate::protocol::Reader;
 use crate::provider::Remote;
-use crate::wire::Reader;
-use hide::Hiding;
 use meter::Meter;
+use redact::ReplyRedactor;
 
-/// A model behind a service.
+/// A model of a service.
 pub(crate) struct RemoteModel {
     config: RuntimeProviderConfig,
-    /// Capabilities by the settings.
+    /// Capabilities when the model was created.
     capabilities: Vec<ModelCapability>,
     remote: Arc<Remote>,
     transport: Arc<Transport>,
@@ -78,16 +78,16 @@ struct Exchange {
     model_id: String,
     transport: Arc<Transport>,
     stage: Stage,
-    /// Events that were read and not yielded yet.
+    /// Events that are decoded but not yielded yet.
     ready: VecDeque<StreamEvent>,
     meter: Meter,
-    hiding: Hiding,
-    /// The request has native tools.
+    redactor: ReplyRedactor,
+    /// Whether the request has native tools.
     with_tools: bool,
 }
 
 enum Stage {
-    Asking(Box<Call>),
+    Sending(Box<Call>),
     Reading(Box<(Reply, Reader)>),
     Done,
 }
@@ -101,14 +101,14 @@ impl Exchange {
             stage: Stage::Done,
             ready: VecDeque::new(),
             meter: Meter::start(),
-            hiding: Hiding::new(&model.remote.key),
+            redactor: ReplyRedactor::new(&model.remote.key),
             with_tools: false,
         };
-        match ask::call(&exchange.remote, &exchange.model_id, request) {
-            Ok(asking) => {
-                exchange.meter.read(asking.characters);
-                exchange.with_tools = asking.with_tools;
-                exchange.stage = Stage::Asking(Box::new(asking.call));
+        match request::prepare(&exchange.remote, &exchange.model_id, request) {
+            Ok(prepared) => {
+                exchange.meter.set_input(prepared.characters);
+                exchange.with_tools = prepared.with_tools;
+                exchange.stage = Stage::Sending(Box::new(prepared.call));
             }
             Err(error) => exchange.fail(&error),
         }
@@ -120,38 +120,38 @@ impl Exchange {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
-            let went = match std::mem::replace(&mut self.stage, Stage::Done) {
-                Stage::Asking(call) => self.ask(*call).await,
+            let result = match std::mem::replace(&mut self.stage, Stage::Done) {
+                Stage::Sending(call) => self.send(*call).await,
                 Stage::Reading(reading) => self.read(reading).await,
                 Stage::Done => return None,
             };
-            if let Err(error) = went {
+            if let Err(error) = result {
                 self.fail(&error);
             }
         }
     }
 
-    async fn ask(&mut self, call: Call) -> Result<(), ModelError> {
+    async fn send(&mut self, call: Call) -> Result<(), ModelError> {
         let mut reply = self.transport.send(call).await?;
         if !(200..300).contains(&reply.status) {
-            let refusal = ask::refusal(&self.remote, &mut reply).await;
+            let refusal = request::refusal(&self.remote, &mut reply).await;
             return Err(self.refused(refusal));
         }
         if reply.is("text/html") {
-            return Err(ask::web_page(&reply));
+            return Err(request::web_page(&reply));
         }
         if self.remote.stream && !reply.is("application/json") {
-            self.stage = Stage::Reading(Box::new((reply, Reader::new(&*self.remote.wire))));
+            self.stage = Stage::Reading(Box::new((reply, Reader::new(&*self.remote.codec))));
             return Ok(());
         }
         let body = reply.body().await?;
         let body = serde_json::from_slice(&body).map_err(|cause| unreadable(reply.host(), &cause))?;
-        self.give(self.remote.wire.whole(&body));
+        self.queue_events(self.remote.codec.whole(&body));
         Ok(())
     }
 
-    /// Returns the error of a refused request. If the service refuses function calls for the model, that is remembered.
-    fn refused(&self, refusal: ask::Refusal) -> ModelError {
+    /// Returns the error of a refused request. Records whether the service refuses function calls for the model.
+    fn refused(&self, refusal: request::Refusal) -> ModelError {
         if !(self.with_tools && refusal.names_tools) {
             return refusal.error;
         }
@@ -172,48 +172,47 @@ impl Exchange {
         if !reader.ended() {
             self.stage = Stage::Reading(reading);
         }
-        self.give(out);
+        self.queue_events(out);
         Ok(())
     }
 
     /// Queues events up to the one that ends the stream.
-    fn give(&mut self, events: Vec<StreamEvent>) {
+    fn queue_events(&mut self, events: Vec<StreamEvent>) {
         for event in events {
             match event {
                 StreamEvent::Error(error) => return self.fail(&error),
                 StreamEvent::End => {
                     self.stage = Stage::Done;
-                    self.ready.extend(self.hiding.rest());
+                    self.ready.extend(self.redactor.rest());
                     self.ready.extend(self.meter.missing().map(StreamEvent::Metadata));
                     self.ready.push_back(StreamEvent::End);
                     return;
                 }
                 StreamEvent::Metadata(mut metadata) => {
-                    // Only the provider's own address is trusted: any other server could report no cost and lift the
-                    // limit.
+                    // Trust only the provider's own address: another server could report a cost of zero to defeat the cost limit.
                     metadata
                         .cost_usd
-                        .take_if(|_| self.remote.known_at_own_address().is_none());
-                    self.say(StreamEvent::Metadata(metadata));
+                        .take_if(|_| self.remote.defaults_at_own_address().is_none());
+                    self.queue(StreamEvent::Metadata(metadata));
                 }
-                event => self.say(event),
+                event => self.queue(event),
             }
         }
     }
 
-    /// Counts an event, redacts the key in it and queues it.
-    fn say(&mut self, event: StreamEvent) {
+    /// Counts an event, redacts the key in it, and queues it.
+    fn queue(&mut self, event: StreamEvent) {
         let event = self.meter.pass(event);
-        self.ready.extend(self.hiding.pass(event));
+        self.ready.extend(self.redactor.pass(event));
     }
 
-    /// Queues the error that ends the stream, unless it has ended.
+    /// Queues the error that ends the stream, unless the stream has ended.
     fn fail(&mut self, error: &ModelError) {
         self.stage = Stage::Done;
         let ended = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);
         if !self.ready.back().is_some_and(ended) {
-            self.ready.extend(self.hiding.rest());
-            let error = ask::explain(&self.remote, &self.model_id, error);
+            self.ready.extend(self.redactor.rest());
+            let error = request::explain(&self.remote, &self.model_id, error);
             self.ready.push_back(StreamEvent::Error(error));
         }
     }

@@ -1,4 +1,4 @@
-//! Decides whether a failed call is retried, and after which delay (R1, R2, C88).
+//! Decides whether and after which delay a failed call is retried (R1, R2, C88).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,8 +7,8 @@ use reqwest::header::HeaderMap;
 
 use crate::settings::EngineLimits;
 
-/// Longest delay that is read from a header. It is far longer than any call waits.
-const LONGEST_ASKED: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+/// Maximum delay that is read from a header. It is far longer than any call waits.
+const MAX_REQUESTED: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Whether a failed attempt is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +24,13 @@ pub(crate) fn verdict(limits: &EngineLimits, error: &ModelError, retries: u32, r
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return Verdict::GiveUp;
     }
-    // A delay over the maximum is ignored, and the usual backoff applies (M01).
-    let asked = error.retry_after_ms.filter(|asked| *asked <= limits.max_retry_after_ms);
-    let wait = asked.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
+    // A requested delay over the maximum is ignored, and the usual backoff applies (M01).
+    let requested = error.retry_after_ms.filter(|delay| *delay <= limits.max_retry_after_ms);
+    let wait = requested.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
     Verdict::Again(wait)
 }
 
-/// Returns an exponential backoff up to the limit, with a jitter of a fifth, so that hosts do not retry at the same
-/// time.
+/// Returns an exponential backoff up to the maximum, with a jitter of 20 %, so that hosts do not retry at the same time.
 fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
     let doubled = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
     let capped = Duration::from_millis(doubled.min(limits.retry_cap_ms));
@@ -40,9 +39,9 @@ fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
         .max(Duration::from_millis(1))
 }
 
-/// Returns the delay that the headers ask for: `retry-after-ms`, or `retry-after` in seconds or as a date. A delay
-/// under a millisecond does not count.
-pub(crate) fn asked(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+/// Returns the delay that the headers request: `retry-after-ms`, or `retry-after` in seconds or as a date. A delay under a
+/// millisecond is ignored.
+pub(crate) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     text("retry-after-ms")
         .and_then(|text| positive(text, 1000.0))
@@ -54,16 +53,16 @@ fn positive(text: &str, per_second: f64) -> Option<Duration> {
     if !seconds.is_finite() || seconds <= 0.0 {
         return None;
     }
-    worth_waiting(Duration::from_secs_f64(seconds.min(LONGEST_ASKED.as_secs_f64())))
+    at_least_a_millisecond(Duration::from_secs_f64(seconds.min(MAX_REQUESTED.as_secs_f64())))
 }
 
 fn until(text: &str, now: SystemTime) -> Option<Duration> {
     let asked = httpdate::parse_http_date(text).ok()?.duration_since(now).ok()?;
-    worth_waiting(asked.min(LONGEST_ASKED))
+    at_least_a_millisecond(asked.min(MAX_REQUESTED))
 }
 
-/// Returns `wait` if it is at least a millisecond. A shorter one would cause a storm of retries.
-fn worth_waiting(wait: Duration) -> Option<Duration> {
+/// Returns `wait` if it is at least a millisecond. Shorter delays would cause a retry storm.
+fn at_least_a_millisecond(wait: Duration) -> Option<Duration> {
     (wait.as_millis() > 0).then_some(wait)
 }
 
@@ -95,20 +94,20 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_doubles_up_to_ten_seconds() {
+    fn the_delay_doubles_up_to_ten_seconds() {
         let waits: Vec<_> = (0..6).map(|retries| after(retries, 0.5)).collect();
         let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(again);
         assert_eq!(waits, expected);
     }
 
     #[test]
-    fn jitter_is_a_fifth_at_most() {
+    fn jitter_is_at_most_20_percent() {
         assert_eq!([after(0, 0.0), after(0, 1.0)], [again(800), again(1200)]);
     }
 
-    // A85, R1
+    // Retries never follow without a delay (A85, R1).
     #[test]
-    fn a_wait_has_a_millisecond_at_least() {
+    fn a_delay_is_at_least_a_millisecond() {
         for retry_base_ms in [0, 1] {
             let limits = EngineLimits {
                 retry_base_ms,
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn three_codes_are_tried_again_and_the_others_are_not() {
+    fn only_three_error_codes_are_retried() {
         use ModelErrorCode as Code;
         let verdict = |code| verdict(&EngineLimits::default(), &failed(code, None), 0, 0.5);
         for code in [Code::RateLimited, Code::NetworkError, Code::Timeout] {
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_three_retries_and_none_when_none_are_allowed() {
+    fn there_are_at_most_as_many_retries_as_configured() {
         let error = failed(ModelErrorCode::Timeout, None);
         let limits = EngineLimits::default();
         assert!(matches!(verdict(&limits, &error, 2, 0.5), Verdict::Again(_)));
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_provider_asks_for_replaces_the_wait_up_to_a_minute_and_no_more() {
+    fn a_requested_delay_of_up_to_a_minute_is_used() {
         let limits = EngineLimits::default();
         let asked = |ms| verdict(&limits, &failed(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
         assert_eq!(asked(60_000), again(60_000));
@@ -165,7 +164,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(name, value.parse().unwrap());
         // 1994-11-06 08:49:37 UTC.
-        asked(&headers, UNIX_EPOCH + Duration::from_secs(784_111_777))
+        requested_delay(&headers, UNIX_EPOCH + Duration::from_secs(784_111_777))
     }
 
     #[test]
@@ -174,12 +173,12 @@ mod tests {
         assert_eq!(seconds("7"), Some(7.0));
         assert_eq!(seconds(" 1.5 "), Some(1.5));
         assert_eq!(seconds("Sun, 06 Nov 1994 08:49:47 GMT"), Some(10.0));
-        assert_eq!(seconds("1e9"), Some(LONGEST_ASKED.as_secs_f64()));
+        assert_eq!(seconds("1e9"), Some(MAX_REQUESTED.as_secs_f64()));
         assert_eq!(header("retry-after-ms", "250"), Some(Duration::from_millis(250)));
     }
 
     #[test]
-    fn what_is_past_or_no_time_is_not_asked_for() {
+    fn an_invalid_or_past_time_is_ignored() {
         for text in [
             "0",
             "-1",
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_a_millisecond_is_not_asked_for() {
+    fn a_requested_delay_under_a_millisecond_is_ignored() {
         for (name, text, expected) in [
             ("retry-after", "0.0009", None),
             ("retry-after-ms", "0.9", None),
@@ -207,30 +206,30 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_win_over_seconds_unless_they_are_no_number() {
+    fn valid_milliseconds_take_precedence_over_seconds() {
         let mut headers = HeaderMap::new();
         headers.insert("retry-after", "3".parse().unwrap());
         headers.insert("retry-after-ms", "20".parse().unwrap());
-        assert_eq!(asked(&headers, UNIX_EPOCH), Some(Duration::from_millis(20)));
+        assert_eq!(requested_delay(&headers, UNIX_EPOCH), Some(Duration::from_millis(20)));
         headers.insert("retry-after-ms", "x".parse().unwrap());
-        assert_eq!(asked(&headers, UNIX_EPOCH), Some(Duration::from_secs(3)));
+        assert_eq!(requested_delay(&headers, UNIX_EPOCH), Some(Duration::from_secs(3)));
     }
 
     proptest! {
         #[test]
-        fn any_header_asks_for_nothing_or_for_a_bounded_time(text in "[ -~]{0,40}", number in any::<f64>(), now in 0..1_u64 << 40) {
+        fn a_requested_delay_is_bounded(text in "[ -~]{0,40}", number in any::<f64>(), now in 0..1_u64 << 40) {
             for text in [text, number.to_string()] {
                 let mut headers = HeaderMap::new();
                 if let Ok(value) = text.parse() {
                     headers.insert("retry-after", value);
                 }
-                let asked = asked(&headers, UNIX_EPOCH + Duration::from_secs(now));
-                prop_assert!(asked.is_none_or(|asked| asked <= LONGEST_ASKED));
+                let delay = requested_delay(&headers, UNIX_EPOCH + Duration::from_secs(now));
+                prop_assert!(delay.is_none_or(|delay| delay <= MAX_REQUESTED));
             }
         }
 
         #[test]
-        fn a_backoff_is_near_its_bounds(retries in 0..100_u32, random in 0.0..1.0) {
+        fn a_backoff_is_within_its_bounds(retries in 0..100_u32, random in 0.0..1.0) {
             let wait = backoff(&EngineLimits::default(), retries, random);
             prop_assert!(wait >= Duration::from_millis(800) && wait <= Duration::from_secs(12));
         }

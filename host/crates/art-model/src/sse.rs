@@ -1,7 +1,6 @@
-//! Parses server-sent events (WHATWG HTML, 9.2) from bytes that arrive in pieces of any size.
+//! Parses server-sent events (WHATWG HTML, 9.2) from chunks of bytes of any size.
 //!
-//! Each byte is read once. Between two pieces, only the incomplete line and event are kept, with a bound on both
-//! together.
+//! Each byte is parsed once. Between two chunks, only the incomplete line and event are kept, with one limit for both.
 
 #[cfg(test)]
 mod tests;
@@ -9,30 +8,30 @@ mod tests;
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SseEvent {
-    /// Its `data` lines joined with a line feed.
+    /// The `data` lines, joined with line feeds.
     pub(crate) data: String,
-    /// The stream ended before the blank line that ends the event, which may be incomplete.
+    /// Whether the stream ended before the blank line after the event, which may be incomplete.
     pub(crate) cut: bool,
 }
 
-/// An event is longer than the limit.
+/// The error for an event that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooLong {
     /// The limit, in bytes.
     pub(crate) max: usize,
 }
 
-/// Reads events. Lines end with LF, CRLF or CR in any mix; bytes that are not UTF-8 become U+FFFD.
+/// Decodes events. Lines may end with LF, CRLF or CR; bytes that are not UTF-8 become U+FFFD.
 #[derive(Debug)]
 pub(crate) struct SseDecoder {
     max: usize,
-    /// The beginning of an incomplete line.
+    /// The incomplete line so far.
     line: Vec<u8>,
     event: SseEvent,
     has_data: bool,
-    /// The last byte was a CR, so a LF that follows belongs to it.
+    /// Whether the last byte was a CR, so that a following LF belongs to it.
     after_cr: bool,
-    /// No line was read, so one may begin with a byte order mark.
+    /// Whether no line was read yet. The first line may begin with a byte order mark.
     first: bool,
     failed: bool,
 }
@@ -66,7 +65,7 @@ impl SseDecoder {
     /// Parses `bytes` and adds the events that become complete to `out`.
     ///
     /// # Errors
-    /// When an event is too long. Earlier events are in `out`; no further ones follow, also in later calls.
+    /// Fails if an event is too long. Earlier events are in `out`; all later calls fail too.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         self.check(0)?;
         let mut rest = bytes;
@@ -89,11 +88,11 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Ends the stream. An event without its blank line is added all the same, because some providers omit it; it is
-    /// marked as [`SseEvent::cut`].
+    /// Ends the stream. An event without its final blank line, which some providers omit, is added and marked as
+    /// [`SseEvent::cut`].
     ///
     /// # Errors
-    /// As [`Self::push`].
+    /// Same as [`Self::push`].
     pub(crate) fn finish(&mut self, out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         self.check(0)?;
         if !self.line.is_empty() {
@@ -104,7 +103,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Checks that `more` bytes of a line fit.
+    /// Checks that `more` bytes of a line are within the limit.
     fn check(&mut self, more: usize) -> Result<(), TooLong> {
         let kept = self.line.len() + self.event.data.len();
         self.failed |= kept.saturating_add(more) > self.max;
@@ -114,7 +113,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Reads the incomplete line, completed by `tail`.
+    /// Parses the incomplete line, completed by `tail`.
     fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
         if self.line.is_empty() {
             self.read(tail, out);
@@ -144,8 +143,8 @@ impl SseDecoder {
         self.field(field, value);
     }
 
-    /// Reads a field. Comments are fields without a name. The fields `id` and `retry` are for reconnecting, and the
-    /// data repeat what `event` says, so all are ignored.
+    /// Parses a field. Only `data` is used: comments have no name, `id` and `retry` are for reconnecting, and the data repeat the
+    /// content of `event`.
     fn field(&mut self, field: &[u8], value: &[u8]) {
         if field != b"data" {
             return;

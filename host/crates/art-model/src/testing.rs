@@ -1,4 +1,4 @@
-//! Shared by the tests of this crate: a scripted server on real sockets, and a scripted model.
+//! Helpers for the tests of this crate: a scripted server on real sockets, and a scripted model.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,26 +15,26 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 use crate::model::Model;
+use crate::protocol::Protocol;
 use crate::settings::{EngineLimits, ModelSettings, ProviderSettings};
-use crate::wire::Api;
 
-/// A key that must never be seen.
+/// A key that must not occur in any output.
 pub(crate) const KEY: &str = "sk-testing-0123456789abcdef";
 
-/// Behaviour of a server after it has read the request.
+/// An action of the server after it has read the request.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    /// Sends a byte again and again until the connection is closed.
+    /// Sends a byte repeatedly until the connection is closed.
     Drip(u8),
     /// Waits before the next step.
     Pause(std::time::Duration),
-    /// Keeps the connection open and sends nothing more.
+    /// Keeps the connection open without sending anything.
     Hang,
     Reset,
 }
 
-/// A server on this machine. The steps for a connection are those of its number; the last ones are for all that follow.
+/// A server on this machine. The n-th connection follows the n-th list of steps; later connections follow the last list.
 pub(crate) struct Server {
     pub(crate) port: u16,
     requests: Arc<Mutex<Vec<String>>>,
@@ -63,7 +63,7 @@ impl Server {
         Self { port, requests, task }
     }
 
-    /// Creates one that gives that reply to every request.
+    /// Starts a server that sends `reply` to every request.
     pub(crate) async fn replying(reply: Vec<u8>) -> Self {
         Self::start(vec![vec![Step::Send(reply)]]).await
     }
@@ -120,14 +120,14 @@ async fn serve(mut stream: TcpStream, steps: Vec<Step>) {
     drop(stream.shutdown().await);
 }
 
-/// Returns a whole reply.
+/// Returns an HTTP reply with a body.
 pub(crate) fn http(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
-    format!("HTTP/1.1 {status} Said\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
+    format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
         .into_bytes()
 }
 
-/// Returns the head of a reply that streams until the connection is closed.
+/// Returns the headers of a reply that streams until the connection is closed.
 pub(crate) fn stream_head() -> Vec<u8> {
     b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_vec()
 }
@@ -138,7 +138,7 @@ pub(crate) fn piece(text: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n")
 }
 
-/// The end of a chat stream, without counts.
+/// The end of a chat stream, without token counts.
 pub(crate) const CHAT_END: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
@@ -150,7 +150,7 @@ pub(crate) fn chat(text: &str) -> Vec<u8> {
 /// Returns a provider at `base_url` under the name `p`, with [`KEY`].
 pub(crate) fn settings(base_url: String, limits: EngineLimits) -> ModelSettings {
     let provider = ProviderSettings {
-        api: Some(Api::OpenaiChat),
+        api: Some(Protocol::OpenaiChat),
         base_url: Some(base_url),
         api_key_env: Some("P_KEY".to_owned()),
         default_model: Some("m".to_owned()),
@@ -167,7 +167,7 @@ pub(crate) fn environment(name: &str) -> Option<String> {
     (name == "P_KEY").then(|| KEY.to_owned())
 }
 
-/// Returns a question.
+/// Returns a request with one user message.
 pub(crate) fn request() -> ModelRequest {
     let prompt: ArtStandardPrompt = serde_json::from_str(r#"[{"role":"user","content":"how are you?"}]"#).unwrap();
     ModelRequest::new(prompt, Phase::Synthesis)
@@ -185,7 +185,7 @@ pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
     })
 }
 
-/// A model that answers its calls with those streams, one after the other; then with an end.
+/// A model that answers its calls with the given streams in order, and then with empty streams.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     config: RuntimeProviderConfig,
@@ -206,7 +206,7 @@ impl Scripted {
         }
     }
 
-    /// Creates a model of that name that answers nothing.
+    /// Creates a model with this name whose streams are empty.
     pub(crate) fn named(provider: &str, model: &str) -> Self {
         Self {
             config: RuntimeProviderConfig::new(provider, model),

@@ -15,10 +15,10 @@ use crate::breaker::{Outcome, Ticket};
 use crate::fault::{duration, error};
 use crate::model::Model;
 use crate::provider::{Provider, lookup};
-use crate::queue::Place;
+use crate::queue::Slot;
 use crate::retry::{Verdict, verdict};
 
-/// Most bytes of text and thoughts of a reply. Stores take no more.
+/// Maximum size of the text and thoughts of a reply, in bytes. Stores accept no more.
 const MAX_WRITTEN: usize = 4 << 20;
 
 pub(super) fn stream(
@@ -31,7 +31,7 @@ pub(super) fn stream(
         config,
         request,
         retries: 0,
-        last: None,
+        last_error: None,
         admitted: None,
         stage: Stage::Attempt,
     };
@@ -40,35 +40,36 @@ pub(super) fn stream(
         .boxed()
 }
 
-/// A call. Dropping it frees its place and tells the breaker that nothing came of it.
+/// A call. Dropping it frees its slot and reports the attempt as cancelled to the circuit breaker.
 struct Call {
     inner: Arc<Inner>,
     config: RuntimeProviderConfig,
     request: ModelRequest,
     retries: u32,
     /// Why the last attempt failed. It is reported when the next attempt is refused before it begins.
-    last: Option<ModelError>,
-    /// The model and its place; none before the first attempt and after the last.
-    admitted: Option<(Arc<dyn Model>, Place)>,
+    last_error: Option<ModelError>,
+    /// The model and its slot. `None` before the first attempt and after the last.
+    admitted: Option<(Arc<dyn Model>, Slot)>,
     stage: Stage,
 }
 
 enum Stage {
-    /// The next attempt begins.
+    /// The next attempt is about to start.
     Attempt,
     /// An attempt is in progress.
     Streaming(Attempt),
-    /// The last attempt failed; the next one begins after this time.
+    /// The last attempt failed; the next one starts after this time.
     Waiting(Duration),
     Done,
 }
 
-/// An attempt. After its first content it is not retried.
+/// An attempt. It is not retried after its first content.
 struct Attempt {
     events: BoxStream<'static, StreamEvent>,
-    pass: Pass,
-    begun: bool,
-    /// Bytes of text and thoughts so far.
+    ticket: TicketGuard,
+    /// Whether any content was received.
+    has_content: bool,
+    /// Size of the text and thoughts so far, in bytes.
     written: usize,
 }
 
@@ -84,7 +85,7 @@ impl Call {
                 Stage::Attempt => match self.begin().await {
                     Ok(attempt) => self.stage = Stage::Streaming(attempt),
                     Err(error) => {
-                        let error = self.last.take().unwrap_or(error);
+                        let error = self.last_error.take().unwrap_or(error);
                         return Some(self.fail(error));
                     }
                 },
@@ -96,26 +97,26 @@ impl Call {
         }
     }
 
-    /// Begins an attempt; the first one gets the place, which is kept until the call ends.
+    /// Starts an attempt. The first attempt waits for a slot, which is kept until the call ends.
     async fn begin(&mut self) -> Result<Attempt, ModelError> {
         if self.admitted.is_none() {
             let model = self.model()?;
             let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
-            let place = self.inner.queue.enter(provider, &self.config).await?;
-            self.admitted = Some((model, place));
+            let slot = self.inner.queue.enter(provider, &self.config).await?;
+            self.admitted = Some((model, slot));
         }
         let ticket = self.breaker(|breaker, now| breaker.admit(now))?;
-        let pass = Pass::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
+        let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
         let (model, _) = self.admitted.as_ref().ok_or_else(|| unknown(&self.config))?;
         Ok(Attempt {
             events: model.stream(self.request.clone()),
-            pass,
-            begun: false,
+            ticket,
+            has_content: false,
             written: 0,
         })
     }
 
-    /// Returns the model, unless the call can be refused without waiting for a place.
+    /// Returns the model, unless the call can be refused without waiting for a slot.
     fn model(&self) -> Result<Arc<dyn Model>, ModelError> {
         let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
         self.check_capabilities(provider)?;
@@ -127,7 +128,7 @@ impl Call {
         let capabilities = provider.capabilities(&self.config.model_id);
         let mut required = self.request.required_capabilities.iter();
         let missing = required.find(|wanted| !capabilities.contains(wanted));
-        missing.map_or(Ok(()), |missing| Err(incapable(&self.config, *missing)))
+        missing.map_or(Ok(()), |missing| Err(missing_capability(&self.config, *missing)))
     }
 
     fn breaker<T>(
@@ -138,7 +139,7 @@ impl Call {
         let asked = self.inner.breaker(name, |breaker| work(breaker, Instant::now()));
         asked
             .ok_or_else(|| unknown(&self.config))?
-            .map_err(|left| resting(name, left))
+            .map_err(|left| circuit_open(name, left))
     }
 
     /// Forwards an event of the attempt, or handles its end.
@@ -147,7 +148,10 @@ impl Call {
             Some(StreamEvent::Error(error)) => self.failed(error),
             None => self.failed(error(
                 ModelErrorCode::InvalidResponse,
-                format!("the stream of `{}` stopped before its end; try again", self.config),
+                format!(
+                    "the stream of `{}` stopped before the end of the reply; try again",
+                    self.config
+                ),
             )),
             Some(StreamEvent::End) => {
                 self.end(Outcome::Success);
@@ -170,7 +174,7 @@ impl Call {
             _ => (false, 0),
         };
         if let Stage::Streaming(attempt) = &mut self.stage {
-            attempt.begun |= content;
+            attempt.has_content |= content;
             attempt.written = attempt.written.saturating_add(bytes);
             if attempt.written > MAX_WRITTEN {
                 return self.failed(too_much(&self.config));
@@ -179,26 +183,28 @@ impl Call {
         event
     }
 
-    /// Handles a failed attempt: it is retried, or its error becomes the error of the call.
+    /// Retries a failed attempt, or fails the call with its error.
     fn failed(&mut self, mut error: ModelError) -> StreamEvent {
-        let begun = matches!(&self.stage, Stage::Streaming(attempt) if attempt.begun);
+        let has_content = matches!(&self.stage, Stage::Streaming(attempt) if attempt.has_content);
         let outcome = outcome(error.code);
         if let Stage::Streaming(attempt) = &mut self.stage {
-            attempt.pass.done(outcome);
+            attempt.ticket.done(outcome);
         }
         let verdict = verdict(&self.inner.limits, &error, self.retries, fastrand::f64());
         match verdict {
-            Verdict::Again(delay) if !begun && !self.was_at_work(&error) => self.retry(error, delay),
+            Verdict::Again(delay) if !has_content && !self.timed_out_without_streaming(&error) => {
+                self.retry(error, delay)
+            }
             _ => {
-                say_when(&mut error, self.inner.limits.max_retry_after_ms);
+                add_retry_time(&mut error, self.inner.limits.max_retry_after_ms);
                 self.fail(error)
             }
         }
     }
 
-    /// Whether a timeout hit a reply that does not stream. It is not retried: the model would take as long again, and
-    /// cost as much.
-    fn was_at_work(&self, error: &ModelError) -> bool {
+    /// Returns whether a reply that does not stream timed out. It is not retried, because the model would take as long and cost as
+    /// much again.
+    fn timed_out_without_streaming(&self, error: &ModelError) -> bool {
         let provider = self.inner.providers.get(&self.config.provider_name);
         let streams = provider
             .and_then(|provider| provider.service())
@@ -209,7 +215,7 @@ impl Call {
     fn retry(&mut self, error: ModelError, delay: Duration) -> StreamEvent {
         self.retries = self.retries.saturating_add(1);
         self.stage = Stage::Waiting(delay);
-        self.last = Some(error.clone());
+        self.last_error = Some(error.clone());
         StreamEvent::Retry(RetryContext {
             attempt: self.retries,
             max_retries: self.inner.limits.max_retries,
@@ -224,17 +230,17 @@ impl Call {
         StreamEvent::Error(error)
     }
 
-    /// Frees the place before the last event is yielded, so that the consumer can call again at once.
+    /// Frees the slot before the last event is yielded, so that the consumer can call again immediately.
     fn end(&mut self, outcome: Outcome) {
         if let Stage::Streaming(attempt) = &mut self.stage {
-            attempt.pass.done(outcome);
+            attempt.ticket.done(outcome);
         }
         self.stage = Stage::Done;
         self.admitted = None;
     }
 }
 
-/// Maps an error to what it says about the provider. A rate limit does not count as a failure: retries wait for it.
+/// Returns the outcome for the circuit breaker. A rate limit is not a failure of the provider.
 const fn outcome(code: ModelErrorCode) -> Outcome {
     if code.is_retryable() && !matches!(code, ModelErrorCode::RateLimited) {
         Outcome::Failure
@@ -244,24 +250,25 @@ const fn outcome(code: ModelErrorCode) -> Outcome {
 }
 
 /// Creates the error for a model that lacks a required capability.
-fn incapable(config: &RuntimeProviderConfig, missing: ModelCapability) -> ModelError {
+fn missing_capability(config: &RuntimeProviderConfig, missing: ModelCapability) -> ModelError {
     let lacks = match missing {
         ModelCapability::Vision => {
             return error(
                 ModelErrorCode::ProviderNotSupported,
                 format!(
-                    "model `{config}` cannot look at pictures; choose one that can, or set `vision = true` in `[providers.{}]` if it does",
+                    "model `{config}` cannot read pictures; choose one that can, or set `vision = true` in `[providers.{}]` if it can",
                     config.provider_name
                 ),
             );
         }
         ModelCapability::ToolUse => {
-            let message = format!("model `{config}` takes no function calls; ask it with the tools in the prompt");
+            let message =
+                format!("model `{config}` does not support function calls; describe the tools in the prompt instead");
             return error(ModelErrorCode::ToolsNotSupported, message);
         }
         ModelCapability::Text => "write text",
         ModelCapability::Streaming => "stream its replies",
-        ModelCapability::Rag => "look things up in documents",
+        ModelCapability::Rag => "search documents",
         ModelCapability::Code => "write code",
         ModelCapability::Reasoning => "reason",
     };
@@ -270,7 +277,7 @@ fn incapable(config: &RuntimeProviderConfig, missing: ModelCapability) -> ModelE
 }
 
 fn too_much(config: &RuntimeProviderConfig) -> ModelError {
-    let message = format!("the reply of `{config}` has more than {MAX_WRITTEN} bytes of text; ask for less at a time");
+    let message = format!("the reply of `{config}` has more than {MAX_WRITTEN} bytes of text; ask for a shorter reply");
     error(ModelErrorCode::InvalidResponse, message)
 }
 
@@ -280,32 +287,32 @@ fn unknown(config: &RuntimeProviderConfig) -> ModelError {
 }
 
 /// Creates the error for a call that the circuit breaker refuses.
-fn resting(provider: &str, left: Duration) -> ModelError {
+fn circuit_open(provider: &str, left: Duration) -> ModelError {
     let when = if left.is_zero() {
-        "it is being tried just now".to_owned()
+        "test calls are in progress".to_owned()
     } else {
-        format!("it is tried again in {}", duration(left))
+        format!("the next call is possible in {}", duration(left))
     };
-    let message = format!("provider `{provider}` failed several times in a row, so it is left alone; {when}");
+    let message = format!("provider `{provider}` failed several times in a row, so calls are suspended; {when}");
     error(ModelErrorCode::NetworkError, message)
 }
 
-/// Adds to the error when the provider may be called again, if that is longer than retries wait.
-fn say_when(error: &mut ModelError, longest_ms: u64) {
+/// Adds to the error when the provider may be called again, if that is longer than the longest delay of a retry.
+fn add_retry_time(error: &mut ModelError, longest_ms: u64) {
     if let Some(asked) = error.retry_after_ms.filter(|asked| *asked > longest_ms) {
         let wait = duration(Duration::from_millis(asked));
-        error.message = format!("{}; it may be asked again in {wait}", error.message);
+        error.message = format!("{}; it accepts requests again in {wait}", error.message);
     }
 }
 
-/// The breaker's ticket of an attempt. Dropping it without an outcome reports that the attempt was cancelled.
-struct Pass {
+/// The circuit breaker's ticket of an attempt. Dropping it without an outcome reports the attempt as cancelled.
+struct TicketGuard {
     inner: Arc<Inner>,
     provider: String,
     ticket: Option<Ticket>,
 }
 
-impl Pass {
+impl TicketGuard {
     const fn new(inner: Arc<Inner>, provider: String, ticket: Ticket) -> Self {
         Self {
             inner,
@@ -324,7 +331,7 @@ impl Pass {
     }
 }
 
-impl Drop for Pass {
+impl Drop for TicketGuard {
     fn drop(&mut self) {
         self.done(Outcome::Neither);
     }

@@ -1,12 +1,12 @@
-//! Descriptions of providers and models, for `art doctor`, `art config` and the start of a run.
+//! Descriptions of providers and models for users, without secrets.
 
 use art_core::error::ModelError;
 use art_core::provider::{ContextWindow, ModelCapability, RuntimeProviderConfig};
 use serde::Serialize;
 
 use crate::price::Price;
+use crate::protocol::Protocol;
 use crate::provider::{Kind, Provider, Remote};
-use crate::wire::Api;
 
 /// A model as the settings describe it, without secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,16 +18,16 @@ pub struct ModelInfo {
     pub notice: Option<String>,
     /// What the model can do.
     pub capabilities: Vec<ModelCapability>,
-    /// What a prompt and its reply may have together.
+    /// Maximum size of a prompt and its reply together.
     #[serde(rename = "contextTokens")]
     pub context: ContextWindow,
-    /// Tokens that a reply may have; none when the provider decides.
+    /// Maximum number of tokens of a reply; `None` if the provider decides.
     pub max_output_tokens: Option<u64>,
     /// Its price, if known.
     pub price: Option<Price>,
     /// The provider.
     pub provider: ProviderInfo,
-    /// Why it cannot be called with these settings.
+    /// The error in its settings, if it cannot be called.
     pub problem: Option<ModelError>,
 }
 
@@ -37,19 +37,19 @@ pub struct ModelInfo {
 pub struct ProviderInfo {
     /// Name.
     pub name: String,
-    /// Model when none is named.
+    /// Model that is used if none is named.
     pub default_model: Option<String>,
-    /// Protocol; none for a model in this process.
-    pub api: Option<Api>,
-    /// Address; none for a model in this process.
+    /// Protocol; `None` for a model in this process.
+    pub api: Option<Protocol>,
+    /// Address; `None` for a model in this process.
     pub base_url: Option<String>,
-    /// Where its key comes from, in words, such as `environment variable X`. None when it is called without one.
+    /// Source of its key as text, such as ``environment variable `X` ``. `None` if it is called without a key.
     pub key: Option<String>,
-    /// Whether a key is set, even if `problem` keeps it from being used.
+    /// Whether a key is set, even if it cannot be used; see `problem`.
     pub key_set: bool,
     /// Whether it runs on this machine.
     pub local: bool,
-    /// Why it cannot be called with these settings.
+    /// The error in its settings, if it cannot be called.
     pub problem: Option<ModelError>,
 }
 
@@ -79,7 +79,7 @@ impl ModelInfo {
 }
 
 impl ProviderInfo {
-    /// Whether its model runs in this process, so that nothing is sent and calls cost nothing.
+    /// Returns whether its model runs in this process, so that nothing is sent and calls are free.
     #[must_use]
     pub const fn in_process(&self) -> bool {
         self.api.is_none()
@@ -92,7 +92,7 @@ impl ProviderInfo {
             default_model: provider.default_model.clone(),
             api: remote.map(|remote| remote.api),
             base_url: remote.map(|remote| remote.base_url.to_string()),
-            key: remote.and_then(key_in_words),
+            key: remote.and_then(key_source),
             key_set: remote.is_some_and(|remote| remote.key_set),
             local: provider.local || remote.is_none(),
             problem: remote.and_then(|remote| remote.problem.clone()),
@@ -100,6 +100,6 @@ impl ProviderInfo {
     }
 }
 
-fn key_in_words(remote: &Remote) -> Option<String> {
+fn key_source(remote: &Remote) -> Option<String> {
     remote.key.secret.as_ref().map(|_| remote.key.source.to_string())
 }

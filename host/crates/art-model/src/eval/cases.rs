@@ -1,4 +1,4 @@
-//! Reads evaluation cases.
+//! Parses evaluation cases.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EvalCase {
-    /// Line in the file, from 1; not part of the line.
+    /// Line number in the file, from 1; not part of the JSON.
     #[serde(skip)]
     pub line: usize,
     /// The question.
     pub query: String,
-    /// The tools on offer; absent for those that the host has.
+    /// The available tools. If absent, the tools of the host are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<ToolSchema>>,
-    /// The calls that answer it; empty if no tool fits.
+    /// The expected calls; empty if no tool fits.
     pub expected: Vec<ExpectedCall>,
 }
 
-/// A call that is expected.
+/// An expected call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExpectedCall {
     /// The tool.
     pub tool_name: String,
-    /// Arguments that must be there, each with the values that count as right.
+    /// Required arguments, each with its accepted values.
     #[serde(default)]
     pub arguments: BTreeMap<String, Vec<Value>>,
-    /// Arguments that may be left out, each with the values that count as right.
+    /// Arguments that may be omitted, each with its accepted values.
     #[serde(default)]
     pub optional: BTreeMap<String, Vec<Value>>,
 }
@@ -40,17 +40,17 @@ pub struct ExpectedCall {
 #[derive(Debug, thiserror::Error)]
 #[error("line {line} is not an evaluation case: {reason}")]
 pub struct EvalError {
-    /// Line in the file, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
-    /// The fault.
+    /// The reason.
     pub reason: String,
 }
 
-/// Reads JSON lines; blank lines are skipped.
+/// Parses JSON lines and skips blank lines.
 ///
 /// # Errors
-/// Fails with the first line that is not a case, expects a tool that it does not offer, or gives an argument no
-/// accepted value.
+/// Fails with the first line that is not a case, expects a tool that is not available, or has an argument without an accepted
+/// value.
 pub fn parse_cases(text: &str) -> Result<Vec<EvalCase>, EvalError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(index, line)| parse_case(index + 1, line)).collect()
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_malformed_line_is_named_with_its_number_and_reason() {
+    fn the_error_for_a_malformed_line_has_its_number() {
         let error = parse_cases("\n{\"query\":\"q\",\"tools\":[],\"expected\":[]}\n{\"query\":1}").unwrap_err();
         assert_eq!(error.line, 3);
         assert!(
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_expected_must_be_offered() {
+    fn an_expected_tool_must_be_available() {
         let error = parse_cases(r#"{"query":"q","tools":[],"expected":[{"toolName":"t"}]}"#).unwrap_err();
         assert_eq!(error.reason, "expected tool `t` is not among the tools");
     }
 
     #[test]
-    fn lines_keep_their_number_over_blank_ones() {
+    fn blank_lines_count_in_line_numbers() {
         let cases = parse_cases("\n\n{\"query\":\"q\",\"tools\":[],\"expected\":[]}").unwrap();
         assert_eq!(cases.first().map(|case| case.line), Some(3));
     }

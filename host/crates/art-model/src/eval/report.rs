@@ -11,27 +11,27 @@ use super::score::{CaseResult, ProposedCall, score};
 pub struct EvalReport {
     /// Number of cases.
     pub cases: usize,
-    /// Cases in which everything was right.
+    /// Cases in which all calls were right.
     pub cases_right: usize,
     /// Cases that could not be run.
     pub errors: usize,
-    /// Calls expected.
+    /// Expected calls.
     pub expected_calls: usize,
     /// Expected calls whose tool was called.
     pub tools_right: usize,
-    /// Expected calls with all arguments right and no others.
+    /// Expected calls that were made with all arguments right and no others.
     pub calls_right: usize,
-    /// Arguments expected.
+    /// Expected arguments.
     pub arguments: usize,
     /// Arguments with an accepted value.
     pub arguments_right: usize,
-    /// Calls beyond those expected, in all cases.
+    /// Unexpected calls in all cases.
     pub invented: usize,
     /// Cases in which no tool fits.
     pub unanswerable: usize,
     /// Cases in which no tool fits and none was called.
     pub unanswerable_right: usize,
-    /// Each case.
+    /// The result of each case.
     pub results: Vec<CaseResult>,
 }
 
@@ -58,8 +58,8 @@ impl EvalReport {
     }
 }
 
-/// Obtains the calls of each case from `calls_for`, one after the other, and scores them. A case that fails counts as
-/// one without calls and keeps the error.
+/// Obtains the calls of each case from `calls_for` in order, and scores them. A case that fails is scored without calls and
+/// keeps its error.
 pub async fn evaluate<F>(cases: &[EvalCase], mut calls_for: F) -> EvalReport
 where
     F: AsyncFnMut(&EvalCase) -> Result<Vec<ProposedCall>, String>,

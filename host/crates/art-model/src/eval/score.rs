@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cases::{EvalCase, ExpectedCall};
 
-/// A call as a model asked for it.
+/// A call that a model requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProposedCall {
@@ -20,43 +20,43 @@ pub struct ProposedCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseResult {
-    /// Line in the file, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
-    /// What was asked.
+    /// The question.
     pub query: String,
-    /// Calls that were expected.
+    /// Number of expected calls.
     pub expected: usize,
     /// Expected calls whose tool was called.
     pub tools_right: usize,
     /// Expected calls that were made with the right arguments and no others.
     pub calls_right: usize,
-    /// Arguments that were expected.
+    /// Number of expected arguments.
     pub arguments: usize,
-    /// Expected arguments that were given an accepted value.
+    /// Expected arguments that had an accepted value.
     pub arguments_right: usize,
-    /// Calls made beyond those expected.
+    /// Number of unexpected calls.
     pub invented: usize,
     /// The calls made.
     pub calls: Vec<ProposedCall>,
-    /// Why the model returned no calls at all.
+    /// The error, if the model failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl CaseResult {
-    /// Whether every expected call was made in full and nothing else.
+    /// Returns whether exactly the expected calls were made, with the right arguments.
     #[must_use]
     pub const fn is_right(&self) -> bool {
         self.error.is_none() && self.calls_right == self.expected && self.invented == 0
     }
 }
 
-/// Compares the calls made for `case` with those expected; their order does not matter.
+/// Compares the calls made for `case` with the expected ones, in any order.
 ///
-/// Numbers compare by value, strings exactly after trimming.
+/// Numbers are compared by value, strings exactly after trimming.
 #[must_use]
 pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
-    let mut left: Vec<&ProposedCall> = calls.iter().collect();
+    let mut unmatched: Vec<&ProposedCall> = calls.iter().collect();
     let mut result = CaseResult {
         line: case.line,
         query: case.query.clone(),
@@ -67,25 +67,25 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
         ..CaseResult::default()
     };
     for expected in &case.expected {
-        let Some(call) = take_best(expected, &mut left) else {
+        let Some(call) = take_best(expected, &mut unmatched) else {
             continue;
         };
         result.tools_right += 1;
         result.arguments_right += arguments_right(expected, call);
-        result.calls_right += usize::from(is_whole(expected, call));
+        result.calls_right += usize::from(has_right_arguments(expected, call));
     }
     result
 }
 
 /// Removes and returns the call of the expected tool that has the most arguments right.
-fn take_best<'a>(expected: &ExpectedCall, left: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
-    let same_tool = left
+fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
+    let same_tool = calls
         .iter()
         .enumerate()
         .filter(|(_, call)| call.tool_name == expected.tool_name);
-    let rank = |call: &ProposedCall| (is_whole(expected, call), arguments_right(expected, call));
+    let rank = |call: &ProposedCall| (has_right_arguments(expected, call), arguments_right(expected, call));
     let (index, _) = same_tool.rev().max_by_key(|(_, call)| rank(call))?;
-    Some(left.remove(index))
+    Some(calls.remove(index))
 }
 
 fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
@@ -97,7 +97,7 @@ fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
         .count()
 }
 
-fn is_whole(expected: &ExpectedCall, call: &ProposedCall) -> bool {
+fn has_right_arguments(expected: &ExpectedCall, call: &ProposedCall) -> bool {
     let known = |name: &String| expected.arguments.get(name).or_else(|| expected.optional.get(name));
     arguments_right(expected, call) == expected.arguments.len()
         && call
@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_argument_may_be_there_only_with_an_accepted_value() {
+    fn an_optional_argument_must_have_an_accepted_value() {
         assert!(score(&case(), &[call("t", &json!({"n": 3, "s": "a", "o": true}))]).is_right());
         assert!(!score(&case(), &[call("t", &json!({"n": 3, "s": "a", "o": false}))]).is_right());
     }
 
     #[test]
-    fn an_unexpected_argument_spoils_the_call_but_not_the_arguments() {
+    fn an_unexpected_argument_makes_only_the_call_wrong() {
         let result = score(&case(), &[call("t", &json!({"n": 3, "s": "a", "x": 1}))]);
         assert_eq!(
             (result.calls_right, result.arguments_right, result.tools_right),
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_beyond_those_expected_is_invented() {
+    fn an_unexpected_call_counts_as_invented() {
         let whole = call("t", &json!({"n": 3, "s": "a"}));
         let result = score(&case(), &[call("u", &json!({})), whole]);
         assert_eq!((result.calls_right, result.invented), (1, 1));
     }
 
     #[test]
-    fn a_call_where_no_tool_fits_is_invented() {
+    fn a_call_counts_as_invented_if_no_tool_fits() {
         let empty = EvalCase {
             expected: Vec::new(),
             ..case()

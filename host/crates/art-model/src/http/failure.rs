@@ -1,4 +1,4 @@
-//! Describes connection failures in words.
+//! Error messages for connection failures.
 
 use std::error::Error;
 use std::io;
@@ -14,11 +14,11 @@ use crate::settings::{EngineLimits, time};
 
 /// Creates the error of a failed request to `host`.
 pub(super) fn of(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
-    // A connection that is lost in the middle of a reply also ends with a timeout of the system.
+    // A connection that is lost during a reply also ends with a system timeout, so check that it failed while connecting.
     if cause.is_timeout() && cause.is_connect() {
         let connect_timeout = time(limits.connect_timeout_ms);
         return network(format!(
-            "no connection to `{host}` within {}; check the network, and whether `base_url` is right",
+            "no connection to `{host}` within {}; check the network and `base_url`",
             duration(connect_timeout)
         ));
     }
@@ -32,24 +32,24 @@ fn sentence(host: &str, cause: &reqwest::Error) -> String {
     let kind = source::<io::Error>(cause).map(io::Error::kind);
     let root = root(cause);
     if kind == Some(io::ErrorKind::ConnectionRefused) {
-        return if is_near(host) {
-            format!("nothing answers at `{host}`; start the server there, or correct `base_url`")
+        return if is_this_machine(host) {
+            format!("`{host}` refused the connection; start the server there, or correct `base_url`")
         } else {
-            format!("nothing answers at `{host}`; start the server there, or correct `base_url` and any proxy")
+            format!("`{host}` refused the connection; start the server there, or correct `base_url` and any proxy")
         };
     }
     if chain(cause).any(|cause| cause.to_string().contains("dns error")) {
-        // The name that cannot be resolved may be that of the proxy.
+        // The unresolved name may be that of the proxy.
         return format!("cannot find the host `{host}`: {root}; check the network, `base_url`, and any proxy");
     }
     if cause.is_connect() {
         return format!("no connection to `{host}`: {root}; check the network, and any proxy");
     }
-    format!("the connection to `{host}` broke off: {root}; try again")
+    format!("the connection to `{host}` was lost: {root}; try again")
 }
 
-/// Whether `host` is this machine, which is reached without a proxy.
-fn is_near(host: &str) -> bool {
+/// Returns whether `host` is this machine, which is reached without a proxy.
+fn is_this_machine(host: &str) -> bool {
     Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
 }
 
@@ -57,8 +57,8 @@ fn tls(host: &str, cause: &rustls::Error) -> String {
     use rustls::CertificateError as Certificate;
     let rustls::Error::InvalidCertificate(certificate) = cause else {
         return match cause {
-            rustls::Error::InvalidMessage(_) => format!("`{host}` does not speak TLS; correct `base_url`"),
-            _ => format!("no TLS with `{host}`: {cause}; check `base_url`, and any proxy"),
+            rustls::Error::InvalidMessage(_) => format!("`{host}` does not use TLS; correct `base_url`"),
+            _ => format!("the TLS connection to `{host}` failed: {cause}; check `base_url`, and any proxy"),
         };
     };
     let wrong = match certificate {
@@ -67,17 +67,17 @@ fn tls(host: &str, cause: &rustls::Error) -> String {
             "is not valid yet; check the clock of this machine"
         }
         Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
-            "is that of another host; correct `base_url`"
+            "belongs to another host; correct `base_url`"
         }
         Certificate::UnknownIssuer => {
-            "is from nobody whom this machine trusts; check its certificates (`ca-certificates`), and any proxy"
+            "is from an issuer that this machine does not trust; check its certificates (`ca-certificates`), and any proxy"
         }
         _ => "is not valid; check the certificates of this machine, and any proxy",
     };
     format!("the certificate of `{host}` {wrong}")
 }
 
-/// Creates the error of a reply whose head did not arrive in time.
+/// Creates the error of a reply whose headers did not arrive in time.
 pub(super) fn silent(host: &str, waited: Duration) -> ModelError {
     late(format!(
         "`{host}` did not answer within {}; try again, or choose a faster model",
@@ -88,7 +88,7 @@ pub(super) fn silent(host: &str, waited: Duration) -> ModelError {
 /// Creates the error of a reply that stopped arriving.
 pub(super) fn stalled(host: &str, waited: Duration) -> ModelError {
     late(format!(
-        "`{host}` sent nothing more for {} in the middle of a reply; try again",
+        "`{host}` sent nothing for {} in the middle of a reply; try again",
         duration(waited)
     ))
 }
@@ -96,18 +96,18 @@ pub(super) fn stalled(host: &str, waited: Duration) -> ModelError {
 /// Creates the error of a reply that did not end in time.
 pub(super) fn endless(host: &str, waited: Duration) -> ModelError {
     late(format!(
-        "the reply of `{host}` did not end within {}; ask for less at a time",
+        "the reply of `{host}` did not end within {}; ask for a shorter reply",
         duration(waited)
     ))
 }
 
 /// Creates the error of a reply with too many bytes.
 pub(super) fn too_long(host: &str, limit: usize) -> ModelError {
-    let message = format!("the reply of `{host}` is longer than {limit} bytes; ask for less at a time");
+    let message = format!("the reply of `{host}` is longer than {limit} bytes; ask for a shorter reply");
     error(ModelErrorCode::InvalidResponse, message)
 }
 
-/// Returns the text of the innermost cause; the outer ones only say where it was passed on.
+/// Returns the text of the innermost cause. The outer errors add no information.
 pub(super) fn root(cause: &reqwest::Error) -> String {
     chain(cause).last().map(ToString::to_string).unwrap_or_default()
 }
@@ -120,16 +120,17 @@ fn late(message: String) -> ModelError {
     error(ModelErrorCode::Timeout, message)
 }
 
-/// Returns `cause` and all causes behind it.
+/// Returns `cause` and its chain of causes.
 fn chain(cause: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = cause;
-    std::iter::successors(Some(first), |cause| behind(*cause))
+    std::iter::successors(Some(first), |cause| inner(*cause))
 }
 
-/// Returns the cause behind `cause`. The inner error of an I/O error is not its `source`, so it is taken first.
-fn behind<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    let held = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    held.map(|held| held as &'a (dyn Error + 'static))
+/// Returns the cause of `cause`. The inner error of an I/O error is not its `source`, so it is checked first.
+fn inner<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    wrapped
+        .map(|error| error as &'a (dyn Error + 'static))
         .or_else(|| cause.source())
 }
 
@@ -144,38 +145,38 @@ mod tests {
     use crate::testing::{Server, Step};
     use rustls::CertificateError as Certificate;
 
-    #[expect(clippy::disallowed_methods, reason = "a client whose failures are looked at")]
+    #[expect(clippy::disallowed_methods, reason = "this client is used to create failures")]
     fn client() -> reqwest::ClientBuilder {
         let builder = reqwest::Client::builder().no_proxy();
         builder.tls_backend_preconfigured(trust::config(true).unwrap())
     }
 
     #[tokio::test]
-    async fn a_time_out_behind_the_connection_is_no_want_of_a_connection() {
+    async fn a_timeout_after_connecting_is_a_lost_connection() {
         let server = Server::start(vec![vec![Step::Hang]]).await;
         let client = client().read_timeout(Duration::from_millis(1)).build().unwrap();
         let cause = client.get(server.base_url()).send().await.unwrap_err();
         assert!(cause.is_timeout() && !cause.is_connect(), "{cause:?}");
         let error = of("h", &EngineLimits::default(), &cause);
-        insta::assert_snapshot!(error, @"the connection to `h` broke off: operation timed out; try again");
+        insta::assert_snapshot!(error, @"the connection to `h` was lost: operation timed out; try again");
     }
 
     #[tokio::test]
-    async fn a_proxy_may_be_what_does_not_answer_for_a_host_that_is_not_this_machine() {
+    async fn a_refused_connection_to_another_machine_mentions_the_proxy() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         drop(listener);
         let client = client().build().unwrap();
         let cause = client.get(format!("http://{address}")).send().await.unwrap_err();
-        let said = ["localhost:1", "models.example"].map(|host| of(host, &EngineLimits::default(), &cause).message);
-        insta::assert_snapshot!(said.join("\n"), @r"
-        nothing answers at `localhost:1`; start the server there, or correct `base_url`
-        nothing answers at `models.example`; start the server there, or correct `base_url` and any proxy
+        let messages = ["localhost:1", "models.example"].map(|host| of(host, &EngineLimits::default(), &cause).message);
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        `localhost:1` refused the connection; start the server there, or correct `base_url`
+        `models.example` refused the connection; start the server there, or correct `base_url` and any proxy
         ");
     }
 
     #[test]
-    fn what_is_wrong_with_a_certificate_is_said_with_what_to_do() {
+    fn a_certificate_error_has_its_reason_and_a_hint() {
         let causes = [
             Certificate::Expired,
             Certificate::NotValidYet,
@@ -187,8 +188,8 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @r"
         the certificate of `h` has expired; check the clock of this machine
         the certificate of `h` is not valid yet; check the clock of this machine
-        the certificate of `h` is that of another host; correct `base_url`
-        the certificate of `h` is from nobody whom this machine trusts; check its certificates (`ca-certificates`), and any proxy
+        the certificate of `h` belongs to another host; correct `base_url`
+        the certificate of `h` is from an issuer that this machine does not trust; check its certificates (`ca-certificates`), and any proxy
         the certificate of `h` is not valid; check the certificates of this machine, and any proxy
         ");
     }

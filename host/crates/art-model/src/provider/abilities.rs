@@ -1,11 +1,11 @@
-//! What the models of a service can do (C43), by the settings and by what the service refused.
+//! Capabilities of the models of a service (C43), from the settings and from refused requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use art_core::provider::ModelCapability;
 
-use crate::catalog::Known;
+use crate::catalog::ProviderDefaults;
 use crate::settings::{ModelAbilities, ProviderSettings};
 
 /// The capabilities of the models of a service.
@@ -15,12 +15,12 @@ pub(crate) struct Abilities {
     vision: bool,
     stream: bool,
     models: BTreeMap<String, ModelAbilities>,
-    /// Models that refused function calls since the process began.
+    /// Models that refused function calls since the process started.
     refused_tools: Mutex<BTreeSet<String>>,
 }
 
 impl Abilities {
-    pub(super) fn new(known: &Known, settings: &ProviderSettings) -> Self {
+    pub(super) fn new(known: &ProviderDefaults, settings: &ProviderSettings) -> Self {
         Self {
             tools: settings.tools.unwrap_or(true),
             vision: settings.vision.unwrap_or(known.vision),
@@ -30,7 +30,7 @@ impl Abilities {
         }
     }
 
-    /// Returns what the model can do. Code and reasoning are assumed of all models.
+    /// Returns the capabilities of a model. All models are assumed to support code and reasoning.
     pub(crate) fn of(&self, model_id: &str) -> Vec<ModelCapability> {
         use ModelCapability as Can;
         let model = self.models.get(model_id).copied().unwrap_or_default();
@@ -44,10 +44,12 @@ impl Abilities {
             (Can::Reasoning, true),
             (Can::Vision, model.vision.unwrap_or(self.vision)),
         ];
-        all.into_iter().filter_map(|(what, can)| can.then_some(what)).collect()
+        all.into_iter()
+            .filter_map(|(capability, has)| has.then_some(capability))
+            .collect()
     }
 
-    /// Records that the service refused function calls for the model, so that it is not sent any again.
+    /// Records that the service refused function calls for the model, so that later requests contain none.
     pub(crate) fn note_tools_refused(&self, model_id: &str) {
         let mut refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
         refused.insert(model_id.to_owned());

@@ -1,4 +1,4 @@
-//! Makes a service out of the settings of a provider: its address, its headers, its key.
+//! Creates a service from the settings of a provider: its address, headers and key.
 
 use std::net::IpAddr;
 
@@ -9,13 +9,13 @@ use secrecy::SecretString;
 
 use super::abilities::Abilities;
 use super::{Provider, Remote};
-use crate::catalog::{Known, known, plain};
+use crate::catalog::{ProviderDefaults, built_in, compatible};
 use crate::fault::{Redactor, not_configured};
 use crate::key::{self, Key};
+use crate::protocol::codec;
 use crate::settings::ProviderSettings;
-use crate::wire::dialect;
 
-/// Headers that settings must not set: they carry keys or belong to the transport.
+/// Headers that settings must not set, because they carry keys or belong to the transport.
 const RESERVED_HEADERS: [&str; 12] = [
     "api-key",
     "authorization",
@@ -31,18 +31,18 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// Creates the provider `name` from the catalog and `settings`.
+/// Creates the provider `name` from the built-in defaults and `settings`.
 pub(super) fn connect(
     name: &str,
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Provider, ModelError> {
     check_name(name)?;
-    let known_provider = known(name);
-    let known = known_provider.unwrap_or_else(|| plain());
+    let known_provider = built_in(name);
+    let known = known_provider.unwrap_or_else(|| compatible());
     if known_provider.is_none() && settings.api.is_none() {
         return Err(not_configured(format!(
-            "provider `{name}` is not a known one; set its `api` and `base_url` in `[providers.{name}]`"
+            "provider `{name}` is not built in; set its `api` and `base_url` in `[providers.{name}]`"
         )));
     }
     let base_url = base_url(name, known, settings)?;
@@ -57,7 +57,7 @@ pub(super) fn connect(
     let remote = Remote {
         name: name.to_owned(),
         api,
-        wire: dialect(api, name),
+        codec: codec(api, name),
         base_url,
         headers,
         key,
@@ -78,28 +78,28 @@ fn check_name(name: &str) -> Result<(), ModelError> {
         return Ok(());
     }
     Err(not_configured(format!(
-        "`{}` cannot be the name of a provider; use letters, digits, `-`, `_` and `.`, 64 at most",
+        "`{}` is not a valid provider name; use at most 64 letters, digits, `-`, `_` and `.`",
         Redactor::default().clean(name)
     )))
 }
 
 /// Returns the address of the service. Errors do not show it, because it may contain a password.
-fn base_url(name: &str, known: &Known, settings: &ProviderSettings) -> Result<Url, ModelError> {
-    let wrong = |what: &str| not_configured(format!("`base_url` of `[providers.{name}]` {what}"));
+fn base_url(name: &str, known: &ProviderDefaults, settings: &ProviderSettings) -> Result<Url, ModelError> {
+    let wrong = |problem: &str| not_configured(format!("`base_url` of `[providers.{name}]` {problem}"));
     let text = settings.base_url.as_deref().or(known.base_url);
     let text =
-        text.ok_or_else(|| wrong("is not set; say where the provider answers, such as `https://models.example/v1`"))?;
-    let url = Url::parse(text.trim()).map_err(|cause| wrong(&format!("is not an address: {cause}")))?;
+        text.ok_or_else(|| wrong("is not set; set the address of the provider, such as `https://models.example/v1`"))?;
+    let url = Url::parse(text.trim()).map_err(|cause| wrong(&format!("is not a URL: {cause}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(wrong("has to begin with `https://` or `http://`"));
+        return Err(wrong("must begin with `https://` or `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong(
-            "must not hold a name or a password; use `api_key_env` or `api_key_file`",
+            "must not contain a user name or password; use `api_key_env` or `api_key_file`",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("must not have a `?` or a `#`"));
+        return Err(wrong("must not contain `?` or `#`"));
     }
     Ok(url)
 }
@@ -110,13 +110,13 @@ fn guard(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
         return Ok(key);
     }
     Err(not_configured(format!(
-        "the key of provider `{name}` ({}) would go to `{}` in clear; give it an `https://` address as `base_url`",
+        "the key of provider `{name}` ({}) would be sent to `{}` unencrypted; set `base_url` to an `https://` address",
         key.source,
         host(url)
     )))
 }
 
-/// Whether `url` is on this machine.
+/// Returns whether `url` is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
@@ -135,22 +135,19 @@ fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<Se
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();
     for (header, value) in &settings.headers {
-        let wrong = |what: &str| {
+        let wrong = |problem: &str| {
             let header = Redactor::default().clean(header);
-            not_configured(format!("header `{header}` of `[providers.{name}]` {what}"))
+            not_configured(format!("header `{header}` of `[providers.{name}]` {problem}"))
         };
-        let parsed =
-            HeaderName::from_bytes(header.as_bytes()).map_err(|_cause| wrong("is not the name of a header"))?;
+        let parsed = HeaderName::from_bytes(header.as_bytes()).map_err(|_cause| wrong("is not a valid header name"))?;
         if RESERVED_HEADERS.contains(&parsed.as_str()) {
-            return Err(wrong(
-                "cannot be set; a key belongs into `api_key_env` or `api_key_file`",
-            ));
+            return Err(wrong("cannot be set; set a key with `api_key_env` or `api_key_file`"));
         }
         let visible = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let mut content = HeaderValue::from_str(value)
             .ok()
             .filter(|_| visible)
-            .ok_or_else(|| wrong("has a character that a header cannot carry; use plain ASCII"))?;
+            .ok_or_else(|| wrong("has a character that is not allowed in a header; use printable ASCII"))?;
         content.set_sensitive(true);
         headers.insert(parsed, content);
         secrets.push(SecretString::from(value.as_str()));

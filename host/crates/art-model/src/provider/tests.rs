@@ -9,7 +9,7 @@ fn described(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, M
 
 fn at(base_url: &str) -> ProviderSettings {
     ProviderSettings {
-        api: Some(Api::OpenaiChat),
+        api: Some(Protocol::OpenaiChat),
         base_url: Some(base_url.to_owned()),
         ..ProviderSettings::default()
     }
@@ -38,7 +38,7 @@ fn default_registry() -> BTreeMap<String, Provider> {
     registry(&ModelSettings::default(), &|_| None, &[in_process()]).unwrap()
 }
 
-/// A model of this process.
+/// Returns a model in this process.
 fn in_process() -> Arc<dyn Model> {
     Arc::new(Scripted::named("embedded", "lexical"))
 }
@@ -48,7 +48,7 @@ fn name(text: &str) -> String {
 }
 
 #[test]
-fn a_provider_alone_means_its_default_model() {
+fn a_provider_name_alone_means_its_default_model() {
     assert_eq!(name("embedded"), "embedded:lexical");
     assert_eq!(name("openai"), "openai:gpt-5.4-mini");
     assert_eq!(name(" groq "), "groq:openai/gpt-oss-20b");
@@ -67,18 +67,18 @@ fn a_model_may_have_colons_and_slashes() {
 fn an_unknown_provider_is_refused_with_what_exists() {
     let error = resolve(&default_registry(), "opnai:gpt").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotSupported);
-    insta::assert_snapshot!(error, @"model provider `opnai` is not known; there is `anthropic`, `deepseek`, `embedded`, `gemini`, `groq`, `ollama`, `openai`, `openrouter`, and any other that `[providers.opnai]` gives an `api` and a `base_url`");
+    insta::assert_snapshot!(error, @"model provider `opnai` is not known; use `anthropic`, `deepseek`, `embedded`, `gemini`, `groq`, `ollama`, `openai`, `openrouter`, or define it with `api` and `base_url` in `[providers.opnai]`");
 }
 
 #[test]
-fn a_known_provider_without_an_address_wants_one() {
+fn a_built_in_provider_without_an_address_needs_one() {
     let error = resolve(&default_registry(), "compatible:m").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
-    insta::assert_snapshot!(error, @"provider `compatible` has no address; say where it answers as `base_url` of `[providers.compatible]`");
+    insta::assert_snapshot!(error, @"provider `compatible` has no address; set `base_url` in `[providers.compatible]`");
 }
 
 #[test]
-fn a_provider_without_a_default_model_wants_one() {
+fn a_provider_without_a_default_model_needs_one() {
     for text in ["ollama", "ollama:"] {
         let error = resolve(&default_registry(), text).unwrap_err();
         assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
@@ -92,11 +92,11 @@ fn a_provider_without_a_default_model_wants_one() {
 fn an_unknown_model_of_this_process_is_refused_with_what_exists() {
     let error = resolve(&default_registry(), "embedded:huge").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ModelNotFound);
-    insta::assert_snapshot!(error, @"provider `embedded` has no model `huge`; there is `embedded:lexical`");
+    insta::assert_snapshot!(error, @"provider `embedded` has no model `huge`; use `embedded:lexical`");
 }
 
 #[test]
-fn a_name_that_no_model_has_is_refused() {
+fn an_invalid_model_name_is_refused() {
     let long = format!("openai:{}", "x".repeat(257));
     for text in ["openai:two words", "openai:m\u{1b}[2J", long.as_str()] {
         assert_eq!(
@@ -107,30 +107,30 @@ fn a_name_that_no_model_has_is_refused() {
 }
 
 #[test]
-fn a_missing_key_says_which_variable_and_which_setting() {
+fn the_error_for_a_missing_key_names_variable_and_setting() {
     let all = default_registry();
     let problem = all["openai"].service().unwrap().problem.clone().unwrap();
     assert_eq!(problem.code, ModelErrorCode::ProviderNotConfigured);
-    insta::assert_snapshot!(problem, @"provider `openai` has no key; set the environment variable `OPENAI_API_KEY`, or name a file that holds the key as `api_key_file` of `[providers.openai]`");
+    insta::assert_snapshot!(problem, @"provider `openai` has no key; set the environment variable `OPENAI_API_KEY`, or set `api_key_file` in `[providers.openai]` to a file with the key");
     assert!(all["ollama"].service().unwrap().problem.is_none());
 }
 
 #[test]
-fn gemini_takes_either_of_its_variables() {
+fn gemini_accepts_either_of_its_variables() {
     let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| KEY.to_owned());
     let all = registry(&ModelSettings::default(), &environment, &[]).unwrap();
     assert!(all["gemini"].service().unwrap().problem.is_none());
 }
 
 #[test]
-fn a_provider_that_nobody_knows_has_to_be_described() {
+fn an_unknown_provider_must_be_defined() {
     let undescribed = ProviderSettings::default();
-    insta::assert_snapshot!(refused(undescribed), @"provider `p` is not a known one; set its `api` and `base_url` in `[providers.p]`");
+    insta::assert_snapshot!(refused(undescribed), @"provider `p` is not built in; set its `api` and `base_url` in `[providers.p]`");
     let nowhere = ProviderSettings {
-        api: Some(Api::OpenaiChat),
+        api: Some(Protocol::OpenaiChat),
         ..ProviderSettings::default()
     };
-    insta::assert_snapshot!(refused(nowhere), @"`base_url` of `[providers.p]` is not set; say where the provider answers, such as `https://models.example/v1`");
+    insta::assert_snapshot!(refused(nowhere), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
     assert!(described(at("https://models.example/v1")).is_ok());
 }
 
@@ -151,7 +151,7 @@ fn an_address_that_cannot_be_used_is_refused_without_being_shown() {
 }
 
 #[test]
-fn a_key_goes_in_clear_to_this_machine_only() {
+fn a_key_is_sent_unencrypted_only_to_this_machine() {
     for url in [
         "http://localhost:1/v1",
         "http://127.0.0.1/v1",
@@ -168,7 +168,7 @@ fn a_key_goes_in_clear_to_this_machine_only() {
     ] {
         assert!(problem(keyed(url)).is_some(), "{url}");
     }
-    insta::assert_snapshot!(problem(keyed("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would go to `models.example:8080` in clear; give it an `https://` address as `base_url`");
+    insta::assert_snapshot!(problem(keyed("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
 }
 
 fn with_header(name: &str, value: &str) -> ProviderSettings {
@@ -188,31 +188,31 @@ fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
     ] {
         assert!(!refused(with_header(name, value)).contains("s3cr"));
     }
-    insta::assert_snapshot!(refused(with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that a header cannot carry; use plain ASCII");
+    insta::assert_snapshot!(refused(with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
 }
 
 #[test]
 fn a_header_must_not_carry_the_key() {
-    insta::assert_snapshot!(refused(with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; a key belongs into `api_key_env` or `api_key_file`");
+    insta::assert_snapshot!(refused(with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
     assert!(described(with_header("x-title", "mine")).is_ok());
 }
 
 #[test]
-fn a_provider_in_this_process_has_nothing_to_set() {
+fn a_provider_in_this_process_has_no_settings() {
     let mut all = ModelSettings::default();
     all.providers.insert("embedded".to_owned(), ProviderSettings::default());
     assert!(registry(&all, &|_| None, &[in_process()]).is_err());
 }
 
 #[test]
-fn no_key_is_in_a_debug_text() {
+fn debug_output_has_no_key() {
     let all = described(keyed("https://models.example")).unwrap();
     assert_eq!(all["p"].service().unwrap().key.expose(), Some(KEY));
     assert!(!format!("{all:?}").contains(KEY));
 }
 
 #[test]
-fn a_local_provider_takes_one_call_at_a_time_until_its_settings_say_otherwise() {
+fn a_local_provider_makes_one_call_at_a_time_by_default() {
     let set = ProviderSettings {
         max_parallel: Some(3),
         ..ProviderSettings::default()

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A queue of providers that are named by letters: `l` and `k` run on this machine.
+/// A queue with providers named by letters; `l` and `k` are local.
 struct Fixture {
     queue: CallQueue,
     providers: BTreeMap<String, Provider>,
@@ -26,30 +26,30 @@ fn fixture(max_parallel: usize) -> Fixture {
 }
 
 impl Fixture {
-    async fn enter(&self, name: &str) -> Result<Place, ModelError> {
+    async fn enter(&self, name: &str) -> Result<Slot, ModelError> {
         let (provider, model) = name.split_once(':').unwrap_or((name, "m"));
         let config = RuntimeProviderConfig::new(provider, model);
         Ok(self.queue.enter(&self.providers[provider], &config).await?)
     }
 
-    fn now(&self, name: &str) -> Option<Result<Place, ModelError>> {
+    fn now(&self, name: &str) -> Option<Result<Slot, ModelError>> {
         self.enter(name).now_or_never()
     }
 }
 
 #[tokio::test]
-async fn what_finds_no_place_waits_until_one_is_given_back() {
+async fn a_call_without_a_free_slot_waits_for_one() {
     let fixture = fixture(1);
     let first = fixture.enter("a").await.unwrap();
     let mut second = Box::pin(fixture.enter("a"));
     assert!(second.as_mut().now_or_never().is_none());
-    assert!(fixture.now("b").is_some(), "another provider has its own places");
+    assert!(fixture.now("b").is_some(), "another provider has its own slots");
     drop(first);
     assert!(second.await.is_ok());
 }
 
 #[tokio::test]
-async fn who_waits_longest_is_served_first() {
+async fn waiting_calls_are_admitted_in_order() {
     let fixture = fixture(1);
     let first = fixture.enter("a").await.unwrap();
     let mut second = Box::pin(fixture.enter("a:2"));
@@ -63,7 +63,7 @@ async fn who_waits_longest_is_served_first() {
 }
 
 #[tokio::test]
-async fn who_stops_waiting_takes_no_place() {
+async fn a_dropped_waiting_call_takes_no_slot() {
     let fixture = fixture(1);
     let first = fixture.enter("a").await.unwrap();
     let mut second = Box::pin(fixture.enter("a"));
@@ -74,16 +74,16 @@ async fn who_stops_waiting_takes_no_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_too_long_is_told_so() {
+async fn a_call_that_waits_too_long_fails() {
     let fixture = fixture(1);
     let _first = fixture.enter("a").await.unwrap();
     let error = fixture.enter("a").await.unwrap_err();
     assert_eq!(error.code, ModelErrorCode::RateLimited);
-    insta::assert_snapshot!(error, @"no place at provider `a` within 30 s; ask for less at a time, or raise its `max_parallel`");
+    insta::assert_snapshot!(error, @"no free slot at provider `a` within 30 s; send fewer calls at a time, or raise its `max_parallel`");
 }
 
 #[tokio::test]
-async fn a_queue_has_an_end() {
+async fn a_full_queue_refuses_calls() {
     let fixture = fixture(1);
     let _first = fixture.enter("a").await.unwrap();
     let mut queue: Vec<_> = (0..100).map(|_| Box::pin(fixture.enter("a"))).collect();
@@ -91,7 +91,7 @@ async fn a_queue_has_an_end() {
         assert!(waiting.as_mut().now_or_never().is_none());
     }
     let error = fixture.now("a").unwrap().unwrap_err();
-    insta::assert_snapshot!(error, @"100 calls wait for provider `a` already; try again later");
+    insta::assert_snapshot!(error, @"100 calls already wait for provider `a`; try again later");
     queue.pop();
     assert!(fixture.now("a").is_none(), "there is room again");
 }
@@ -101,11 +101,11 @@ async fn another_local_model_conflicts_with_the_one_in_use() {
     let fixture = fixture(5);
     let _active = fixture.enter("l").await.unwrap();
     let error = fixture.enter("k").await.unwrap_err();
-    insta::assert_snapshot!(error, @"local model `l:m` is in use, so `k:m` cannot be; wait until it has answered");
+    insta::assert_snapshot!(error, @"local model `k:m` cannot be used while `l:m` is in use; wait until it has answered");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_of_the_local_model_in_use_waits_in_turn() {
+async fn another_call_of_the_local_model_in_use_waits() {
     let fixture = fixture(1);
     let active = fixture.enter("l").await.unwrap();
     let mut second = Box::pin(fixture.enter("l"));
@@ -117,7 +117,7 @@ async fn a_call_of_the_local_model_in_use_waits_in_turn() {
 }
 
 #[tokio::test]
-async fn as_many_calls_of_a_local_model_are_made_as_its_provider_takes() {
+async fn a_local_model_runs_as_many_calls_as_its_provider_allows() {
     let fixture = fixture(2);
     let calls = [fixture.enter("l").await.unwrap(), fixture.enter("l").await.unwrap()];
     assert!(fixture.now("l").is_none());
@@ -127,7 +127,7 @@ async fn as_many_calls_of_a_local_model_are_made_as_its_provider_takes() {
 }
 
 #[tokio::test]
-async fn another_local_model_does_not_come_in_between() {
+async fn another_local_model_is_not_admitted_before_waiting_calls() {
     let fixture = fixture(1);
     let active = fixture.enter("l").await.unwrap();
     let mut second = Box::pin(fixture.enter("l"));
@@ -139,7 +139,7 @@ async fn another_local_model_does_not_come_in_between() {
 }
 
 #[tokio::test]
-async fn another_local_model_may_be_used_once_nobody_uses_the_first() {
+async fn another_local_model_is_admitted_when_the_first_is_free() {
     let fixture = fixture(5);
     drop(fixture.enter("l").await.unwrap());
     assert!(fixture.enter("l:other").await.is_ok());
@@ -147,12 +147,12 @@ async fn another_local_model_may_be_used_once_nobody_uses_the_first() {
 }
 
 #[tokio::test]
-async fn a_closed_queue_wakes_calls_that_wait_and_lets_none_in() {
+async fn a_closed_queue_refuses_waiting_and_new_calls() {
     let fixture = fixture(1);
     let _active = fixture.enter("a").await.unwrap();
     let mut waiting = Box::pin(fixture.enter("a"));
     assert!(waiting.as_mut().now_or_never().is_none());
     fixture.queue.close();
-    insta::assert_snapshot!(waiting.await.unwrap_err(), @"the host is shutting down; no model is called any more");
+    insta::assert_snapshot!(waiting.await.unwrap_err(), @"the host is shutting down and accepts no more model calls");
     assert!(fixture.enter("b").await.is_err());
 }

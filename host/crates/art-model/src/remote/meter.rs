@@ -1,9 +1,9 @@
-//! Measures the times and tokens of one reply.
+//! Measures the duration and the token counts of one reply.
 
 use art_core::stream::{LlmMetadata, StreamEvent};
 use tokio::time::Instant;
 
-/// Characters of a token: a low average for English, so that counts are rather too high.
+/// Assumed number of characters per token. It is below the average of English, so that estimates are rather too high.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Measures one reply.
@@ -11,8 +11,9 @@ const CHARACTERS_PER_TOKEN: usize = 4;
 pub(super) struct Meter {
     started: Instant,
     first_ms: Option<u64>,
-    characters_read: usize,
-    characters_written: usize,
+    input_characters: usize,
+    output_characters: usize,
+    /// Whether token counts were reported.
     counted: bool,
 }
 
@@ -21,18 +22,18 @@ impl Meter {
         Self {
             started: Instant::now(),
             first_ms: None,
-            characters_read: 0,
-            characters_written: 0,
+            input_characters: 0,
+            output_characters: 0,
             counted: false,
         }
     }
 
-    /// Sets the number of characters of the request's text.
-    pub(super) const fn read(&mut self, characters: usize) {
-        self.characters_read = characters;
+    /// Sets the number of characters of the request.
+    pub(super) const fn set_input(&mut self, characters: usize) {
+        self.input_characters = characters;
     }
 
-    /// Measures an event. Adds to metadata what the provider left out.
+    /// Measures an event. Completes metadata with what the provider omitted.
     pub(super) fn pass(&mut self, event: StreamEvent) -> StreamEvent {
         match &event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.wrote(text),
@@ -46,7 +47,7 @@ impl Meter {
         event
     }
 
-    /// Returns metadata for a reply that came without any.
+    /// Returns metadata for a reply without any.
     pub(super) fn missing(&mut self) -> Option<LlmMetadata> {
         (!self.counted).then(|| self.complete(LlmMetadata::default()))
     }
@@ -54,18 +55,18 @@ impl Meter {
     fn wrote(&mut self, text: &str) {
         let now = self.elapsed_ms();
         self.first_ms.get_or_insert(now);
-        self.characters_written = self.characters_written.saturating_add(text.chars().count());
+        self.output_characters = self.output_characters.saturating_add(text.chars().count());
     }
 
     fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
         self.counted = true;
-        // A count of zero for a request, or for a reply with text, means that there is no count.
+        // A count of zero for a request, or for a reply with text, means that the provider does not count.
         metadata.input_tokens.take_if(|tokens| *tokens == 0);
-        let wrote = self.characters_written > 0;
+        let wrote = self.output_characters > 0;
         metadata.output_tokens.take_if(|tokens| *tokens == 0 && wrote);
         metadata.estimated |= metadata.input_tokens.is_none() || metadata.output_tokens.is_none();
-        metadata.input_tokens.get_or_insert(tokens(self.characters_read));
-        metadata.output_tokens.get_or_insert(tokens(self.characters_written));
+        metadata.input_tokens.get_or_insert(tokens(self.input_characters));
+        metadata.output_tokens.get_or_insert(tokens(self.output_characters));
         metadata.time_to_first_token_ms = self.first_ms;
         metadata.total_generation_time_ms = Some(self.elapsed_ms());
         metadata
@@ -90,9 +91,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn counts_of_nothing_are_replaced_by_estimates() {
+    async fn counts_of_zero_are_replaced_by_estimates() {
         let mut meter = Meter::start();
-        meter.read(40);
+        meter.set_input(40);
         meter.pass(token("eight ch"));
         let counts = LlmMetadata {
             input_tokens: Some(0),
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn times_run_from_the_request_to_the_first_token_and_to_the_end() {
+    async fn times_are_measured_from_the_request() {
         let mut meter = Meter::start();
         tokio::time::advance(Duration::from_millis(300)).await;
         meter.pass(token("a"));
@@ -119,9 +120,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn counts_that_the_provider_left_out_are_estimated_and_marked() {
+    async fn missing_counts_are_estimated_and_marked() {
         let mut meter = Meter::start();
-        meter.read(400);
+        meter.set_input(400);
         meter.pass(token("12345"));
         let metadata = meter.missing().unwrap();
         assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(100), Some(2)));
@@ -129,16 +130,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn counts_of_the_provider_hold() {
+    async fn counts_of_the_provider_are_used() {
         let mut meter = Meter::start();
-        meter.read(400);
+        meter.set_input(400);
         let metadata = LlmMetadata {
             input_tokens: Some(7),
             output_tokens: Some(0),
             ..LlmMetadata::default()
         };
         let StreamEvent::Metadata(metadata) = meter.pass(StreamEvent::Metadata(metadata)) else {
-            unreachable!("counts stay counts")
+            unreachable!("metadata is still metadata")
         };
         assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(7), Some(0)));
         assert!(!metadata.estimated && meter.missing().is_none());

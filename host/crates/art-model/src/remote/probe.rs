@@ -1,4 +1,4 @@
-//! Probes whether a service answers, accepts the key and has a model, without spending tokens.
+//! Checks whether a service answers, accepts the key and has a model, without using tokens.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use art_core::error::{ModelError, ModelErrorCode};
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
-use super::ask;
+use super::request;
 use crate::fault::{duration, error};
 use crate::http::Transport;
 use crate::provider::{Remote, host};
 
-/// Most models of a list that are kept.
+/// Maximum number of models that are kept of a list.
 const MAX_MODELS: usize = 500;
 
 /// The result of probing a model.
@@ -20,12 +20,12 @@ const MAX_MODELS: usize = 500;
 pub struct Probe {
     /// Whether the provider answered at all.
     pub reachable: bool,
-    /// Whether it accepted the key; none when it was probed without one, the probe ended before, or it may not have
-    /// checked the key.
+    /// Whether it accepted the key. `None` if there is no key, the probe failed earlier, or the provider may not have checked the
+    /// key.
     pub key_accepted: Option<bool>,
-    /// Whether it lists the model; none when there is no list or no model was named.
+    /// Whether it lists the model. `None` if there is no list or no model was named.
     pub model_listed: Option<bool>,
-    /// The models that it lists, 500 at most.
+    /// The models that it lists, at most 500.
     pub models: Vec<String>,
     /// The error, if the probe failed.
     pub error: Option<ModelError>,
@@ -53,16 +53,16 @@ impl Probe {
     }
 }
 
-/// Reads the list of models of a service. Fails after `max_wait`.
+/// Probes a service by its list of models. Fails after `max_wait`.
 pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str, max_wait: Duration) -> Probe {
     let started = Instant::now();
     let mut probe = match &remote.problem {
         Some(problem) => Probe::failed(problem.clone()),
-        None => timeout(max_wait, look(remote, transport, model_id))
+        None => timeout(max_wait, list_models(remote, transport, model_id))
             .await
             .unwrap_or_else(|_elapsed| Probe::failed(late(remote, max_wait))),
     };
-    probe.error = probe.error.map(|error| ask::explain(remote, model_id, &error));
+    probe.error = probe.error.map(|error| request::explain(remote, model_id, &error));
     probe.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     probe
 }
@@ -76,8 +76,8 @@ fn late(remote: &Remote, max_wait: Duration) -> ModelError {
     error(ModelErrorCode::Timeout, message)
 }
 
-async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
-    let sent = match ask::list(remote) {
+async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
+    let sent = match request::list(remote) {
         Ok(call) => transport.send(call).await,
         Err(error) => Err(error),
     };
@@ -90,12 +90,12 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
         ..Probe::failed(error)
     };
     match reply.status {
-        200..300 if reply.is("text/html") => reached(ask::web_page(&reply)),
+        200..300 if reply.is("text/html") => reached(request::web_page(&reply)),
         200..300 => match reply.body().await {
             Ok(body) => {
                 let probe = listed(remote, &body, model_id);
                 match key_path(remote) {
-                    Some(path) => with_key(remote, transport, path, probe).await,
+                    Some(path) => check_key(remote, transport, path, probe).await,
                     None => probe,
                 }
             }
@@ -104,12 +104,12 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
         404 | 405 => reached(error(
             ModelErrorCode::InvalidResponse,
             format!(
-                "`{}` has no list of models there; check `base_url` and `api`",
+                "`{}` has no list of models at this address; check `base_url` and `api`",
                 reply.host()
             ),
         )),
         _ => {
-            let error = ask::refusal(remote, &mut reply).await.error;
+            let error = request::refusal(remote, &mut reply).await.error;
             let refused = error.code == ModelErrorCode::AuthenticationError;
             Probe {
                 key_accepted: refused.then_some(false),
@@ -119,21 +119,21 @@ async fn look(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
     }
 }
 
-/// Whether a list of models proves the key valid, because the provider gives it to nobody without one.
-fn lists_to_keys_only(remote: &Remote) -> bool {
-    let known = remote.known_at_own_address();
+/// Returns whether a list of models proves that the key is valid, because the provider returns no list without one.
+fn list_requires_key(remote: &Remote) -> bool {
+    let known = remote.defaults_at_own_address();
     known.is_some_and(|known| known.needs_key && known.key_path.is_none())
 }
 
 /// Returns the path that checks the key, for a provider whose list of models is public.
 fn key_path(remote: &Remote) -> Option<&'static str> {
     remote.key.secret.as_ref()?;
-    remote.known_at_own_address()?.key_path
+    remote.defaults_at_own_address()?.key_path
 }
 
-/// Checks the key at `path`. Only a refusal or a success says something about it.
-pub(super) async fn with_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
-    let sent = match ask::get(remote, path) {
+/// Checks the key at `path`. Any reply other than a success or a refusal leaves `probe` unchanged.
+pub(super) async fn check_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
+    let sent = match request::get(remote, path) {
         Ok(call) => transport.send(call).await,
         Err(error) => Err(error),
     };
@@ -145,7 +145,7 @@ pub(super) async fn with_key(remote: &Remote, transport: &Transport, path: &str,
         Ok(mut reply) if matches!(reply.status, 401 | 403) => Probe {
             key_accepted: Some(false),
             model_listed: None,
-            error: Some(ask::refusal(remote, &mut reply).await.error),
+            error: Some(request::refusal(remote, &mut reply).await.error),
             ..probe
         },
         _ => probe,
@@ -154,17 +154,17 @@ pub(super) async fn with_key(remote: &Remote, transport: &Transport, path: &str,
 
 fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
     let list = serde_json::from_slice(body).unwrap_or_default();
-    let models = remote.wire.models(&list);
-    let found = models.iter().any(|model| is(model, model_id));
-    let asked = !model_id.is_empty() && !models.is_empty();
-    let error = (asked && !found).then(|| {
+    let models = remote.codec.models(&list);
+    let found = models.iter().any(|model| is_entry_for(model, model_id));
+    let checked = !model_id.is_empty() && !models.is_empty();
+    let error = (checked && !found).then(|| {
         let message = "the provider does not list the model; check its name";
         error(ModelErrorCode::ModelNotFound, message)
     });
     Probe {
         reachable: true,
-        key_accepted: lists_to_keys_only(remote).then_some(true),
-        model_listed: asked.then_some(found),
+        key_accepted: list_requires_key(remote).then_some(true),
+        model_listed: checked.then_some(found),
         models: models
             .iter()
             .take(MAX_MODELS)
@@ -175,9 +175,8 @@ fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
     }
 }
 
-/// Whether a list entry names the model. Entries may have a folder (`models/`) or a tag (`:latest`) that calls leave
-/// out.
-pub(super) fn is(listed: &str, model_id: &str) -> bool {
+/// Returns whether a list entry names the model. Entries may have a prefix (`models/`) or a tag (`:latest`) that calls omit.
+pub(super) fn is_entry_for(listed: &str, model_id: &str) -> bool {
     let bare = listed.strip_prefix("models/").unwrap_or(listed);
     bare == model_id || bare.strip_suffix(":latest") == Some(model_id)
 }
@@ -199,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn only_openrouter_itself_is_shown_the_key_apart() {
+    fn only_openrouter_itself_has_a_separate_key_check() {
         assert_eq!(key_path(&service("openrouter", None)), Some("key"));
         assert_eq!(key_path(&service("openrouter", Some("https://else.example/v1"))), None);
         assert_eq!(key_path(&service("openai", None)), None);
     }
 
     #[test]
-    fn no_model_is_missing_from_a_list_when_none_is_named() {
+    fn without_a_model_name_no_model_is_missing() {
         let listed = |model: &str| {
             let probe = listed(&service("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
             (probe.model_listed, probe.error.is_some())
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_everyone_gets_says_nothing_of_the_key() {
+    fn a_public_list_does_not_prove_the_key() {
         let all = registry(&ModelSettings::default(), &|_| Some("k".to_owned()), &[]).unwrap();
         for (name, only) in [
             ("openai", true),
@@ -225,7 +224,7 @@ mod tests {
             ("openrouter", false),
             ("ollama", false),
         ] {
-            assert_eq!(lists_to_keys_only(all[name].service().unwrap()), only, "{name}");
+            assert_eq!(list_requires_key(all[name].service().unwrap()), only, "{name}");
         }
     }
 }

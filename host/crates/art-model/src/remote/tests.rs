@@ -9,7 +9,7 @@ use super::*;
 use crate::engine::{Probe, ReasoningEngine};
 use crate::model::collect;
 use crate::provider::registry;
-use crate::remote::probe::with_key;
+use crate::remote::probe::check_key;
 use crate::settings::EngineLimits;
 use crate::testing::{
     CHAT_END, KEY, Server, Step, chat, environment, http, piece, request, settings, stream_head, token,
@@ -20,7 +20,7 @@ use ModelErrorCode::{
     RateLimited, Timeout, Unknown,
 };
 
-/// Waits are as short as a machine can tell, and nothing is tried again.
+/// Returns limits with minimal delays and without retries.
 fn limits() -> EngineLimits {
     EngineLimits {
         max_retries: 0,
@@ -38,7 +38,7 @@ async fn events_of(engine: &ReasoningEngine) -> Vec<StreamEvent> {
     engine.call(&config, request()).collect().await
 }
 
-/// What a call gives when the server does those steps.
+/// Returns the events of a call to a server that performs `steps`.
 async fn events(steps: Vec<Step>, limits: EngineLimits) -> Vec<StreamEvent> {
     let server = Server::start(vec![steps]).await;
     let events = events_of(&engine(server.base_url(), limits)).await;
@@ -57,7 +57,7 @@ async fn error_of(reply: Vec<u8>) -> ModelError {
     error_with(vec![Step::Send(reply)], limits()).await
 }
 
-/// A message without the port, which is another each time.
+/// Returns the message without the port, which differs in each run.
 fn without_port(message: &str) -> String {
     let mut text = String::new();
     for part in message.split("127.0.0.1:") {
@@ -82,7 +82,7 @@ fn text_of(events: &[StreamEvent]) -> String {
 }
 
 #[tokio::test]
-async fn a_reply_streams_and_its_counts_are_estimated_when_there_are_none() {
+async fn a_reply_streams_and_missing_counts_are_estimated() {
     let events = events(vec![Step::Send(chat("I am well."))], limits()).await;
     assert_eq!(events[0], token("I am well."));
     let Some(StreamEvent::Metadata(metadata)) = events.get(1) else {
@@ -99,7 +99,7 @@ async fn a_reply_streams_and_its_counts_are_estimated_when_there_are_none() {
 }
 
 #[tokio::test]
-async fn a_request_carries_the_key_the_version_and_the_headers_of_the_settings() {
+async fn a_request_has_the_key_the_version_and_the_configured_headers() {
     let server = Server::replying(chat("hi")).await;
     let mut settings = settings(server.base_url(), limits());
     let provider = settings.providers.get_mut("p").unwrap();
@@ -122,9 +122,9 @@ async fn a_request_carries_the_key_the_version_and_the_headers_of_the_settings()
     }
 }
 
-// A file that is left out of the request is no part of its length.
+// Only files that were sent are subtracted from the length of the request.
 #[tokio::test]
-async fn the_estimate_of_a_question_leaves_out_only_the_files_that_were_sent() {
+async fn files_do_not_count_in_the_token_estimate_of_a_request() {
     let mut counts = Vec::new();
     for (media_type, length) in [("image/png", 40_000), ("application/zip", 40_000), ("image/png", 4)] {
         let server = Server::replying(chat("hi")).await;
@@ -145,7 +145,7 @@ async fn the_estimate_of_a_question_leaves_out_only_the_files_that_were_sent() {
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_stream_gives_the_same_events() {
+async fn a_reply_that_does_not_stream_has_the_same_events() {
     let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],
         "usage":{"prompt_tokens":5,"completion_tokens":1}}"#;
     let server = Server::replying(http(200, "content-type: application/json; charset=utf-8\r\n", body)).await;
@@ -165,7 +165,7 @@ async fn a_reply_that_does_not_stream_gives_the_same_events() {
 }
 
 #[tokio::test]
-async fn a_status_has_its_code() {
+async fn an_http_status_determines_the_error_code() {
     let table = [
         (400, Unknown),
         (401, AuthenticationError),
@@ -188,7 +188,7 @@ async fn a_status_has_its_code() {
 }
 
 #[tokio::test]
-async fn only_what_may_help_is_tried_again() {
+async fn only_temporary_errors_are_retried() {
     for (status, attempts) in [
         (400, 1),
         (401, 1),
@@ -209,7 +209,7 @@ async fn only_what_may_help_is_tried_again() {
     }
 }
 
-// A85, R1
+// `max_retries = 0` means one attempt (A85, R1).
 #[tokio::test]
 async fn without_retries_there_is_one_attempt() {
     let server = Server::replying(http(503, "", "{}")).await;
@@ -218,9 +218,9 @@ async fn without_retries_there_is_one_attempt() {
     assert_eq!(server.requests().len(), 1);
 }
 
-// A72
+// An invalid request is an event of the stream, not a panic (A72).
 #[tokio::test]
-async fn a_request_that_cannot_be_written_ends_the_stream_and_nothing_is_sent() {
+async fn a_request_that_cannot_be_written_is_not_sent() {
     let server = Server::replying(chat("hi")).await;
     let engine = engine(server.base_url(), limits());
     let mut request = request();
@@ -236,7 +236,7 @@ async fn a_request_that_cannot_be_written_ends_the_stream_and_nothing_is_sent() 
 }
 
 #[tokio::test]
-async fn a_retry_is_said_and_may_succeed() {
+async fn a_retry_is_reported_and_may_succeed() {
     let script = vec![vec![Step::Send(http(503, "", "{}"))], vec![Step::Send(chat("hi"))]];
     let server = Server::start(script).await;
     let limits = EngineLimits {
@@ -255,19 +255,19 @@ async fn a_retry_is_said_and_may_succeed() {
     assert_eq!(text_of(&events), "hi");
 }
 
-fn said(message: &str) -> String {
+fn error_body(message: &str) -> String {
     serde_json::json!({"error": {"message": message}}).to_string()
 }
 
 #[tokio::test]
-async fn errors_are_one_sentence_with_what_to_do() {
-    let key = format!("Incorrect API key provided: {KEY}.");
+async fn errors_have_one_line_with_a_hint() {
+    let key = format!("Incorrect PROTOCOL key provided: {KEY}.");
     let replies = [
-        http(401, "", &said(&key)),
-        http(404, "", &said("The model does not exist")),
-        http(429, "retry-after: 7200\r\n", &said("Rate limit reached")),
-        http(402, "", &said("Insufficient credits")),
-        http(400, "", &said("maximum context length is 8192 tokens")),
+        http(401, "", &error_body(&key)),
+        http(404, "", &error_body("The model does not exist")),
+        http(429, "retry-after: 7200\r\n", &error_body("Rate limit reached")),
+        http(402, "", &error_body("Insufficient credits")),
+        http(400, "", &error_body("maximum context length is 8192 tokens")),
         http(500, "", "<html>oops</html>"),
         http(301, "location: https://elsewhere.example/\r\n", ""),
         http(200, "content-type: text/html\r\n", "<html>Welcome</html>"),
@@ -278,20 +278,20 @@ async fn errors_are_one_sentence_with_what_to_do() {
         texts.push(without_port(&error_of(reply).await.message));
     }
     insta::assert_snapshot!(texts.join("\n"), @r"
-    `p:m`: the provider did not accept the key; check it and its rights: Incorrect API key provided: [key] (the key is from environment variable `P_KEY`)
-    `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows the models it has)
-    `p:m`: the provider takes no more requests for now: Rate limit reached; it may be asked again in 2 h
+    `p:m`: the provider did not accept the key; check it and its rights: Incorrect PROTOCOL key provided: [key] (the key is from environment variable `P_KEY`)
+    `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows its models)
+    `p:m`: the provider accepts no more requests for now: Rate limit reached; it accepts requests again in 2 h
     `p:m`: the quota at the provider is used up; add credit or choose another model: Insufficient credits
-    `p:m`: the prompt is longer than the model takes: maximum context length is 8192 tokens
+    `p:m`: the prompt is too long for the model: maximum context length is 8192 tokens
     `p:m`: the provider failed: HTTP status 500
-    `p:m`: `127.0.0.1:PORT` sends the request elsewhere (HTTP status 301), which is not followed; correct `base_url`
+    `p:m`: `127.0.0.1:PORT` redirects the request (HTTP status 301), which is not followed; correct `base_url`
     `p:m`: `127.0.0.1:PORT` answered with a web page; correct `base_url`, which often ends in `/v1`
     `p:m`: the reply of `127.0.0.1:PORT` is not JSON: EOF while parsing an object at line 1 column 1; check `base_url` and `api`, or try again
     ");
 }
 
 #[tokio::test]
-async fn a_key_that_is_sent_back_is_never_seen() {
+async fn a_key_in_an_error_is_redacted() {
     let texts = [
         format!("bad key {KEY}"),
         KEY.to_owned(),
@@ -318,13 +318,16 @@ async fn a_key_that_is_sent_back_is_never_seen() {
 }
 
 #[tokio::test]
-async fn what_a_provider_asks_for_is_part_of_the_error() {
+async fn the_requested_delay_is_part_of_the_error() {
     let asked = |header: &str| error_of(http(429, &format!("{header}\r\n"), "{}"));
     assert_eq!(asked("retry-after: 7").await.retry_after_ms, Some(7000));
     assert_eq!(asked("retry-after-ms: 250").await.retry_after_ms, Some(250));
     assert_eq!(asked("retry-after: -1").await.retry_after_ms, None);
     let error = asked("retry-after: 1e9").await;
-    assert!(error.message.ends_with("it may be asked again in 8784 h"), "{error}");
+    assert!(
+        error.message.ends_with("it accepts requests again in 8784 h"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -338,7 +341,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_cookie_is_not_kept() {
+async fn cookies_are_not_stored() {
     let mut reply = stream_head();
     reply.truncate(reply.len() - 2);
     reply.extend(format!("set-cookie: a=b\r\n\r\n{}{CHAT_END}", piece("hi")).into_bytes());
@@ -353,7 +356,7 @@ async fn a_cookie_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_gives_what_came_and_an_error() {
+async fn an_interrupted_stream_has_its_events_and_an_error() {
     let head = [stream_head(), piece("half").into_bytes()].concat();
     let tails: [&[u8]; 4] = [b"", b"data: {\"choices\":[{\"del", b"data: \xe2\x82", b"\n\n\n"];
     for tail in tails {
@@ -368,7 +371,7 @@ async fn a_stream_that_breaks_off_gives_what_came_and_an_error() {
 }
 
 #[tokio::test]
-async fn lines_may_end_in_any_way_and_comments_are_no_events() {
+async fn any_line_end_is_accepted_and_comments_are_skipped() {
     for end in ["\n", "\r\n", "\r"] {
         let body = format!(": hello\n\n{}{}{CHAT_END}", piece("a"), piece("b")).replace('\n', end);
         let events = events(vec![Step::Send([stream_head(), body.into_bytes()].concat())], limits()).await;
@@ -378,7 +381,7 @@ async fn lines_may_end_in_any_way_and_comments_are_no_events() {
 }
 
 #[tokio::test]
-async fn a_reply_that_comes_byte_by_byte_is_the_same() {
+async fn a_reply_may_arrive_byte_by_byte() {
     let steps = chat("grün").chunks(1).map(|byte| Step::Send(byte.to_vec())).collect();
     assert_eq!(text_of(&events(steps, limits()).await), "grün");
 }
@@ -399,7 +402,7 @@ async fn a_reply_that_is_too_long_is_refused() {
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_stream_has_two_megabytes_at_most() {
+async fn a_reply_that_does_not_stream_has_at_most_two_megabytes() {
     let body = |length: usize| {
         let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
         reply.to_owned() + &" ".repeat(length - reply.len())
@@ -421,7 +424,7 @@ async fn an_event_of_ten_megabytes_is_refused() {
 }
 
 #[tokio::test]
-async fn an_error_without_end_is_read_in_part() {
+async fn an_endless_error_body_is_read_in_part() {
     let head = b"HTTP/1.1 500 Oops\r\nconnection: close\r\n\r\n".to_vec();
     let limits = EngineLimits {
         max_error_bytes: 100,
@@ -432,7 +435,7 @@ async fn an_error_without_end_is_read_in_part() {
 }
 
 #[tokio::test]
-async fn a_provider_that_falls_silent_is_given_up() {
+async fn a_silent_provider_times_out() {
     let no_head = EngineLimits {
         header_timeout_ms: 30,
         ..limits()
@@ -455,23 +458,23 @@ async fn a_provider_that_falls_silent_is_given_up() {
     }
     insta::assert_snapshot!(texts.join("\n"), @r"
     `p:m`: `127.0.0.1:PORT` did not answer within 1 s; try again, or choose a faster model
-    `p:m`: `127.0.0.1:PORT` sent nothing more for 1 s in the middle of a reply; try again
+    `p:m`: `127.0.0.1:PORT` sent nothing for 1 s in the middle of a reply; try again
     `p:m`: the provider failed: HTTP status 503
     ");
 }
 
 #[tokio::test]
-async fn a_reply_that_never_ends_is_given_up() {
+async fn an_endless_reply_times_out() {
     let quick = EngineLimits {
         total_timeout_ms: 1000,
         ..limits()
     };
     let error = error_with(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
     assert_eq!(error.code, Timeout);
-    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: the reply of `127.0.0.1:PORT` did not end within 1 s; ask for less at a time");
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: the reply of `127.0.0.1:PORT` did not end within 1 s; ask for a shorter reply");
 }
 
-/// What a call to a provider that does not stream gives, and the requests that it gets.
+/// Returns the events of a call to a provider that does not stream, and the number of requests that it received.
 async fn events_without_stream(script: Vec<Vec<Step>>, limits: EngineLimits) -> (Vec<StreamEvent>, usize) {
     let server = Server::start(script).await;
     let mut settings = settings(server.base_url(), limits);
@@ -481,7 +484,7 @@ async fn events_without_stream(script: Vec<Vec<Step>>, limits: EngineLimits) -> 
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_stream_has_the_time_of_a_whole_reply() {
+async fn only_the_total_timeout_applies_without_streaming() {
     let limits = EngineLimits {
         header_timeout_ms: 1,
         idle_timeout_ms: 1,
@@ -502,7 +505,7 @@ async fn a_reply_that_does_not_stream_has_the_time_of_a_whole_reply() {
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_stream_and_came_too_late_is_not_asked_for_again() {
+async fn a_timeout_without_streaming_is_not_retried() {
     let quick = EngineLimits {
         total_timeout_ms: 100,
         max_retries: 3,
@@ -520,11 +523,11 @@ async fn a_reply_that_does_not_stream_and_came_too_late_is_not_asked_for_again()
         },
     )
     .await;
-    assert_eq!(requests, 4, "another failure is");
+    assert_eq!(requests, 4, "other failures are retried");
 }
 
 #[tokio::test]
-async fn a_connection_that_is_reset_is_a_fault_of_the_network() {
+async fn a_connection_reset_is_a_network_error() {
     let half = [stream_head(), piece("half").into_bytes()].concat();
     for steps in [vec![Step::Reset], vec![Step::Send(half), Step::Reset]] {
         assert_eq!(error_with(steps, limits()).await.code, NetworkError);
@@ -537,18 +540,18 @@ async fn refused_port() -> u16 {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_said() {
+async fn a_refused_connection_is_a_network_error() {
     let base_url = format!("http://127.0.0.1:{}/v1", refused_port().await);
     let events = events_of(&engine(base_url, limits())).await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
         panic!("not one error: {events:?}")
     };
     assert_eq!(error.code, NetworkError);
-    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: nothing answers at `127.0.0.1:PORT`; start the server there, or correct `base_url`");
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` refused the connection; start the server there, or correct `base_url`");
 }
 
 #[tokio::test]
-async fn a_server_without_tls_where_there_should_be_one_is_said() {
+async fn a_server_without_tls_is_a_network_error() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("https://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -560,7 +563,7 @@ async fn a_server_without_tls_where_there_should_be_one_is_said() {
         panic!("not one error: {events:?}")
     };
     assert_eq!(error.code, NetworkError);
-    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` does not speak TLS; correct `base_url`");
+    insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` does not use TLS; correct `base_url`");
 }
 
 #[tokio::test]
@@ -582,7 +585,7 @@ async fn dropping_a_stream_closes_its_connection() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_said_before_anything_is_sent() {
+async fn without_a_key_nothing_is_sent() {
     let server = Server::replying(chat("hi")).await;
     let engine = ReasoningEngine::new(settings(server.base_url(), limits()), |_| None).unwrap();
     let events = events_of(&engine).await;
@@ -591,7 +594,7 @@ async fn a_missing_key_is_said_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn nothing_that_can_be_shown_has_the_key() {
+async fn debug_and_json_output_have_no_key() {
     let server = Server::replying(chat("hi")).await;
     let engine = engine(server.base_url(), limits());
     let config = engine.resolve("p").unwrap();
@@ -603,12 +606,12 @@ async fn nothing_that_can_be_shown_has_the_key() {
     assert!(!serde_json::to_string(&info).unwrap().contains(KEY));
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 async fn probe(reply: Vec<u8>) -> (Probe, Vec<String>) {
     let server = Server::replying(reply).await;
     let engine = engine(server.base_url(), limits());
-    let probe = engine.probe(&engine.resolve("p").unwrap(), PATIENCE).await;
+    let probe = engine.probe(&engine.resolve("p").unwrap(), MAX_WAIT).await;
     assert!(!format!("{probe:?}").contains(KEY));
     (probe, server.requests())
 }
@@ -625,11 +628,11 @@ async fn a_probe_reads_the_list_of_models() {
 }
 
 #[tokio::test]
-async fn a_key_is_good_when_what_is_behind_it_is_given_and_bad_when_it_is_refused() {
+async fn a_key_is_checked_by_the_reply_of_a_protected_path() {
     let rows = [
         (http(200, "", "{}"), Some(true), None),
         (
-            http(401, "", &said("no such key")),
+            http(401, "", &error_body("no such key")),
             Some(false),
             Some(AuthenticationError),
         ),
@@ -639,7 +642,7 @@ async fn a_key_is_good_when_what_is_behind_it_is_given_and_bad_when_it_is_refuse
         let server = Server::replying(reply).await;
         let all = registry(&settings(server.base_url(), limits()), &environment, &[]).unwrap();
         let remote = all["p"].service().unwrap();
-        let probe = with_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
+        let probe = check_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
         assert_eq!(
             (probe.key_accepted, probe.error.map(|error| error.code)),
             (accepted, code)
@@ -650,7 +653,7 @@ async fn a_key_is_good_when_what_is_behind_it_is_given_and_bad_when_it_is_refuse
 }
 
 #[tokio::test]
-async fn a_server_with_the_name_of_openrouter_is_not_believed_what_a_call_costs() {
+async fn costs_reported_by_another_server_are_not_trusted() {
     let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"cost":0.0}}"#;
     let server = Server::replying(http(200, "content-type: application/json\r\n", reply)).await;
     let mut settings = settings(server.base_url(), limits());
@@ -663,25 +666,25 @@ async fn a_server_with_the_name_of_openrouter_is_not_believed_what_a_call_costs(
 }
 
 #[tokio::test]
-async fn a_model_that_is_not_in_the_list_is_said() {
+async fn an_unlisted_model_is_an_error_of_the_probe() {
     let (probe, _) = probe(http(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
     assert_eq!(probe.model_listed, Some(false));
-    insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows the models it has)");
+    insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows its models)");
 }
 
 #[tokio::test]
-async fn a_list_may_name_a_model_with_its_tag_or_folder() {
+async fn a_list_may_name_a_model_with_a_tag_or_prefix() {
     for (listed, model) in [("m", "m"), ("models/m", "m"), ("m:latest", "m"), ("m:8b", "m:8b")] {
-        assert!(probe::is(listed, model), "{listed} {model}");
+        assert!(probe::is_entry_for(listed, model), "{listed} {model}");
     }
     for (listed, model) in [("mm", "m"), ("m:8b", "m"), ("m", "m:8b")] {
-        assert!(!probe::is(listed, model), "{listed} {model}");
+        assert!(!probe::is_entry_for(listed, model), "{listed} {model}");
     }
 }
 
 #[tokio::test]
-async fn a_key_that_is_refused_is_seen() {
-    let (probe, _) = probe(http(401, "", &said("no such key"))).await;
+async fn a_refused_key_is_reported() {
+    let (probe, _) = probe(http(401, "", &error_body("no such key"))).await;
     assert_eq!(
         (probe.reachable, probe.key_accepted, probe.model_listed),
         (true, Some(false), None)
@@ -690,7 +693,7 @@ async fn a_key_that_is_refused_is_seen() {
 }
 
 #[tokio::test]
-async fn a_provider_without_a_list_is_there_all_the_same() {
+async fn a_provider_without_a_list_is_reachable() {
     for reply in [
         http(404, "", ""),
         http(200, "content-type: text/html\r\n", "<html>"),
@@ -708,14 +711,14 @@ async fn a_provider_without_a_list_is_there_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_out_of_reach() {
+async fn a_refused_connection_is_unreachable() {
     let engine = engine(format!("http://127.0.0.1:{}", refused_port().await), limits());
-    let probe = engine.probe(&engine.resolve("p").unwrap(), PATIENCE).await;
+    let probe = engine.probe(&engine.resolve("p").unwrap(), MAX_WAIT).await;
     assert!(!probe.reachable && probe.error.is_some());
 }
 
 #[tokio::test]
-async fn a_probe_waits_no_longer_than_it_is_told() {
+async fn a_probe_respects_its_timeout() {
     let server = Server::start(vec![vec![Step::Hang]]).await;
     let engine = engine(server.base_url(), limits());
     let probe = engine
@@ -728,7 +731,7 @@ async fn a_probe_waits_no_longer_than_it_is_told() {
 }
 
 #[tokio::test]
-async fn many_calls_at_once_keep_to_the_places_there_are() {
+async fn more_concurrent_calls_than_slots_all_succeed() {
     let server = Server::replying(chat("hi")).await;
     let engine = engine(server.base_url(), limits());
     let calls: Vec<_> = (0..20).map(|_| events_of(&engine)).collect();
@@ -739,8 +742,8 @@ async fn many_calls_at_once_keep_to_the_places_there_are() {
     assert_eq!(server.requests().len(), 20);
 }
 
-/// The request that a provider of that dialect gets.
-async fn request_in(api: crate::Api) -> String {
+/// Returns the request that a provider with this protocol receives.
+async fn request_in(api: crate::Protocol) -> String {
     let server = Server::replying(http(500, "", "")).await;
     let mut settings = settings(server.base_url(), limits());
     settings.providers.get_mut("p").unwrap().api = Some(api);
@@ -749,8 +752,8 @@ async fn request_in(api: crate::Api) -> String {
 }
 
 #[tokio::test]
-async fn each_dialect_carries_the_key_in_its_own_header_and_never_in_the_address() {
-    use crate::Api::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+async fn each_protocol_sends_the_key_only_in_its_header() {
+    use crate::Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
     let bearer = format!("authorization: Bearer {KEY}");
     let table = [
         (OpenaiChat, "/v1/chat/completions", bearer.clone()),
@@ -775,7 +778,7 @@ async fn each_dialect_carries_the_key_in_its_own_header_and_never_in_the_address
 }
 
 #[tokio::test]
-async fn limits_without_a_bound_have_one() {
+async fn maximum_limits_do_not_overflow() {
     let limits = EngineLimits {
         connect_timeout_ms: u64::MAX,
         header_timeout_ms: u64::MAX,
@@ -789,11 +792,11 @@ async fn limits_without_a_bound_have_one() {
 }
 
 #[tokio::test]
-async fn a_key_that_a_provider_sends_back_is_in_no_event_of_the_reply() {
+async fn a_key_in_a_reply_is_redacted() {
     let (first, second) = KEY.split_at(9);
     let pieces = ["You sent ", first, second, "."].map(piece).concat();
     let reply = [stream_head(), pieces.into_bytes(), CHAT_END.into()].concat();
-    // `events` looks for the key in all of them.
+    // `events` checks that no event contains the key.
     assert_eq!(
         text_of(&events(vec![Step::Send(reply)], limits()).await),
         "You sent [key]."

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Returns what the decoder gives for `pieces`, and whether it took them all.
+/// Returns the decoded events of `pieces`, and whether all of them were accepted.
 fn read<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
     let (mut decoder, mut out) = (SseDecoder::new(max), Vec::new());
     for piece in pieces {
@@ -46,7 +46,7 @@ fn a_crlf_split_between_two_pieces_is_one_line_end() {
 }
 
 #[test]
-fn data_lines_are_joined_and_a_name_is_no_part_of_them() {
+fn data_lines_are_joined_without_the_event_name() {
     let read = data(b"event: one\ndata: a\ndata\ndata:b\n\ndata: c\n\n");
     assert_eq!(read, ["a\n\nb", "c"]);
 }
@@ -57,7 +57,7 @@ fn one_space_after_the_colon_is_not_part_of_the_value() {
 }
 
 #[test]
-fn comments_and_other_fields_and_events_without_data_are_left_out() {
+fn comments_other_fields_and_events_without_data_are_skipped() {
     assert_eq!(
         data(b": hi\nid: 1\nretry: 2\nnoise\n\nevent: ping\n\ndata: x\n\n"),
         ["x"]
@@ -65,20 +65,20 @@ fn comments_and_other_fields_and_events_without_data_are_left_out() {
 }
 
 #[test]
-fn a_byte_order_mark_is_taken_off_the_first_line_only() {
+fn a_byte_order_mark_is_removed_from_the_first_line_only() {
     assert_eq!(data(b"\xEF\xBB\xBFdata: a\n\n"), ["a"]);
     assert_eq!(data(b"\n\xEF\xBB\xBFdata: a\n\n"), Vec::<String>::new());
 }
 
 #[test]
-fn an_event_that_the_end_cut_off_is_given_and_marked() {
+fn an_event_cut_off_by_the_end_is_returned_and_marked() {
     let (events, _) = read(100, [b"data: a\n\ndata: b".as_slice()]);
     let cut: Vec<bool> = events.iter().map(|event| event.cut).collect();
     assert_eq!(cut, [false, true]);
 }
 
 #[test]
-fn an_event_that_is_too_long_ends_the_stream_after_those_before_it() {
+fn an_event_that_is_too_long_ends_the_stream() {
     let (events, fits) = read(16, [b"data: ok\n\ndata: 0123456789abcdef\n\ndata: no\n\n".as_slice()]);
     assert_eq!((events.len(), fits), (1, false));
     let many_lines = "data: 1234\n".repeat(8);
@@ -87,13 +87,13 @@ fn an_event_that_is_too_long_ends_the_stream_after_those_before_it() {
 }
 
 #[test]
-fn many_short_events_are_not_too_long() {
+fn the_limit_applies_to_each_event_separately() {
     let text = "data: 1234\n\n".repeat(100);
     assert_eq!(read(16, [text.as_bytes()]).0.len(), 100);
 }
 
 #[test]
-fn nothing_comes_after_an_event_that_is_too_long() {
+fn nothing_follows_an_event_that_is_too_long() {
     let (mut decoder, mut out) = (SseDecoder::new(8), Vec::new());
     assert_eq!(decoder.push(b"data: 123456789", &mut out), Err(TooLong { max: 8 }));
     assert_eq!(decoder.push(b"\n\ndata: 1\n\n", &mut out), Err(TooLong { max: 8 }));
@@ -101,7 +101,7 @@ fn nothing_comes_after_an_event_that_is_too_long() {
 }
 
 #[test]
-fn no_split_in_two_or_three_changes_the_events_of_a_sample() {
+fn splitting_a_sample_does_not_change_its_events() {
     for sample in SAMPLES {
         let whole = read(64, [*sample]);
         for first in 0..=sample.len() {
@@ -114,7 +114,7 @@ fn no_split_in_two_or_three_changes_the_events_of_a_sample() {
     }
 }
 
-/// Streams in which line ends, colons and broken characters are likely.
+/// Generates streams in which line ends, colons and invalid characters are likely.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"data: ".to_vec()),
@@ -130,7 +130,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn no_split_changes_the_events(stream in stream(), sizes in proptest::collection::vec(1usize..9, 1..20), max in 1usize..60) {
+    fn splitting_a_stream_does_not_change_its_events(stream in stream(), sizes in proptest::collection::vec(1usize..9, 1..20), max in 1usize..60) {
         let mut pieces = Vec::new();
         let mut rest = stream.as_slice();
         for size in sizes.iter().cycle() {
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn events_have_no_more_bytes_than_the_bound_allows(stream in stream(), max in 1usize..40) {
+    fn events_are_no_longer_than_the_limit(stream in stream(), max in 1usize..40) {
         for event in read(max, [stream.as_slice()]).0 {
             // A byte that is not UTF-8 becomes three.
             prop_assert!(event.data.len() <= 3 * max + 3);

@@ -13,12 +13,12 @@ use crate::testing::{Scripted, failure, request, token};
 
 use ModelErrorCode::{AuthenticationError, NetworkError, RateLimited, Timeout};
 
-/// An engine over one model that makes one call at a time.
+/// Returns an engine with one model that makes one call at a time.
 fn engine(model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
-    engine_with_places(1, model)
+    engine_with_slots(1, model)
 }
 
-fn engine_with_places(max_parallel: usize, model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
+fn engine_with_slots(max_parallel: usize, model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
     let model = Arc::new(model);
     let provider = Provider {
         max_parallel,
@@ -33,7 +33,10 @@ fn engine_with_places(max_parallel: usize, model: Scripted) -> (ReasoningEngine,
         long: None,
     };
     let prices = PriceTable([("s:m".to_owned(), price)].into());
-    (ReasoningEngine::over(providers, prices, EngineLimits::default()), model)
+    (
+        ReasoningEngine::from_parts(providers, prices, EngineLimits::default()),
+        model,
+    )
 }
 
 fn scripted(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<Scripted>) {
@@ -78,7 +81,7 @@ fn retries(events: &[StreamEvent]) -> Vec<&RetryContext> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_fails_before_its_first_token_is_made_again() {
+async fn a_call_that_fails_before_its_first_token_is_retried() {
     let reply = vec![token("hi"), StreamEvent::End];
     let (engine, model) = scripted(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
     let events = events(&engine).await;
@@ -96,10 +99,10 @@ async fn a_call_that_fails_before_its_first_token_is_made_again() {
     assert_eq!(model.calls.load(Ordering::SeqCst), 3);
 }
 
-// A85, R1
+// Retries are counted per call (A85, R1).
 #[tokio::test(start_paused = true)]
-async fn calls_at_the_same_time_count_their_own_retries() {
-    let (engine, model) = engine_with_places(2, Scripted::new(vec![vec![failure(NetworkError)]; 4]));
+async fn concurrent_calls_count_their_own_retries() {
+    let (engine, model) = engine_with_slots(2, Scripted::new(vec![vec![failure(NetworkError)]; 4]));
     let (first, second) = tokio::join!(events(&engine), events(&engine));
     for events in [first, second] {
         let attempts: Vec<_> = retries(&events).iter().map(|retry| retry.attempt).collect();
@@ -110,7 +113,7 @@ async fn calls_at_the_same_time_count_their_own_retries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_waits_as_long_as_it_says() {
+async fn a_retry_waits_for_the_announced_delay() {
     let (engine, _) = scripted(vec![vec![asking_for(7000)]]);
     let started = Instant::now();
     let events = events(&engine).await;
@@ -119,7 +122,7 @@ async fn it_waits_as_long_as_it_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_of_four_attempts_may_succeed_and_a_fifth_is_not_made() {
+async fn there_are_at_most_four_attempts() {
     let failed = || vec![failure(NetworkError)];
     let (engine, _) = scripted(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
     assert_eq!(ask(&engine).await.unwrap().text, "hi");
@@ -139,13 +142,13 @@ async fn after_the_first_content_a_failure_is_final() {
 }
 
 #[tokio::test]
-async fn what_waiting_does_not_help_is_not_tried_again() {
+async fn an_error_that_waiting_does_not_fix_is_not_retried() {
     let (engine, _) = scripted(vec![vec![failure(AuthenticationError)]]);
     assert_eq!(events(&engine).await, [failure(AuthenticationError)]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_is_too_long_is_replaced_and_said_when_nothing_helped() {
+async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
     let (engine, model) = scripted(vec![vec![asking_for(600_000)]; 4]);
     let mut events = events(&engine).await;
     let error = only_error(events.pop().unwrap());
@@ -153,18 +156,18 @@ async fn a_wait_that_is_too_long_is_replaced_and_said_when_nothing_helped() {
     assert_eq!((delays.len(), model.calls.load(Ordering::SeqCst)), (3, 4));
     assert!(delays.iter().all(|delay| (1..=5000).contains(delay)), "{delays:?}");
     assert_eq!(error.retry_after_ms, Some(600_000));
-    insta::assert_snapshot!(error, @"slow down; it may be asked again in 10 min");
+    insta::assert_snapshot!(error, @"slow down; it accepts requests again in 10 min");
 }
 
 #[tokio::test]
 async fn a_stream_that_stops_before_its_end_is_an_error() {
     let (engine, _) = scripted(vec![vec![token("half")]]);
     let error = ask(&engine).await.unwrap_err();
-    insta::assert_snapshot!(error, @"the stream of `s:m` stopped before its end; try again");
+    insta::assert_snapshot!(error, @"the stream of `s:m` stopped before the end of the reply; try again");
 }
 
 #[tokio::test]
-async fn a_reply_has_four_megabytes_of_text_and_thoughts_at_most() {
+async fn text_and_thoughts_of_a_reply_have_at_most_four_megabytes() {
     let half = "x".repeat(MAX_WRITTEN / 2);
     let all = [StreamEvent::Thinking(half.clone()), StreamEvent::Token(half)];
     let (engine, model) = scripted(vec![
@@ -174,7 +177,7 @@ async fn a_reply_has_four_megabytes_of_text_and_thoughts_at_most() {
     assert_eq!(ask(&engine).await.unwrap().text.len(), MAX_WRITTEN / 2);
     let error = ask(&engine).await.unwrap_err();
     assert_eq!(error.code, ModelErrorCode::InvalidResponse);
-    insta::assert_snapshot!(error, @"the reply of `s:m` has more than 4194304 bytes of text; ask for less at a time");
+    insta::assert_snapshot!(error, @"the reply of `s:m` has more than 4194304 bytes of text; ask for a shorter reply");
     assert_eq!(model.calls.load(Ordering::SeqCst), 2);
 }
 
@@ -185,7 +188,7 @@ async fn nothing_follows_the_end() {
 }
 
 #[tokio::test]
-async fn a_place_is_free_again_when_the_last_event_is_seen() {
+async fn a_slot_is_free_when_the_last_event_is_received() {
     for last in [StreamEvent::End, failure(AuthenticationError)] {
         let (engine, _) = scripted(vec![vec![last.clone()]]);
         let mut first = engine.call(&config(), request());
@@ -197,9 +200,9 @@ async fn a_place_is_free_again_when_the_last_event_is_seen() {
     }
 }
 
-// A71
+// A slot is released once however the stream ends (A71).
 #[tokio::test]
-async fn a_place_is_given_back_once_however_the_stream_ends() {
+async fn a_slot_is_released_exactly_once() {
     for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {
         let first = [Some(token("a")), last.clone()].into_iter().flatten().collect();
         let (engine, _) = engine(Scripted::endless(vec![first, vec![token("b")], vec![token("c")]]));
@@ -212,18 +215,18 @@ async fn a_place_is_given_back_once_however_the_stream_ends() {
         drop(stream);
         let [mut second, mut third] = [(), ()].map(|()| engine.call(&config(), request()));
         assert_eq!(second.next().await, Some(token("b")));
-        assert!(third.next().now_or_never().is_none(), "one place was given back twice");
+        assert!(third.next().now_or_never().is_none(), "one slot was released twice");
     }
 }
 
 #[tokio::test]
-async fn a_place_is_free_again_when_a_stream_is_dropped_early() {
+async fn dropping_a_stream_frees_its_slot() {
     let model = Scripted::endless(vec![vec![token("a")], vec![token("b")]]);
     let (engine, _) = engine(model);
     let mut first = engine.call(&config(), request());
     assert_eq!(first.next().await, Some(token("a")));
     let mut second = engine.call(&config(), request());
-    assert!(second.next().now_or_never().is_none(), "it waits for its place");
+    assert!(second.next().now_or_never().is_none(), "it waits for its slot");
     drop(first);
     assert_eq!(second.next().await, Some(token("b")));
 }
@@ -236,7 +239,7 @@ async fn nothing_happens_before_a_stream_is_polled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_is_down_is_left_alone_for_a_minute() {
+async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
     let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 5]);
     assert!(ask(&engine).await.is_err());
     let error = ask(&engine).await.unwrap_err();
@@ -250,13 +253,13 @@ async fn a_provider_that_is_down_is_left_alone_for_a_minute() {
     let error = ask(&engine).await.unwrap_err();
     assert_eq!(started.elapsed(), Duration::ZERO);
     let text = error.message.replace(|c: char| c.is_ascii_digit(), "#");
-    insta::assert_snapshot!(text, @"provider `s` failed several times in a row, so it is left alone; it is tried again in ## s");
+    insta::assert_snapshot!(text, @"provider `s` failed several times in a row, so calls are suspended; the next call is possible in ## s");
     tokio::time::advance(Duration::from_secs(60)).await;
     assert!(ask(&engine).await.is_ok());
 }
 
 #[tokio::test]
-async fn what_a_person_did_wrong_does_not_open_the_circuit() {
+async fn a_wrong_key_does_not_open_the_circuit() {
     let (engine, model) = scripted(vec![vec![failure(AuthenticationError)]; 20]);
     for _ in 0..20 {
         assert_eq!(ask(&engine).await.unwrap_err().code, AuthenticationError);
@@ -265,7 +268,7 @@ async fn what_a_person_did_wrong_does_not_open_the_circuit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_takes_no_more_requests_for_now_is_not_left_alone() {
+async fn a_rate_limit_does_not_open_the_circuit() {
     let (engine, model) = scripted(vec![vec![failure(RateLimited)]; 20]);
     for _ in 0..5 {
         assert_eq!(ask(&engine).await.unwrap_err().code, RateLimited);
@@ -275,7 +278,7 @@ async fn a_provider_that_takes_no_more_requests_for_now_is_not_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_calls_to_a_provider_that_is_down_do_not_reach_it() {
+async fn few_of_a_thousand_calls_reach_a_failing_provider() {
     let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 1000]);
     let calls: Vec<_> = (0..1000).map(|_| ask(&engine)).collect();
     let replies = futures_util::future::join_all(calls).await;
@@ -285,7 +288,7 @@ async fn a_thousand_calls_to_a_provider_that_is_down_do_not_reach_it() {
 }
 
 #[tokio::test]
-async fn a_model_that_lacks_what_is_needed_is_not_called() {
+async fn a_model_without_a_required_capability_is_not_called() {
     let (engine, model) = scripted(Vec::new());
     let mut texts = Vec::new();
     for capability in [
@@ -298,9 +301,9 @@ async fn a_model_that_lacks_what_is_needed_is_not_called() {
         texts.push(collect(engine.call(&config(), request)).await.unwrap_err().message);
     }
     insta::assert_snapshot!(texts.join("\n"), @r"
-    model `s:m` cannot look at pictures; choose one that can, or set `vision = true` in `[providers.s]` if it does
+    model `s:m` cannot read pictures; choose one that can, or set `vision = true` in `[providers.s]` if it can
     model `s:m` cannot reason; choose another model
-    model `s:m` takes no function calls; ask it with the tools in the prompt
+    model `s:m` does not support function calls; describe the tools in the prompt instead
     ");
     assert_eq!(model.calls.load(Ordering::SeqCst), 0);
 }
@@ -331,7 +334,7 @@ async fn after_a_shutdown_no_call_is_made() {
     let (engine, model) = scripted(Vec::new());
     engine.shutdown().await;
     assert_eq!(model.shutdowns.load(Ordering::SeqCst), 1);
-    insta::assert_snapshot!(ask(&engine).await.unwrap_err(), @"the host is shutting down; no model is called any more");
+    insta::assert_snapshot!(ask(&engine).await.unwrap_err(), @"the host is shutting down and accepts no more model calls");
 }
 
 #[tokio::test]

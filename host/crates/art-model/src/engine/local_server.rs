@@ -1,0 +1,78 @@
+//! Detects a model server on this machine.
+
+use std::time::Duration;
+
+use super::ReasoningEngine;
+use crate::provider::is_loopback;
+
+/// The provider whose address is probed.
+const PROVIDER: &str = "ollama";
+
+/// Maximum length of an offered model name, in bytes.
+const MAX_NAME: usize = 128;
+
+/// A model server that answered on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalServer {
+    /// Address.
+    pub base_url: String,
+    /// Models that it lists, as names for [`ReasoningEngine::resolve`], such as `ollama:qwen3`. Embedding models and names with
+    /// characters that are special in a shell are omitted.
+    pub models: Vec<String>,
+}
+
+impl ReasoningEngine {
+    /// Returns the model server of this machine, if it lists its models within `timeout`. Nothing is sent to other machines.
+    pub async fn local_server(&self, timeout: Duration) -> Option<LocalServer> {
+        let remote = self.inner.providers.get(PROVIDER)?.service()?;
+        if !is_loopback(&remote.base_url) {
+            return None;
+        }
+        let probe = super::probe(remote, &self.inner.transport, "", timeout).await;
+        let is_list = probe.reachable && probe.error.is_none();
+        let models = probe.models.iter().filter(|name| can_be_offered(name));
+        is_list.then(|| LocalServer {
+            base_url: remote.base_url.to_string(),
+            models: models.map(|name| format!("{PROVIDER}:{name}")).collect(),
+        })
+    }
+}
+
+/// Returns whether the name can be shown as an argument of `--model`. It comes from the server, so it is untrusted.
+fn can_be_offered(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
+    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain) && !name.contains("embed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::ModelSettings;
+
+    #[test]
+    fn only_names_that_are_safe_in_a_shell_are_offered() {
+        for name in ["qwen3", "llama3.2:1b", "hf.co/org/model-GGUF:Q4_K_M"] {
+            assert!(can_be_offered(name), "{name}");
+        }
+        for name in [
+            "",
+            "nomic-embed-text:latest",
+            "a b",
+            "$(reboot)",
+            "a;b",
+            "x\u{1b}[2J",
+            &"x".repeat(129),
+        ] {
+            assert!(!can_be_offered(name), "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_on_another_machine_is_not_probed() {
+        let mut settings = ModelSettings::default();
+        let provider = settings.providers.entry(PROVIDER.to_owned()).or_default();
+        provider.base_url = Some("https://ollama.invalid/v1".to_owned());
+        let engine = ReasoningEngine::new(settings, |_| None).unwrap();
+        assert_eq!(engine.local_server(Duration::from_secs(60)).await, None);
+    }
+}

@@ -1,0 +1,194 @@
+//! The protocols of the providers: encoding of requests and decoding of replies (M29).
+//!
+//! A [`Codec`] does no I/O. It encodes a call as a [`ProtocolRequest`]. A [`Decoder`] decodes a streamed reply event by event,
+//! and [`Codec::whole`] decodes a reply that does not stream. Invalid replies become error events, never panics. Memory is
+//! bounded by the number of received bytes.
+
+mod anthropic;
+mod calls;
+mod calls_as_text;
+mod chat;
+pub(crate) mod fault;
+mod gemini;
+mod params;
+mod reader;
+mod reply;
+mod responses;
+#[cfg(test)]
+mod tests;
+mod turn_state;
+mod turns;
+pub(crate) mod usage;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use art_core::error::{ModelError, ModelErrorCode};
+use art_core::provider::{Media, ModelRequest};
+use art_core::stream::StreamEvent;
+use art_core::tool::ToolSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(crate) use self::calls_as_text::calls_as_text;
+pub(crate) use self::reader::Reader;
+use crate::sse::SseEvent;
+
+/// A protocol, by its name in the configuration key `api`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// OpenAI Chat Completions, which most providers support.
+    OpenaiChat,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
+}
+
+/// Returns the codec of `protocol` in the variant of `provider`, or in the standard variant for an unknown provider.
+pub(crate) fn codec(protocol: Protocol, provider: &str) -> Arc<dyn Codec> {
+    match protocol {
+        Protocol::OpenaiChat => Arc::new(chat::Chat(chat::Profile::of(provider))),
+        Protocol::OpenaiResponses => Arc::new(responses::Responses),
+        Protocol::Anthropic => Arc::new(anthropic::Anthropic),
+        Protocol::Gemini => Arc::new(gemini::Gemini),
+    }
+}
+
+/// Decodes a recorded reply of `provider`, in `chunks` of any size. Returns the events that a call would yield, without times
+/// and costs; the last one is `End` or `Error`.
+///
+/// ```
+/// use art_core::stream::StreamEvent;
+/// use art_model::{Protocol, replay};
+///
+/// let chunks: [&[u8]; 2] = [br#"data: {"choices":[{"delta":{"content":"4"#, b"2\"},\"finish_reason\":\"stop\"}]}\n\n"];
+/// let events = replay(Protocol::OpenaiChat, "openai", chunks);
+/// assert_eq!(events.first(), Some(&StreamEvent::Token("42".to_owned())));
+/// assert_eq!(events.last(), Some(&StreamEvent::End));
+/// ```
+#[must_use]
+pub fn replay<'a>(protocol: Protocol, provider: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
+    let mut reader = Reader::new(&*codec(protocol, provider));
+    let mut out = Vec::new();
+    for chunk in chunks {
+        reader.push(chunk, &mut out);
+    }
+    reader.finish(&mut out);
+    out
+}
+
+/// A call to encode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProtocolCall<'a> {
+    /// Name of the model at the provider.
+    pub(crate) model_id: &'a str,
+    /// The request to the model.
+    pub(crate) request: &'a ModelRequest,
+    /// Whether the reply should stream.
+    pub(crate) stream: bool,
+    /// Whether the model can read pictures. Otherwise `request.media` is omitted.
+    pub(crate) vision: bool,
+    /// Maximum number of tokens of the reply, if the request does not set it.
+    pub(crate) max_tokens: Option<u64>,
+}
+
+/// An encoded request, without host and headers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ProtocolRequest {
+    /// Path and query, relative to the base URL, without a leading `/`.
+    pub(crate) path: String,
+    /// JSON body.
+    pub(crate) body: Value,
+}
+
+/// The header that carries the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyHeader {
+    /// `authorization: Bearer KEY`.
+    Bearer,
+    /// The key alone, in the header with this lower-case name.
+    Plain(&'static str),
+}
+
+/// Encodes requests and decodes replies of one protocol.
+pub(crate) trait Codec: Send + Sync + Debug {
+    /// Encodes `call`.
+    ///
+    /// # Errors
+    /// Fails with [`art_core::error::ModelErrorCode::Unknown`] and the offending part if the protocol cannot express the call.
+    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError>;
+
+    /// Creates a decoder for one streamed reply.
+    fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Decodes a reply that did not stream. Returns the same events as for a streamed reply: the last ones are `Metadata` and
+    /// `End`, or `Error`.
+    fn whole(&self, body: &Value) -> Vec<StreamEvent>;
+
+    /// Returns the header that carries the key.
+    fn key_header(&self) -> KeyHeader;
+
+    /// Returns the headers of every request, such as the version of the protocol.
+    fn headers(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Returns the path of the list of models, a request that uses no tokens.
+    fn models_path(&self) -> &'static str;
+
+    /// Returns the names in a list of models; none if `body` is not such a list.
+    fn models(&self, body: &Value) -> Vec<String>;
+}
+
+/// Decodes one streamed reply. Nothing follows `End` or `Error`.
+pub(crate) trait Decoder: Send + Debug {
+    /// Decodes one event and adds the result to `out`.
+    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>);
+
+    /// Ends the stream. Adds `Metadata` and `End` if the reply is complete, and an `Error` with the code
+    /// [`art_core::error::ModelErrorCode::NetworkError`] otherwise.
+    fn finish(&mut self, out: &mut Vec<StreamEvent>);
+}
+
+/// User turn that is inserted before a conversation that begins with a turn of the model, because some providers require a user
+/// turn first.
+const OPENING: &str = "Begin.";
+
+/// Returns the names in a list of models of any provider. Gemini prefixes them with `models/`.
+fn models(body: &Value) -> Vec<String> {
+    let lists = ["/data", "/models", ""];
+    let list = lists.iter().find_map(|path| body.pointer(path)?.as_array());
+    let id = |model: &Value| {
+        let id = ["id", "name"].iter().find_map(|name| model.get(name)?.as_str())?;
+        Some(id.strip_prefix("models/").unwrap_or(id).to_owned())
+    };
+    list.into_iter().flatten().filter_map(id).collect()
+}
+
+/// Returns the input schema of a tool without `$schema`, which providers refuse.
+fn schema_of(tool: &ToolSchema) -> Result<Value, ModelError> {
+    let Value::Object(mut schema) = tool.input_schema.clone() else {
+        return Err(ModelError {
+            code: ModelErrorCode::Unknown,
+            message: format!(
+                "the input schema of tool `{}` is not a JSON object; correct the tool",
+                tool.name
+            ),
+            retry_after_ms: None,
+        });
+    };
+    schema.shift_remove("$schema");
+    Ok(schema.into())
+}
+
+fn is_image(file: &Media) -> bool {
+    file.media_type.starts_with("image/")
+}
+
+fn data_url(file: &Media) -> String {
+    format!("data:{};base64,{}", file.media_type, file.base64)
+}

@@ -1,0 +1,55 @@
+//! The Anthropic Messages protocol.
+
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+mod thinking;
+
+use art_core::error::ModelError;
+use art_core::stream::StreamEvent;
+use serde_json::Value;
+
+use super::reply::Stream;
+use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, models};
+
+/// The codec.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anthropic;
+
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
+const NAME: &str = "anthropic";
+
+impl Codec for Anthropic {
+    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+        let body = request::body(call)?;
+        Ok(ProtocolRequest {
+            path: "messages".to_owned(),
+            body,
+        })
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Stream::new(reply::Parser::default()))
+    }
+
+    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Parser::default()).whole(body)
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Plain("x-api-key")
+    }
+
+    fn headers(&self) -> Vec<(&'static str, String)> {
+        vec![("anthropic-version", "2023-06-01".to_owned())]
+    }
+
+    fn models_path(&self) -> &'static str {
+        "models?limit=1000"
+    }
+
+    fn models(&self, body: &Value) -> Vec<String> {
+        models(body)
+    }
+}

@@ -1,0 +1,148 @@
+//! Encodes message requests.
+
+use std::borrow::Cow;
+
+use art_core::JsonObject;
+use art_core::error::ModelError;
+use art_core::provider::Media;
+use serde_json::{Value, json};
+
+use super::{NAME, thinking};
+use crate::protocol::params::Params;
+use crate::protocol::turn_state::arrange;
+use crate::protocol::turns::{self, Answer, Call, Turn};
+use crate::protocol::{OPENING, ProtocolCall, is_image, schema_of};
+
+pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
+    let turns = turns::turns(call, NAME);
+    let mut body = JsonObject::new();
+    body.insert("model".to_owned(), call.model_id.into());
+    system(&turns, &mut body);
+    let mut messages = messages(&turns);
+    if let Some(Value::Array(blocks)) = messages.last_mut().and_then(|message| message.get_mut("content")) {
+        cache(blocks);
+    }
+    body.insert("messages".to_owned(), messages.into());
+    body.insert("stream".to_owned(), call.stream.into());
+    params(call, &turns, &mut body);
+    tools(call, &mut body)?;
+    Params::new(call).add_rest(&mut body);
+    Ok(body.into())
+}
+
+/// Sets the parameters. The protocol has no `seed`. A thinking model accepts neither `temperature` nor `top_p`.
+fn params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
+    let params = Params::new(call);
+    let thinking = thinking::set(call.model_id, params.effort(), params.max_tokens(), turns, body);
+    if !thinking {
+        params.copy("temperature", body, "temperature");
+        params.copy("topP", body, "top_p");
+    }
+    if let Some(stop) = params.stop() {
+        body.insert("stop_sequences".to_owned(), stop.into());
+    }
+}
+
+fn system(turns: &[Turn<'_>], body: &mut JsonObject) {
+    let blocks = turns
+        .iter()
+        .filter_map(Turn::system)
+        .map(|text| json!({"type": "text", "text": text}));
+    let mut blocks: Vec<Value> = blocks.collect();
+    if !blocks.is_empty() {
+        cache(&mut blocks);
+        body.insert("system".to_owned(), blocks.into());
+    }
+}
+
+fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+    let tools = call.request.tools.iter().map(|tool| {
+        let schema = schema_of(tool)?;
+        Ok(json!({"name": tool.name, "description": tool.description, "input_schema": schema}))
+    });
+    let mut tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
+    if !tools.is_empty() {
+        cache(&mut tools);
+        body.insert("tools".to_owned(), tools.into());
+        body.insert("tool_choice".to_owned(), json!({"type": "auto"}));
+    }
+    Ok(())
+}
+
+/// Sets a cache breakpoint after these blocks, because the next request probably begins with them.
+fn cache(blocks: &mut [Value]) {
+    let last = blocks.last_mut().and_then(Value::as_object_mut);
+    let thought = |block: &&mut JsonObject| block.get("signature").is_some() || block.get("data").is_some();
+    if let Some(block) = last.filter(|block| !thought(block)) {
+        block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
+    }
+}
+
+/// Returns the conversation. Adjacent turns of one role are merged, and the first message is from the user.
+fn messages(turns: &[Turn<'_>]) -> Vec<Value> {
+    let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
+    for turn in turns {
+        let Some((role, blocks)) = blocks(turn) else { continue };
+        match messages.last_mut() {
+            Some((last, before)) if *last == role => before.extend(blocks),
+            _ => messages.push((role, blocks)),
+        }
+    }
+    if messages.first().is_none_or(|(role, _)| *role != "user") {
+        messages.insert(0, ("user", vec![json!({"type": "text", "text": OPENING})]));
+    }
+    let message = |(role, blocks)| json!({"role": role, "content": Value::Array(blocks)});
+    messages.into_iter().map(message).collect()
+}
+
+fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
+    match turn {
+        Turn::System(_) => None,
+        Turn::User { text, media } => {
+            let words = text_block(text).into_iter();
+            Some(("user", words.chain(media.iter().filter_map(file)).collect()))
+        }
+        Turn::Assistant { text, calls, state } => {
+            // The provider expects thoughts to be sent back only with calls.
+            let state = state.filter(|_| !calls.is_empty());
+            let calls = calls.iter().map(tool_use).collect();
+            Some(("assistant", arrange(state, text_block(text), calls)))
+        }
+        Turn::Results(answers) => Some(("user", answers.iter().map(tool_result).collect())),
+    }
+}
+
+/// Returns a text block, or `None` for blank text. The provider refuses blank text and trailing white space in the last turn.
+fn text_block(text: &str) -> Option<Value> {
+    let text = text.trim_end();
+    (!text.is_empty()).then(|| json!({"type": "text", "text": text}))
+}
+
+fn tool_use(call: &Call<'_>) -> Value {
+    json!({"type": "tool_use", "id": valid_id(&call.id), "name": call.name, "input": Value::Object(call.object())})
+}
+
+fn tool_result(answer: &Answer<'_>) -> Value {
+    json!({"type": "tool_result", "tool_use_id": valid_id(&answer.id), "content": answer.text})
+}
+
+/// Replaces the characters of an identifier that the provider does not accept: all but letters, digits, `_` and `-`.
+fn valid_id(id: &str) -> Cow<'_, str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if id.chars().all(allowed) {
+        return Cow::Borrowed(id);
+    }
+    Cow::Owned(id.chars().map(|c| if allowed(c) { c } else { '_' }).collect())
+}
+
+fn file(file: &Media) -> Option<Value> {
+    let kind = if is_image(file) {
+        "image"
+    } else if file.media_type == "application/pdf" {
+        "document"
+    } else {
+        return None;
+    };
+    let source = json!({"type": "base64", "media_type": file.media_type, "data": file.base64});
+    Some(json!({"type": kind, "source": source}))
+}

@@ -1,0 +1,133 @@
+//! Sets the reasoning effort: as an effort since version 4.6, as a token budget before.
+
+use art_core::JsonObject;
+use serde_json::json;
+
+use super::super::turns::Turn;
+
+/// Minimum budget that the provider accepts, in tokens.
+const MIN_BUDGET: u64 = 1024;
+/// Default maximum number of tokens of a reply.
+const DEFAULT_MAX_TOKENS: u64 = 8192;
+
+/// Sets `max_tokens`, which is required, and the parameters for `effort`. Returns whether the model thinks.
+pub(super) fn set(
+    model: &str,
+    effort: Option<&str>,
+    max: Option<u64>,
+    turns: &[Turn<'_>],
+    body: &mut JsonObject,
+) -> bool {
+    let effort = effort.filter(|effort| *effort != "none");
+    let budget = effort
+        .filter(|_| !is_adaptive(model))
+        .and_then(|effort| budget(effort, max));
+    let allowed = turns_allow_budget(turns);
+    let budget = budget.filter(|_| allowed);
+    // The budget is part of `max_tokens`.
+    let max = max.unwrap_or(DEFAULT_MAX_TOKENS + budget.unwrap_or(0));
+    body.insert("max_tokens".to_owned(), max.into());
+    if let Some(effort) = effort.filter(|_| is_adaptive(model)) {
+        body.insert(
+            "thinking".to_owned(),
+            json!({"type": "adaptive", "display": "summarized"}),
+        );
+        let effort = if effort == "minimal" { "low" } else { effort };
+        body.insert("output_config".to_owned(), json!({"effort": effort}));
+        return true;
+    }
+    if let Some(budget) = budget {
+        body.insert(
+            "thinking".to_owned(),
+            json!({"type": "enabled", "budget_tokens": budget}),
+        );
+    }
+    budget.is_some()
+}
+
+/// Returns the thinking budget in tokens, or `None` if the maximum reply length is too low for one.
+fn budget(effort: &str, max: Option<u64>) -> Option<u64> {
+    let wished = match effort {
+        "minimal" => MIN_BUDGET,
+        "low" => 2048,
+        "medium" => 8192,
+        _ => 16384,
+    };
+    let room = max.map_or(wished, |max| max / 2);
+    Some(wished.min(room)).filter(|budget| *budget >= MIN_BUDGET)
+}
+
+/// Returns whether the model supports adaptive thinking. A name without a version counts as a current model.
+fn is_adaptive(model: &str) -> bool {
+    let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("claude-")) else {
+        return false;
+    };
+    let numbers = name.split(['-', '@', '.']).filter_map(|part| part.parse::<u32>().ok());
+    // A date, such as 20250929, is not a version.
+    let mut version = numbers.filter(|number| *number < 1000);
+    match (version.next(), version.next()) {
+        (Some(major), minor) => (major, minor.unwrap_or(0)) >= (4, 6),
+        (None, _) => true,
+    }
+}
+
+/// Returns whether the turns allow a thinking budget. With a budget, the provider requires the thoughts of the last turn with
+/// calls, which a turn of another model does not have.
+fn turns_allow_budget(turns: &[Turn<'_>]) -> bool {
+    let last = turns.iter().rev().find_map(|turn| match turn {
+        Turn::Assistant { calls, state, .. } => Some(calls.is_empty() || state.is_some()),
+        _ => None,
+    });
+    last.unwrap_or(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn models_since_4_6_are_adaptive() {
+        for (model, expected) in [
+            ("claude-opus-4-6", true),
+            ("claude-sonnet-5", true),
+            ("claude-opus-4-7-20260101", true),
+            ("claude-next", true),
+            ("claude-sonnet-4-5-20250929", false),
+            ("claude-sonnet-4-20250514", false),
+            ("claude-3-7-sonnet-20250219", false),
+            ("kimi-k2", false),
+        ] {
+            assert_eq!(is_adaptive(model), expected, "{model}");
+        }
+    }
+
+    fn body(model: &str, effort: Option<&str>, max: Option<u64>) -> Value {
+        let mut body = JsonObject::new();
+        set(model, effort, max, &[], &mut body);
+        body.into()
+    }
+
+    #[test]
+    fn a_budget_is_included_in_max_tokens() {
+        let old = "claude-sonnet-4-5";
+        assert_eq!(body(old, None, None), json!({"max_tokens": 8192}));
+        assert_eq!(body(old, Some("none"), Some(100)), json!({"max_tokens": 100}));
+        let thinking = |budget: u64| json!({"type": "enabled", "budget_tokens": budget});
+        assert_eq!(
+            body(old, Some("low"), None),
+            json!({"max_tokens": 10240, "thinking": thinking(2048)})
+        );
+        assert_eq!(
+            body(old, Some("high"), Some(4000)),
+            json!({"max_tokens": 4000, "thinking": thinking(2000)})
+        );
+        assert_eq!(body(old, Some("high"), Some(1500)), json!({"max_tokens": 1500}));
+    }
+
+    #[test]
+    fn an_adaptive_model_gets_an_effort() {
+        let expected = json!({"max_tokens": 8192, "thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "low"}});
+        assert_eq!(body("claude-opus-4-7", Some("minimal"), None), expected);
+    }
+}

@@ -1,0 +1,123 @@
+//! Rewrites requests for models without function calls: earlier calls and their results become text.
+
+use art_core::prompt::{ArtStandardPrompt, Message, Role};
+use art_core::provider::ModelRequest;
+use art_core::tool::ToolCallRequest;
+use serde_json::{Value, json};
+
+/// Returns `request` with calls as text in the format that the prompt requests, and results as user turns.
+pub(crate) fn calls_as_text(request: &ModelRequest) -> ModelRequest {
+    let mut messages: Vec<Message> = Vec::new();
+    let mut answering = false;
+    for message in &request.prompt.0 {
+        let answers = message.role == Role::ToolResult;
+        match messages.last_mut().filter(|_| answers && answering) {
+            // Adjacent results become one turn.
+            Some(last) => *last = Message::user(format!("{}\n\n{}", last.content_text(), result(message))),
+            None => messages.push(turn(message)),
+        }
+        answering = answers;
+    }
+    ModelRequest {
+        prompt: ArtStandardPrompt(messages),
+        tools: Vec::new(),
+        ..request.clone()
+    }
+}
+
+fn turn(message: &Message) -> Message {
+    match message.role {
+        Role::ToolResult => Message::user(result(message)),
+        Role::ToolRequest => {
+            let name = message.name.as_deref().unwrap_or_default();
+            Message::assistant(calls([(name, message.content.clone())]))
+        }
+        Role::Assistant if !message.tool_calls.is_empty() => {
+            let calls = calls(message.tool_calls.iter().map(named));
+            let content = message.content_text();
+            let text = if content.is_empty() {
+                calls
+            } else {
+                format!("{content}\n{calls}")
+            };
+            Message::assistant(text)
+        }
+        _ => message.clone(),
+    }
+}
+
+fn named(call: &ToolCallRequest) -> (&str, Value) {
+    let arguments = &call.function.arguments;
+    let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
+    (&call.function.name, arguments)
+}
+
+fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> String {
+    let calls = calls.into_iter();
+    let calls: Vec<_> = calls
+        .map(|(name, arguments)| json!({"toolName": name, "arguments": arguments}))
+        .collect();
+    json!({ "toolCalls": calls }).to_string()
+}
+
+fn result(message: &Message) -> String {
+    let name = message.name.as_deref().unwrap_or("a tool");
+    format!("Result of `{name}`: {}", message.content_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::stream::Phase;
+    use art_core::tool::{FunctionCall, FunctionKind};
+
+    fn call(id: &str, name: &str) -> ToolCallRequest {
+        ToolCallRequest {
+            id: id.to_owned(),
+            kind: FunctionKind::Function,
+            function: FunctionCall {
+                name: name.to_owned(),
+                arguments: r#"{"a":1}"#.to_owned(),
+            },
+        }
+    }
+
+    #[test]
+    fn calls_and_results_become_text() {
+        let prompt = ArtStandardPrompt(vec![
+            Message::system("s"),
+            Message::user("q"),
+            Message::assistant_calls("I look.", vec![call("1", "one"), call("2", "two")]),
+            Message::tool_result("1", "one", "1"),
+            Message::tool_result("2", "two", "2"),
+            Message::assistant_calls("", vec![call("3", "one")]),
+            Message::tool_result("3", "one", "3"),
+            Message::user("go on"),
+        ]);
+        let text = calls_as_text(&ModelRequest::new(prompt, Phase::Execution));
+        let turns: Vec<_> = text
+            .prompt
+            .0
+            .iter()
+            .map(|message| (message.role, message.content_text()))
+            .collect();
+        let one = r#"{"toolName":"one","arguments":{"a":1}}"#;
+        let two = r#"{"toolName":"two","arguments":{"a":1}}"#;
+        assert_eq!(
+            turns,
+            [
+                (Role::System, "s"),
+                (Role::User, "q"),
+                (
+                    Role::Assistant,
+                    format!("I look.\n{{\"toolCalls\":[{one},{two}]}}").as_str()
+                ),
+                (Role::User, "Result of `one`: 1\n\nResult of `two`: 2"),
+                (Role::Assistant, format!("{{\"toolCalls\":[{one}]}}").as_str()),
+                (Role::User, "Result of `one`: 3"),
+                (Role::User, "go on"),
+            ]
+        );
+        assert!(text.prompt.0.iter().all(|message| message.tool_calls.is_empty()));
+    }
+}

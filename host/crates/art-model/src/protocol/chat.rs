@@ -1,0 +1,95 @@
+//! The OpenAI Chat Completions protocol, in the variants of several providers.
+
+mod reasoning;
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use art_core::error::ModelError;
+use art_core::stream::StreamEvent;
+use serde_json::Value;
+
+use super::reply::Stream;
+use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, models};
+
+/// The variants of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Profile {
+    OpenAi,
+    OpenRouter,
+    DeepSeek,
+    Groq,
+    Mistral,
+    Ollama,
+    /// Any other provider.
+    Compatible,
+}
+
+impl Profile {
+    /// Returns the variant of a provider, by its name.
+    pub(super) fn of(provider: &str) -> Self {
+        match provider.to_ascii_lowercase().as_str() {
+            "openai" => Self::OpenAi,
+            "openrouter" => Self::OpenRouter,
+            "deepseek" => Self::DeepSeek,
+            "groq" => Self::Groq,
+            "mistral" => Self::Mistral,
+            "ollama" => Self::Ollama,
+            _ => Self::Compatible,
+        }
+    }
+
+    /// Returns whether the text of replies may contain thoughts between `<think>` and `</think>`.
+    const fn has_think_tags(self) -> bool {
+        !matches!(self, Self::OpenAi)
+    }
+
+    /// Returns whether the provider expects the `reasoning_content` of a turn with calls to be sent back.
+    const fn expects_reasoning_content(self) -> bool {
+        matches!(self, Self::DeepSeek | Self::Compatible)
+    }
+
+    /// Returns whether the provider reports the cost of a call. The caller trusts it only at the provider's own address.
+    const fn reports_cost(self) -> bool {
+        matches!(self, Self::OpenRouter)
+    }
+
+    /// Returns whether the token usage of a stream must be requested. Mistral always sends it, and refuses unknown fields.
+    const fn needs_usage_request(self) -> bool {
+        !matches!(self, Self::Mistral)
+    }
+}
+
+/// The codec in the variant of one provider.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chat(pub(super) Profile);
+
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
+const NAME: &str = "openai-chat";
+
+impl Codec for Chat {
+    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+        request::request(self.0, call)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Stream::new(reply::Parser::new(self.0)))
+    }
+
+    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Parser::new(self.0)).whole(body)
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Bearer
+    }
+
+    fn models_path(&self) -> &'static str {
+        "models"
+    }
+
+    fn models(&self, body: &Value) -> Vec<String> {
+        models(body)
+    }
+}

@@ -1,0 +1,84 @@
+//! Collects the thoughts that a provider expects to be sent back with a turn.
+
+use art_core::stream::ProviderState;
+use serde_json::{Value, json};
+
+use super::{NAME, Profile};
+use crate::protocol::reply::MAX_STATE;
+
+/// Thoughts in the format of the provider. Over the limit they are dropped, because incomplete thoughts are useless.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    details: Vec<Value>,
+    thoughts: String,
+    bytes: usize,
+}
+
+impl Reasoning {
+    /// Adds a piece of `reasoning_details`. Pieces of one text or summary are joined.
+    pub(super) fn detail(&mut self, piece: &Value) {
+        if !self.fits(piece.to_string().len()) {
+            return;
+        }
+        match self.details.last_mut() {
+            Some(last) if continues(last, piece) => append(last, piece),
+            _ => self.details.push(piece.clone()),
+        }
+    }
+
+    /// Adds a piece of `reasoning_content`.
+    pub(super) fn thought(&mut self, piece: &str) {
+        if self.fits(piece.len()) {
+            self.thoughts.push_str(piece);
+        }
+    }
+
+    /// Returns the state of the turn. DeepSeek expects thoughts only with `calls`, and refuses them otherwise.
+    pub(super) fn take(&mut self, profile: Profile, calls: bool) -> Option<ProviderState> {
+        let reasoning = std::mem::take(self);
+        if reasoning.bytes > MAX_STATE {
+            return None;
+        }
+        let content = match profile {
+            Profile::OpenRouter if !reasoning.details.is_empty() => {
+                json!({"reasoning_details": reasoning.details})
+            }
+            _ if profile.expects_reasoning_content() && calls && !reasoning.thoughts.is_empty() => {
+                json!({"reasoning_content": reasoning.thoughts})
+            }
+            _ => return None,
+        };
+        Some(ProviderState {
+            wire: NAME.to_owned(),
+            content,
+        })
+    }
+
+    fn fits(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.bytes <= MAX_STATE
+    }
+}
+
+/// Returns whether `piece` continues the text or summary of `last`.
+fn continues(last: &Value, piece: &Value) -> bool {
+    let same = |name: &str| last.get(name) == piece.get(name);
+    let kind = piece.get("type").and_then(Value::as_str);
+    matches!(kind, Some("reasoning.text" | "reasoning.summary")) && same("type") && same("index")
+}
+
+fn append(last: &mut Value, piece: &Value) {
+    let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else {
+        return;
+    };
+    for (name, value) in piece.iter().filter(|(_, value)| !value.is_null()) {
+        match (last.get_mut(name), value) {
+            (Some(Value::String(text)), Value::String(more)) if matches!(name.as_str(), "text" | "summary") => {
+                text.push_str(more);
+            }
+            _ => {
+                last.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

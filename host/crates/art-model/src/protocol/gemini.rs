@@ -1,0 +1,50 @@
+//! The Gemini `generateContent` protocol.
+
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+mod thinking;
+
+use art_core::error::ModelError;
+use art_core::stream::StreamEvent;
+use serde_json::Value;
+
+use super::reply::Stream;
+use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, models};
+
+/// The codec.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gemini;
+
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
+const NAME: &str = "gemini";
+
+impl Codec for Gemini {
+    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+        Ok(ProtocolRequest {
+            path: request::path(call.model_id, call.stream),
+            body: request::body(call)?,
+        })
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Stream::new(reply::Parser::default()))
+    }
+
+    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Parser::default()).whole(body)
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Plain("x-goog-api-key")
+    }
+
+    fn models_path(&self) -> &'static str {
+        "models?pageSize=1000"
+    }
+
+    fn models(&self, body: &Value) -> Vec<String> {
+        models(body)
+    }
+}

@@ -1,0 +1,75 @@
+//! Parses generated content. Each event is a complete body, so calls arrive complete.
+
+use art_core::stream::{ProviderState, StopReason};
+use serde_json::{Value, json};
+
+use super::NAME;
+use crate::protocol::calls::TooMuch;
+use crate::protocol::reply::{self, MAX_STATE, Reply, items, text};
+
+/// The state of a reply that is being parsed.
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    /// The signature of each call; null for a call without one.
+    signatures: Vec<Value>,
+    /// The last signature of the text.
+    text_signature: Option<String>,
+    bytes: usize,
+}
+
+impl Parser {
+    fn part(&mut self, part: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+        let content = text(part, "/text");
+        let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
+        let signature = self.within_limit(text(part, "/thoughtSignature"));
+        if let Some(call) = part.get("functionCall") {
+            let index = u64::try_from(self.signatures.len()).unwrap_or(u64::MAX);
+            self.signatures.push(signature.map_or(Value::Null, Value::from));
+            let arguments = call.get("args").filter(|args| !args.is_null());
+            let arguments = arguments.map(Value::to_string).unwrap_or_default();
+            return reply
+                .state
+                .calls
+                .begin(index, text(call, "/id"), text(call, "/name"), &arguments);
+        }
+        if thought {
+            reply.thinking(content);
+            return Ok(());
+        }
+        reply.text(content);
+        if let Some(signature) = signature {
+            self.text_signature = Some(signature.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns the signature, if there is one and the state stays within its limit.
+    fn within_limit<'a>(&mut self, signature: &'a str) -> Option<&'a str> {
+        self.bytes = self.bytes.saturating_add(signature.len());
+        (!signature.is_empty() && self.bytes <= MAX_STATE).then_some(signature)
+    }
+}
+
+impl reply::Parser for Parser {
+    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+        reply.usage(event);
+        if !text(event, "/promptFeedback/blockReason").is_empty() {
+            reply.state.stop = Some(StopReason::ContentFilter);
+        }
+        for part in items(event, "/candidates/0/content/parts") {
+            self.part(part, reply)?;
+        }
+        reply.stop(text(event, "/candidates/0/finishReason"));
+        Ok(())
+    }
+
+    fn state(&mut self, _calls: bool) -> Option<ProviderState> {
+        let signatures = std::mem::take(&mut self.signatures);
+        let signed = signatures.iter().any(Value::is_string) || self.text_signature.is_some();
+        let kept = signed && self.bytes <= MAX_STATE;
+        kept.then(|| ProviderState {
+            wire: NAME.to_owned(),
+            content: json!({"calls": signatures, "text": self.text_signature.take()}),
+        })
+    }
+}

@@ -1,0 +1,208 @@
+use art_core::prompt::Message;
+use art_core::provider::{Media, ReplyFormat};
+use serde_json::{Value, json};
+
+use crate::protocol::tests::{asked, conversation, read, read_whole, shown, tool_call, written};
+use crate::protocol::{KeyHeader, Protocol, codec, replay};
+
+const PROTOCOL: Protocol = Protocol::Gemini;
+const SAMPLE: &[u8] = include_bytes!("../samples/gemini.sse");
+
+fn content(events: &[Value]) -> String {
+    read(PROTOCOL, "gemini", events)
+}
+
+fn parts(parts: &Value) -> Value {
+    json!({"candidates": [{"content": {"role": "model", "parts": parts}}]})
+}
+
+fn stop(reason: &str) -> Value {
+    json!({"candidates": [{"finishReason": reason}]})
+}
+
+#[test]
+fn a_request_has_the_format_of_the_provider() {
+    let state = json!({"calls": ["Y2FsbA==", null], "text": "dGV4dA=="});
+    let request = written(
+        PROTOCOL,
+        "gemini",
+        "gemini-3-pro-preview",
+        &conversation("gemini", state),
+    );
+    assert_eq!(
+        request.path,
+        "models/gemini-3-pro-preview:streamGenerateContent?alt=sse"
+    );
+    insta::assert_json_snapshot!(request.body);
+}
+
+#[test]
+fn a_model_name_cannot_change_the_path() {
+    let request = asked(vec![Message::user("hi")]);
+    let path = |model| written(PROTOCOL, "gemini", model, &request).path;
+    assert_eq!(
+        path("models/gemini-2.5-flash"),
+        "models/gemini-2.5-flash:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(
+        path("../x?key=1#"),
+        "models/..%2Fx%3Fkey%3D1%23:streamGenerateContent?alt=sse"
+    );
+}
+
+#[test]
+fn a_picture_of_an_unsupported_type_becomes_a_note() {
+    let mut request = asked(vec![Message::user("Look.")]);
+    request.media = ["image/gif", "image/webp"]
+        .map(|media_type| Media {
+            name: "p".to_owned(),
+            media_type: media_type.to_owned(),
+            base64: "AAAA".to_owned(),
+        })
+        .to_vec();
+    let body = written(PROTOCOL, "gemini", "m", &request).body;
+    let parts = &body["contents"][0]["parts"];
+    assert_eq!(
+        parts[1],
+        json!({"text": "The picture `p` is omitted: the model does not support `image/gif`."})
+    );
+    assert_eq!(parts[2]["inlineData"]["mimeType"], "image/webp");
+}
+
+#[test]
+fn a_reply_format_is_not_requested_together_with_tools() {
+    let mut request = asked(vec![Message::user("hi")]);
+    request.reply_format = ReplyFormat::Json;
+    let body = written(PROTOCOL, "gemini", "m", &request).body;
+    assert_eq!(
+        body["generationConfig"],
+        json!({"responseMimeType": "application/json"})
+    );
+    let with_tools = written(PROTOCOL, "gemini", "m", &conversation("gemini", json!({}))).body;
+    assert_eq!(with_tools["generationConfig"].get("responseMimeType"), None);
+}
+
+#[test]
+fn calls_of_another_model_get_a_placeholder_signature() {
+    let calls = vec![tool_call("a", "f", "{}"), tool_call("b", "f", "{}")];
+    let request = asked(vec![Message::assistant_calls("", calls)]);
+    for (model, wanted) in [("gemini-3-flash", true), ("gemini-2.5-flash", false)] {
+        let body = written(PROTOCOL, "gemini", model, &request).body;
+        assert_eq!(
+            body["contents"][0],
+            json!({"role": "user", "parts": [{"text": "Begin."}]})
+        );
+        let parts = &body["contents"][1]["parts"];
+        assert_eq!(parts[0].get("thoughtSignature").is_some(), wanted);
+        assert_eq!(parts[1].get("thoughtSignature"), None);
+    }
+}
+
+#[test]
+fn the_state_of_a_turn_with_a_dropped_call_is_dropped() {
+    let call =
+        |name: &str, args: Value| json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "Y2FsbA=="});
+    let ending = |reason: &str| {
+        let calls = json!([call("f", json!({})), call("g", json!("cut"))]);
+        content(&[parts(&calls), stop(reason)])
+    };
+    assert!(ending("STOP").contains("\nstate gemini "), "{}", ending("STOP"));
+    let cut = ending("MAX_TOKENS");
+    assert!(
+        !cut.contains("state gemini") && cut.starts_with("call  f {}\nmetadata"),
+        "{cut}"
+    );
+}
+
+#[test]
+fn a_recorded_stream_is_decoded() {
+    insta::assert_snapshot!(shown(&replay(PROTOCOL, "gemini", [SAMPLE])), @r#"
+    thinking Two numbers to add.
+    token Let me see…
+    call g1 calculator {"expression":"6*7"}
+    call  datetime {}
+    state gemini {"calls":["Y2FsbA==",null],"text":"dGV4dA=="}
+    metadata {"inputTokens":30,"outputTokens":12,"thinkingTokens":5,"cachedInputTokens":16,"stopReason":"tool_calls"}
+    end
+    "#);
+}
+
+#[test]
+fn a_whole_body_has_the_same_events_as_its_stream() {
+    let body = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
+            {"text": "Two numbers to add.", "thought": true},
+            {"text": "Let me see…", "thoughtSignature": "dGV4dA=="},
+            {"functionCall": {"id": "g1", "name": "calculator", "args": {"expression": "6*7"}}, "thoughtSignature": "Y2FsbA=="},
+            {"functionCall": {"name": "datetime", "args": {}}}]}}],
+        "usageMetadata": {"promptTokenCount": 30, "cachedContentTokenCount": 16, "candidatesTokenCount": 7, "thoughtsTokenCount": 5}});
+    assert_eq!(
+        read_whole(PROTOCOL, "gemini", &body),
+        shown(&replay(PROTOCOL, "gemini", [SAMPLE]))
+    );
+}
+
+#[test]
+fn stop_reasons_are_mapped() {
+    for (word, shown) in [
+        ("STOP", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("SAFETY", "content_filter"),
+        ("RECITATION", "content_filter"),
+        ("PROHIBITED_CONTENT", "content_filter"),
+        ("MALFORMED_FUNCTION_CALL", "MALFORMED_FUNCTION_CALL"),
+    ] {
+        assert_eq!(
+            content(&[stop(word)]),
+            format!("metadata {{\"stopReason\":\"{shown}\"}}\nend")
+        );
+    }
+}
+
+#[test]
+fn a_blocked_prompt_has_the_stop_reason_content_filter() {
+    let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}});
+    assert_eq!(
+        content(&[blocked]),
+        "metadata {\"inputTokens\":4,\"stopReason\":\"content_filter\"}\nend"
+    );
+}
+
+#[test]
+fn an_error_event_ends_the_stream_with_its_code() {
+    let error = json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "The model is overloaded."}});
+    let text = content(&[parts(&json!([{"text": "a"}])), error.clone(), stop("STOP")]);
+    assert_eq!(
+        text,
+        "token a\nerror NetworkError: the provider failed: The model is overloaded."
+    );
+    assert!(read_whole(PROTOCOL, "gemini", &json!([error])).starts_with("error NetworkError"));
+}
+
+#[test]
+fn a_stream_without_a_stop_reason_is_interrupted() {
+    assert!(content(&[parts(&json!([{"text": "a"}]))]).contains("error NetworkError: the stream was interrupted"));
+}
+
+#[test]
+fn fields_of_the_wrong_type_are_ignored() {
+    let text = content(&[
+        json!({"candidates": {}}),
+        json!({"candidates": [null], "usageMetadata": 3, "promptFeedback": []}),
+        parts(&json!({"text": "not a list"})),
+        parts(
+            &json!([null, 3, {"text": 5, "thought": "yes"}, {"inlineData": {"data": "AAAA"}}, {"thoughtSignature": 1}]),
+        ),
+        stop("STOP"),
+    ]);
+    assert_eq!(text, "metadata {\"stopReason\":\"stop\"}\nend");
+}
+
+#[test]
+fn the_key_has_its_own_header_and_models_have_no_prefix() {
+    let codec = codec(PROTOCOL, "gemini");
+    assert_eq!(codec.key_header(), KeyHeader::Plain("x-goog-api-key"));
+    assert_eq!(
+        codec.models(&json!({"models": [{"name": "models/gemini-x"}]})),
+        ["gemini-x"]
+    );
+}

@@ -1,0 +1,81 @@
+//! Sets the reasoning effort: as a level since Gemini 3, as a token budget before.
+
+use serde_json::{Value, json};
+
+/// Returns the `thinkingConfig` for `effort`.
+pub(super) fn config(model: &str, effort: &str) -> Value {
+    let include_thoughts = effort != "none";
+    if has_levels(model) {
+        // `low` is the lowest level that all models support.
+        let level = match effort {
+            "none" | "minimal" | "low" => "low",
+            "medium" => "medium",
+            _ => "high",
+        };
+        return json!({"thinkingLevel": level, "includeThoughts": include_thoughts});
+    }
+    let budget = match effort {
+        "none" if model.contains("flash") => 0,
+        // Thinking cannot be turned off for Pro models.
+        "none" => 128,
+        "minimal" => 512,
+        "low" => 2048,
+        "medium" => 8192,
+        _ => 16384,
+    };
+    json!({"thinkingBudget": budget, "includeThoughts": include_thoughts})
+}
+
+/// Returns whether the model is Gemini 3 or later. A name without a version counts as a current model.
+pub(super) fn has_levels(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let Some(version) = name.strip_prefix("gemini-") else {
+        return false;
+    };
+    let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    digits.parse::<u32>().map_or(true, |version| version >= 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_since_3_have_levels() {
+        for (model, expected) in [
+            ("gemini-3-pro-preview", true),
+            ("gemini-3.5-flash", true),
+            ("models/gemini-flash-latest", true),
+            ("gemini-2.5-pro", false),
+            ("gemini-1.5-flash", false),
+            ("gemma-3-27b-it", false),
+        ] {
+            assert_eq!(has_levels(model), expected, "{model}");
+        }
+    }
+
+    #[test]
+    fn an_effort_becomes_a_level_or_a_budget() {
+        let config = |model, effort| config(model, effort).to_string();
+        assert_eq!(
+            config("gemini-3-pro", "minimal"),
+            r#"{"thinkingLevel":"low","includeThoughts":true}"#
+        );
+        assert_eq!(
+            config("gemini-3-pro", "xhigh"),
+            r#"{"thinkingLevel":"high","includeThoughts":true}"#
+        );
+        assert_eq!(
+            config("gemini-2.5-flash", "none"),
+            r#"{"thinkingBudget":0,"includeThoughts":false}"#
+        );
+        assert_eq!(
+            config("gemini-2.5-pro", "none"),
+            r#"{"thinkingBudget":128,"includeThoughts":false}"#
+        );
+        assert_eq!(
+            config("gemini-2.5-pro", "medium"),
+            r#"{"thinkingBudget":8192,"includeThoughts":true}"#
+        );
+    }
+}

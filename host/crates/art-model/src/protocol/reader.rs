@@ -1,0 +1,111 @@
+//! Decodes the bytes of a streamed reply into events.
+
+use art_core::stream::StreamEvent;
+
+use super::{Codec, Decoder, fault};
+use crate::sse::{SseDecoder, SseEvent, TooLong};
+
+/// Decodes one streamed reply.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    bytes: SseDecoder,
+    decoder: Box<dyn Decoder>,
+    ended: bool,
+}
+
+impl Reader {
+    /// Creates a reader for a reply in the protocol of `codec`.
+    pub(crate) fn new(codec: &dyn Codec) -> Self {
+        Self {
+            bytes: SseDecoder::default(),
+            decoder: codec.decoder(),
+            ended: false,
+        }
+    }
+
+    /// Decodes `bytes` and adds the events to `out`.
+    pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
+        self.take(out, |decoder, events| decoder.push(bytes, events));
+    }
+
+    /// Ends the stream.
+    pub(crate) fn finish(&mut self, out: &mut Vec<StreamEvent>) {
+        self.take(out, SseDecoder::finish);
+        if !self.ended {
+            self.ended = true;
+            self.decoder.finish(out);
+        }
+    }
+
+    /// Returns whether the reply ended with `End` or `Error`. Further bytes are ignored.
+    pub(crate) const fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn take(
+        &mut self,
+        out: &mut Vec<StreamEvent>,
+        read: impl FnOnce(&mut SseDecoder, &mut Vec<SseEvent>) -> Result<(), TooLong>,
+    ) {
+        if self.ended {
+            return;
+        }
+        let mut events = Vec::new();
+        let fits = read(&mut self.bytes, &mut events);
+        let mut events = events.iter();
+        while !self.ended
+            && let Some(event) = events.next()
+        {
+            let before = out.len();
+            self.decoder.event(event, out);
+            let new = out.get(before..).unwrap_or_default();
+            self.ended = matches!(new.last(), Some(StreamEvent::End | StreamEvent::Error(_)));
+        }
+        if let Err(error) = fits
+            && !self.ended
+        {
+            self.ended = true;
+            let reason = format!("an event has more than {} bytes", error.max);
+            out.push(StreamEvent::Error(fault::unreadable(&reason)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Protocol, codec};
+
+    fn reader() -> Reader {
+        Reader::new(&*codec(Protocol::OpenaiChat, "openai"))
+    }
+
+    #[test]
+    fn bytes_after_the_end_of_a_reply_are_ignored() {
+        let (mut reader, mut out) = (reader(), vec![StreamEvent::End]);
+        reader.push(b": wait\n\n", &mut out);
+        assert!(!reader.ended());
+        reader.push(b"data: [DONE]\n\ndata: {oops\n\n", &mut out);
+        assert!(reader.ended());
+        reader.finish(&mut out);
+        assert_eq!(out.len(), 3);
+    }
+
+    #[test]
+    fn an_event_that_is_too_long_is_an_invalid_response() {
+        let (mut reader, mut out) = (reader(), Vec::new());
+        reader.push(
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: ",
+            &mut out,
+        );
+        for _ in 0..200 {
+            reader.push(&[b'x'; 8192], &mut out);
+        }
+        reader.finish(&mut out);
+        assert_eq!(out.len(), 2);
+        let Some(StreamEvent::Error(error)) = out.last() else {
+            panic!("no error");
+        };
+        insta::assert_snapshot!(error, @"the provider's reply cannot be read: an event has more than 1048576 bytes");
+    }
+}

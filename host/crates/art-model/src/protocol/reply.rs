@@ -1,0 +1,244 @@
+//! The decoder that all protocols share.
+
+use std::fmt::Debug;
+
+use art_core::error::ModelError;
+use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
+use serde_json::Value;
+
+use super::calls::{Calls, TooMuch};
+use super::{Decoder, fault, usage};
+use crate::sse::SseEvent;
+
+/// Maximum size of the state of a turn, in bytes.
+pub(super) const MAX_STATE: usize = 256 << 10;
+/// Maximum length of an unknown stop reason, in characters.
+const MAX_REASON: usize = 64;
+
+/// Parses the events of one protocol.
+pub(super) trait Parser: Send + Debug {
+    /// Parses one event, which is not an error, into `reply`.
+    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch>;
+
+    /// Returns whether the reply would be complete if the stream ended here without a stop reason.
+    fn is_whole(&self) -> bool {
+        false
+    }
+
+    /// Returns the state that the provider expects to be sent back with this turn. `calls` means that the turn has calls.
+    fn state(&mut self, calls: bool) -> Option<ProviderState>;
+
+    /// Adds text that was pending until the end.
+    fn flush(&mut self, _reply: &mut Reply<'_>) {}
+}
+
+/// The state of a reply so far.
+#[derive(Debug, Default)]
+pub(super) struct ReplyState {
+    pub(super) calls: Calls,
+    pub(super) stop: Option<StopReason>,
+    /// Whether the model refused, whatever its stop reason.
+    pub(super) refused: bool,
+    pub(super) usage: Option<Value>,
+    /// Cost of the call in US dollars, as reported by the provider.
+    pub(super) cost_usd: Option<f64>,
+    /// Whether the provider marked the end of the reply.
+    pub(super) ended: bool,
+}
+
+/// The state of a reply, and its events.
+#[derive(Debug)]
+pub(super) struct Reply<'a> {
+    pub(super) state: &'a mut ReplyState,
+    out: &'a mut Vec<StreamEvent>,
+}
+
+impl Reply<'_> {
+    /// Adds text.
+    pub(super) fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.push(StreamEvent::Token(text.to_owned()));
+        }
+    }
+
+    /// Adds thoughts.
+    pub(super) fn thinking(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.push(StreamEvent::Thinking(text.to_owned()));
+        }
+    }
+
+    /// Reads the token counts in `body`.
+    pub(super) fn usage(&mut self, body: &Value) {
+        if let Some(found) = usage::find(body) {
+            usage::merge(&mut self.state.usage, found);
+        }
+    }
+
+    /// Sets the stop reason. A reply with a stop reason is complete.
+    pub(super) fn stop(&mut self, word: &str) {
+        if !word.is_empty() {
+            self.state.stop = Some(reason(word));
+        }
+    }
+
+    /// Reads the cost of the call.
+    pub(super) fn cost(&mut self, body: &Value) {
+        let cost = usage::find(body).and_then(usage::cost);
+        self.state.cost_usd = cost.or(self.state.cost_usd);
+    }
+}
+
+/// The decoder of a protocol.
+#[derive(Debug)]
+pub(super) struct Stream<P> {
+    state: ReplyState,
+    parser: P,
+    done: bool,
+}
+
+impl<P: Parser> Stream<P> {
+    pub(super) fn new(parser: P) -> Self {
+        Self {
+            state: ReplyState::default(),
+            parser,
+            done: false,
+        }
+    }
+
+    /// Decodes a reply that did not stream.
+    pub(super) fn whole(mut self, body: &Value) -> Vec<StreamEvent> {
+        let mut out = Vec::new();
+        self.value(body, &mut out);
+        if !self.done && !self.is_whole() {
+            let error = fault::unreadable("it is not a reply of this protocol; check `base_url` and `api`");
+            self.fail(error, &mut out);
+        }
+        self.finish(&mut out);
+        out
+    }
+
+    fn value(&mut self, body: &Value, out: &mut Vec<StreamEvent>) {
+        if let Some(error) = fault::of_reply(body) {
+            return self.fail(error, out);
+        }
+        let mut reply = Reply {
+            state: &mut self.state,
+            out,
+        };
+        if self.parser.read(body, &mut reply).is_err() {
+            let error = fault::unreadable("it has more than 128 tool calls, or more than 1 MiB of them");
+            return self.fail(error, out);
+        }
+        if self.state.ended {
+            self.end(out);
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.state.stop.is_some() || self.parser.is_whole()
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
+        self.done = true;
+        out.push(StreamEvent::Error(error));
+    }
+
+    /// Adds calls, state, metadata and end, in this order. A refused or blocked reply has no calls (M10).
+    fn end(&mut self, out: &mut Vec<StreamEvent>) {
+        self.done = true;
+        let mut reply = Reply {
+            state: &mut self.state,
+            out,
+        };
+        self.parser.flush(&mut reply);
+        let blocked = self.state.refused || self.state.stop == Some(StopReason::ContentFilter);
+        let started = self.state.calls.len();
+        let mut calls = self.state.calls.take(self.state.stop == Some(StopReason::Length));
+        if blocked {
+            calls.clear();
+        }
+        let called = !calls.is_empty();
+        // The state has a position for each call, so it is useless if a call was dropped.
+        let complete = calls.len() == started;
+        out.extend(calls.into_iter().map(StreamEvent::ToolCall));
+        // Drop a state that is nested too deeply: a store would refuse the whole reply.
+        let state = self.parser.state(called);
+        let state = state.filter(|state| complete && !is_deeper(&state.content, MAX_DEPTH));
+        out.extend(state.map(StreamEvent::State));
+        out.push(StreamEvent::Metadata(self.metadata(called)));
+        out.push(StreamEvent::End);
+    }
+
+    fn metadata(&mut self, called: bool) -> LlmMetadata {
+        let stop = match self.state.stop.take() {
+            _ if self.state.refused => Some(StopReason::ContentFilter),
+            // Some providers report `stop` for a reply with calls.
+            Some(StopReason::Stop) | None if called => Some(StopReason::ToolCalls),
+            stop => stop,
+        };
+        let mut metadata = LlmMetadata {
+            stop_reason: stop,
+            cost_usd: self.state.cost_usd,
+            ..LlmMetadata::default()
+        };
+        if let Some(found) = self.state.usage.take() {
+            usage::read(found, &mut metadata);
+        }
+        metadata
+    }
+}
+
+impl<P: Parser> Decoder for Stream<P> {
+    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
+        let data = event.data.trim();
+        if self.done || data.is_empty() {
+            return;
+        }
+        if data == "[DONE]" {
+            return self.end(out);
+        }
+        match serde_json::from_str::<Value>(data) {
+            Ok(body) => self.value(&body, out),
+            // The stream ended inside the event; `finish` reports it.
+            Err(_) if event.cut => {}
+            Err(source) => self.fail(fault::unreadable(&format!("{source} in `{data}`")), out),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<StreamEvent>) {
+        if self.done {
+            return;
+        }
+        if self.is_whole() {
+            self.end(out);
+        } else {
+            self.fail(fault::interrupted_stream(), out);
+        }
+    }
+}
+
+/// Returns the stop reason for a provider's word.
+pub(super) fn reason(word: &str) -> StopReason {
+    match word.to_ascii_lowercase().as_str() {
+        "stop" | "end_turn" | "stop_sequence" | "completed" | "eos" => StopReason::Stop,
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
+            StopReason::Length
+        }
+        "tool_calls" | "tool_use" | "function_call" => StopReason::ToolCalls,
+        "content_filter" | "refusal" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii"
+        | "image_safety" => StopReason::ContentFilter,
+        _ => StopReason::Other(word.chars().take(MAX_REASON).collect()),
+    }
+}
+
+/// Returns the text at `path`, or an empty one.
+pub(super) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    value.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the items of the list at `path`, if there is one.
+pub(super) fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
+    value.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,46 @@
+//! The OpenAI Responses protocol. Nothing is stored at the provider: each request contains the whole conversation.
+
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use art_core::error::ModelError;
+use art_core::stream::StreamEvent;
+use serde_json::Value;
+
+use super::reply::Stream;
+use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, models};
+
+/// The codec.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Responses;
+
+/// Name of the protocol in a [`art_core::stream::ProviderState`].
+const NAME: &str = "openai-responses";
+
+impl Codec for Responses {
+    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+        request::request(call)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Stream::new(reply::Parser::default()))
+    }
+
+    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Parser::default()).whole(body)
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Bearer
+    }
+
+    fn models_path(&self) -> &'static str {
+        "models"
+    }
+
+    fn models(&self, body: &Value) -> Vec<String> {
+        models(body)
+    }
+}

@@ -1,0 +1,122 @@
+//! Encodes requests for responses.
+
+use art_core::JsonObject;
+use art_core::error::ModelError;
+use art_core::provider::{Media, ReplyFormat};
+use serde_json::{Value, json};
+
+use super::NAME;
+use crate::protocol::params::Params;
+use crate::protocol::turn_state::arrange;
+use crate::protocol::turns::{self, Call, Turn};
+use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, is_image, schema_of};
+
+pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+    let turns = turns::turns(call, NAME);
+    let mut body = JsonObject::new();
+    body.insert("model".to_owned(), call.model_id.into());
+    if let Some(instructions) = turns::instructions(&turns) {
+        body.insert("instructions".to_owned(), instructions.into());
+    }
+    body.insert("input".to_owned(), turns.iter().flat_map(items).collect());
+    body.insert("stream".to_owned(), call.stream.into());
+    body.insert("store".to_owned(), false.into());
+    params(call, &mut body);
+    tools(call, &mut body)?;
+    if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, false) {
+        body.insert("text".to_owned(), json!({"format": {"type": "json_object"}}));
+    }
+    Params::new(call).add_rest(&mut body);
+    Ok(ProtocolRequest {
+        path: "responses".to_owned(),
+        body: body.into(),
+    })
+}
+
+/// Sets the parameters. The protocol has neither `seed` nor `stop`.
+fn params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
+    let params = Params::new(call);
+    params.copy("temperature", body, "temperature");
+    params.copy("topP", body, "top_p");
+    if let Some(max) = params.max_tokens() {
+        body.insert("max_output_tokens".to_owned(), max.into());
+    }
+    if let Some(effort) = params.effort() {
+        body.insert("reasoning".to_owned(), json!({"effort": effort, "summary": "auto"}));
+    }
+    // Nothing is stored at the provider, so encrypted thoughts are requested and sent back with the turn. A model without
+    // reasoning refuses the field.
+    if params.effort().is_some() || is_reasoning_model(call.model_id) {
+        body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+    }
+}
+
+/// Returns whether the model is a reasoning model: the `o` series, and GPT since version 5 without its chat variants.
+fn is_reasoning_model(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let number = |prefix: &str| {
+        let digits = name.strip_prefix(prefix)?.split(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse::<u32>().ok()
+    };
+    number("o").is_some() || (number("gpt-").is_some_and(|version| version >= 5) && !name.contains("chat"))
+}
+
+fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+    let tools = call.request.tools.iter().map(|tool| {
+        let parameters = schema_of(tool)?;
+        let (name, description) = (&tool.name, &tool.description);
+        // Strict mode supports only a subset of JSON Schema, which the schemas of tools may exceed.
+        Ok(json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": false}))
+    });
+    let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
+    if !tools.is_empty() {
+        body.insert("tools".to_owned(), tools.into());
+        body.insert("tool_choice".to_owned(), "auto".into());
+    }
+    Ok(())
+}
+
+fn items(turn: &Turn<'_>) -> Vec<Value> {
+    match turn {
+        Turn::System(_) => Vec::new(),
+        Turn::User { text, media } => vec![json!({"role": "user", "content": content(text, media)})],
+        Turn::Assistant { text, calls, state } => {
+            let text = (!text.is_empty()).then(|| json!({"role": "assistant", "content": text}));
+            arrange(*state, text, calls.iter().map(function_call).collect())
+        }
+        Turn::Results(answers) => {
+            let output = |answer: &turns::Answer<'_>| json!({"type": "function_call_output", "call_id": call_id(&answer.id), "output": answer.text});
+            answers.iter().map(output).collect()
+        }
+    }
+}
+
+fn function_call(call: &Call<'_>) -> Value {
+    json!({"type": "function_call", "call_id": call_id(&call.id), "name": call.name, "arguments": call.json()})
+}
+
+/// Shortens an identifier to 64 characters, the limit of the provider. Identifiers of other providers may be longer.
+fn call_id(id: &str) -> String {
+    let excess = id.chars().count().saturating_sub(64);
+    id.chars().skip(excess).collect()
+}
+
+/// Returns text, or a list of parts if there are files that the provider accepts.
+fn content(text: &str, media: &[Media]) -> Value {
+    let files: Vec<Value> = media.iter().filter_map(part).collect();
+    if files.is_empty() {
+        return text.into();
+    }
+    let words = (!text.is_empty()).then(|| json!({"type": "input_text", "text": text}));
+    words.into_iter().chain(files).collect()
+}
+
+fn part(file: &Media) -> Option<Value> {
+    if is_image(file) {
+        Some(json!({"type": "input_image", "image_url": data_url(file)}))
+    } else if file.media_type == "application/pdf" {
+        Some(json!({"type": "input_file", "filename": file.name, "file_data": data_url(file)}))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,220 @@
+//! Helpers for the tests of all protocols.
+
+mod properties;
+
+use art_core::prompt::{ArtStandardPrompt, Message};
+use art_core::provider::{Media, ModelRequest, ReplyFormat};
+use art_core::stream::{Phase, ProviderState, StepContext, StreamContext, StreamEnvelope, StreamEvent};
+use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest, ToolSchema};
+use serde_json::{Value, json};
+
+use super::{Protocol, ProtocolCall, ProtocolRequest, codec, replay};
+
+pub(super) fn tool_call(id: &str, name: &str, arguments: &str) -> ToolCallRequest {
+    ToolCallRequest {
+        id: id.to_owned(),
+        kind: FunctionKind::Function,
+        function: FunctionCall {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        },
+    }
+}
+
+pub(super) fn tool(name: &str) -> ToolSchema {
+    serde_json::from_value(json!({
+        "name": name,
+        "description": format!("Runs {name}."),
+        "inputSchema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {"expression": {"type": "string"}},
+            "additionalProperties": false,
+        },
+    }))
+    .unwrap()
+}
+
+/// Returns a request with every feature. `state` is the provider state of the turn with calls.
+pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
+    let calls = vec![
+        tool_call("call_a", "calculator", r#"{"expression":"6*7"}"#),
+        tool_call("call_b", "datetime", "now"),
+    ];
+    let mut called = Message::assistant_calls("Let me see.", calls);
+    called.provider_state = Some(ProviderState {
+        wire: protocol.to_owned(),
+        content: state,
+    });
+    let prompt = vec![
+        Message::system("You plan."),
+        Message::system("Answer in JSON."),
+        Message::user("What is 6*7?"),
+        called,
+        Message::tool_result("call_a", "calculator", r#"{"result":42}"#),
+        Message::tool_result("call_b", "datetime", "no clock"),
+        Message::tool_result("gone", "csv_query", "3 rows"),
+        Message::assistant("42."),
+        Message::user("As JSON, with the picture?"),
+    ];
+    let mut request = ModelRequest::new(ArtStandardPrompt(prompt), Phase::Planning);
+    request.tools = vec![tool("calculator"), tool("datetime")];
+    request.media = [
+        ("p.png", "image/png"),
+        ("d.pdf", "application/pdf"),
+        ("z.zip", "application/zip"),
+    ]
+    .map(|(name, media_type)| Media {
+        name: name.to_owned(),
+        media_type: media_type.to_owned(),
+        base64: "AAAA".to_owned(),
+    })
+    .to_vec();
+    request.reply_format = ReplyFormat::Json;
+    request.params = serde_json::from_value(json!({
+        "temperature": 0.2, "topP": 0.9, "maxTokens": 500, "seed": 7, "stop": ["END"], "reasoningEffort": "low",
+        "model": "not this", "user": "someone",
+    }))
+    .unwrap();
+    request
+}
+
+/// Returns the encoded request for `model_id` of `provider`.
+pub(super) fn written(protocol: Protocol, provider: &str, model_id: &str, request: &ModelRequest) -> ProtocolRequest {
+    let call = ProtocolCall {
+        model_id,
+        request,
+        stream: true,
+        vision: true,
+        max_tokens: None,
+    };
+    codec(protocol, provider).request(&call).unwrap()
+}
+
+/// Returns a request with `messages` only.
+pub(super) fn asked(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning)
+}
+
+/// Returns the events as text, one per line. Adjacent tokens or thoughts are joined.
+pub(super) fn shown(events: &[StreamEvent]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut last = "";
+    for event in events {
+        let (kind, text) = match event {
+            StreamEvent::Token(text) => ("token", text.clone()),
+            StreamEvent::Thinking(text) => ("thinking", text.clone()),
+            StreamEvent::ToolCall(call) => (
+                "call",
+                format!("{} {} {}", call.id, call.function.name, call.function.arguments),
+            ),
+            StreamEvent::State(state) => ("state", format!("{} {}", state.wire, state.content)),
+            StreamEvent::Unanswered(parts) => ("unanswered", parts.join("; ")),
+            StreamEvent::Metadata(metadata) => {
+                let mut metadata = metadata.clone();
+                metadata.provider_raw_usage = None;
+                ("metadata", serde_json::to_string(&metadata).unwrap())
+            }
+            StreamEvent::Error(error) => ("error", format!("{:?}: {error}", error.code)),
+            StreamEvent::Retry(_) => ("retry", String::new()),
+            StreamEvent::End => ("end", String::new()),
+        };
+        match lines.last_mut() {
+            Some(line) if kind == last && matches!(kind, "token" | "thinking") => line.push_str(&text),
+            _ if text.is_empty() => lines.push(kind.to_owned()),
+            _ => lines.push(format!("{kind} {text}")),
+        }
+        last = kind;
+    }
+    lines.join("\n")
+}
+
+/// Returns streams with thoughts and text, of every protocol and of providers that name thoughts differently.
+fn thinking_streams() -> Vec<(Protocol, &'static str, Vec<u8>)> {
+    let chat = |thought: Value| {
+        let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
+        let stop = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+        stream(&[delta(thought), delta(json!({"content": "42"})), stop])
+    };
+    let details = json!({"reasoning_details": [{"type": "reasoning.text", "text": "hm"}]});
+    vec![
+        (
+            Protocol::Anthropic,
+            "anthropic",
+            include_bytes!("samples/anthropic.sse").to_vec(),
+        ),
+        (
+            Protocol::Gemini,
+            "gemini",
+            include_bytes!("samples/gemini.sse").to_vec(),
+        ),
+        (
+            Protocol::OpenaiResponses,
+            "openai",
+            include_bytes!("samples/responses.sse").to_vec(),
+        ),
+        (
+            Protocol::OpenaiChat,
+            "deepseek",
+            include_bytes!("samples/chat.sse").to_vec(),
+        ),
+        (Protocol::OpenaiChat, "groq", chat(json!({"reasoning": "hm"}))),
+        (Protocol::OpenaiChat, "openrouter", chat(details)),
+        (
+            Protocol::OpenaiChat,
+            "ollama",
+            chat(json!({"content": "<think>hm</think>\n"})),
+        ),
+    ]
+}
+
+// Thinking deltas become thinking tokens with phase and step (A73).
+#[test]
+fn thoughts_and_text_of_every_provider_are_distinguished() {
+    let step = StepContext {
+        step_id: "a".to_owned(),
+        step_description: "do a".to_owned(),
+    };
+    let context = StreamContext {
+        phase: Some(Phase::Execution),
+        step: Some(step),
+        ..StreamContext::default()
+    };
+    for (protocol, provider, bytes) in thinking_streams() {
+        let events = replay(protocol, provider, [bytes.as_slice()]);
+        let envelopes = events
+            .iter()
+            .filter_map(|event| StreamEnvelope::new(event, &context, None));
+        let tokens: Vec<_> = envelopes.map(|envelope| json!(envelope)).collect();
+        let mut types: Vec<_> = tokens.iter().filter_map(|token| token["tokenType"].as_str()).collect();
+        types.dedup();
+        assert_eq!(
+            types,
+            ["EXECUTION_LLM_THINKING", "EXECUTION_LLM_RESPONSE"],
+            "{provider}"
+        );
+        for token in tokens {
+            let belongs = [&token["phase"], &token["stepId"], &token["stepDescription"]];
+            assert_eq!(belongs, ["execution", "a", "do a"], "{provider}: {token}");
+        }
+    }
+}
+
+/// Returns a stream of `events` as bytes.
+pub(super) fn stream(events: &[Value]) -> Vec<u8> {
+    let lines = events.iter().map(|event| match event {
+        Value::String(text) => format!("data: {text}\n\n"),
+        event => format!("data: {event}\n\n"),
+    });
+    lines.collect::<String>().into_bytes()
+}
+
+/// Decodes a stream of `events`. Returns the result as text.
+pub(super) fn read(protocol: Protocol, provider: &str, events: &[Value]) -> String {
+    shown(&replay(protocol, provider, [stream(events).as_slice()]))
+}
+
+/// Decodes a whole body. Returns the result as text.
+pub(super) fn read_whole(protocol: Protocol, provider: &str, body: &Value) -> String {
+    shown(&codec(protocol, provider).whole(body))
+}

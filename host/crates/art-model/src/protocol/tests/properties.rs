@@ -1,0 +1,262 @@
+//! Properties of every protocol, for any bytes that a provider sends.
+
+use art_core::stream::StreamEvent;
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::protocol::tests::{shown, stream};
+use crate::protocol::{Protocol, codec, replay};
+
+/// A recorded stream for each protocol, and a provider that uses it.
+const SAMPLES: [(Protocol, &str, &[u8]); 5] = [
+    (Protocol::OpenaiChat, "deepseek", include_bytes!("../samples/chat.sse")),
+    (
+        Protocol::OpenaiChat,
+        "openrouter",
+        include_bytes!("../samples/chat_think.sse"),
+    ),
+    (
+        Protocol::OpenaiResponses,
+        "openai",
+        include_bytes!("../samples/responses.sse"),
+    ),
+    (
+        Protocol::Anthropic,
+        "anthropic",
+        include_bytes!("../samples/anthropic.sse"),
+    ),
+    (Protocol::Gemini, "gemini", include_bytes!("../samples/gemini.sse")),
+];
+
+#[test]
+fn splitting_a_sample_does_not_change_its_events() {
+    for (protocol, provider, sample) in SAMPLES {
+        let whole = replay(protocol, provider, [sample]);
+        assert_eq!(whole.last(), Some(&StreamEvent::End), "{protocol:?}");
+        for at in 0..=sample.len() {
+            assert_eq!(
+                replay(protocol, provider, [&sample[..at], &sample[at..]]),
+                whole,
+                "{protocol:?} at {at}"
+            );
+        }
+        assert_eq!(
+            replay(protocol, provider, sample.chunks(1)),
+            whole,
+            "{protocol:?} byte by byte"
+        );
+    }
+}
+
+#[test]
+fn a_sample_cut_anywhere_is_complete_or_interrupted() {
+    for (protocol, provider, sample) in SAMPLES {
+        let whole = replay(protocol, provider, [sample]);
+        let calls = |events: &[StreamEvent]| {
+            events
+                .iter()
+                .filter(|event| matches!(event, StreamEvent::ToolCall(_)))
+                .count()
+        };
+        for at in (0..sample.len()).step_by(3) {
+            let events = replay(protocol, provider, [&sample[..at]]);
+            match events.last() {
+                Some(StreamEvent::End) => assert_eq!(calls(&events), calls(&whole), "{protocol:?} at {at}"),
+                Some(StreamEvent::Error(error)) => {
+                    assert!(
+                        error.message.starts_with("the stream was interrupted"),
+                        "{protocol:?} at {at}: {error}"
+                    );
+                    assert_eq!(calls(&events), 0, "{protocol:?} at {at}");
+                }
+                other => panic!("{protocol:?} at {at}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn line_ends_do_not_change_the_events() {
+    for (protocol, provider, sample) in SAMPLES {
+        let lines = std::str::from_utf8(sample).unwrap().replace("\r\n", "\n");
+        let whole = shown(&replay(protocol, provider, [sample]));
+        for end in ["\n", "\r\n", "\r"] {
+            let text = lines.replace('\n', end);
+            assert_eq!(
+                shown(&replay(protocol, provider, [text.as_bytes()])),
+                whole,
+                "{protocol:?} {end:?}"
+            );
+        }
+    }
+}
+
+/// Names and words that the parsers check, so that random events get past the first checks.
+const WORDS: &[&str] = &[
+    "choices",
+    "delta",
+    "message",
+    "content",
+    "index",
+    "tool_calls",
+    "function",
+    "name",
+    "arguments",
+    "id",
+    "type",
+    "usage",
+    "finish_reason",
+    "reasoning_content",
+    "reasoning_details",
+    "refusal",
+    "prompt_tokens",
+    "error",
+    "code",
+    "response",
+    "output",
+    "item",
+    "output_index",
+    "status",
+    "summary",
+    "encrypted_content",
+    "response.completed",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.output_text.delta",
+    "function_call",
+    "reasoning",
+    "response.function_call_arguments.delta",
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "content_block",
+    "tool_use",
+    "thinking",
+    "thinking_delta",
+    "input_json_delta",
+    "partial_json",
+    "signature",
+    "signature_delta",
+    "text",
+    "text_delta",
+    "stop_reason",
+    "candidates",
+    "parts",
+    "functionCall",
+    "args",
+    "thought",
+    "thoughtSignature",
+    "finishReason",
+    "STOP",
+    "stop",
+    "length",
+    "max_tokens",
+    "usageMetadata",
+    "promptTokenCount",
+    "promptFeedback",
+    "blockReason",
+    "<think>",
+    "</think>",
+    "\n",
+    "{}",
+    "{\"a\":",
+];
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![4 => proptest::sample::select(WORDS).prop_map(str::to_owned), 1 => ".{0,8}"]
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (0..4u64).prop_map(Value::from),
+        word().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 40, 5, |inner| {
+        let fields = proptest::collection::vec((word(), inner.clone()), 0..5);
+        prop_oneof![
+            2 => fields.prop_map(|fields| Value::Object(Map::from_iter(fields))),
+            1 => proptest::collection::vec(inner, 0..4).prop_map(Value::from),
+        ]
+    })
+}
+
+/// Returns events of a sample, in any order and number, with random ones among them.
+fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
+    let text = String::from_utf8_lossy(sample).replace("\r\n", "\n");
+    let events: Vec<String> = text.split_inclusive("\n\n").map(str::to_owned).collect();
+    let piece = prop_oneof![
+        5 => proptest::sample::select(events).prop_map(String::into_bytes),
+        1 => json().prop_map(|event| stream(&[event])),
+        1 => proptest::collection::vec(any::<u8>(), 0..12),
+    ];
+    proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// Checks that there is one end, with one metadata before it, and no more text than the bytes can contain.
+fn check(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
+    let count = |wanted: fn(&StreamEvent) -> bool| events.iter().filter(|event| wanted(event)).count();
+    let ends = count(|event| matches!(event, StreamEvent::End | StreamEvent::Error(_)));
+    prop_assert_eq!(ends, 1);
+    let counts = count(|event| matches!(event, StreamEvent::Metadata(_)));
+    match events.last() {
+        Some(StreamEvent::End) => {
+            prop_assert_eq!(counts, 1);
+            prop_assert!(matches!(events.iter().rev().nth(1), Some(StreamEvent::Metadata(_))));
+        }
+        last => {
+            prop_assert!(matches!(last, Some(StreamEvent::Error(_))));
+            prop_assert_eq!(counts, 0);
+        }
+    }
+    let size = events
+        .iter()
+        .map(|event| serde_json::to_string(event).unwrap().len())
+        .sum::<usize>();
+    prop_assert!(size <= 16 * bytes + 8192, "{size} out of {bytes}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn random_events_end_once_within_bounds(events in proptest::collection::vec(json(), 0..12)) {
+        let bytes = stream(&events);
+        for (protocol, provider, _) in SAMPLES {
+            check(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
+        }
+    }
+
+    #[test]
+    fn random_bodies_end_once_within_bounds(body in json()) {
+        for (protocol, provider, _) in SAMPLES {
+            let codec = codec(protocol, provider);
+            check(&codec.whole(&body), body.to_string().len())?;
+            prop_assert!(codec.models(&body).len() <= 4);
+        }
+    }
+
+    #[test]
+    fn random_bytes_end_once_within_bounds(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        for (protocol, provider, _) in SAMPLES {
+            check(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
+        }
+    }
+
+    #[test]
+    fn splitting_a_modified_sample_does_not_change_its_events(
+        (which, bytes) in (0..SAMPLES.len()).prop_flat_map(|which| (Just(which), mixed(SAMPLES[which].2))),
+        size in 1usize..40,
+    ) {
+        let (protocol, provider, _) = SAMPLES[which];
+        let whole = replay(protocol, provider, [bytes.as_slice()]);
+        check(&whole, bytes.len())?;
+        prop_assert_eq!(replay(protocol, provider, bytes.chunks(size)), whole);
+    }
+}

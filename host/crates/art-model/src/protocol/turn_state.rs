@@ -1,0 +1,127 @@
+//! The state that a provider expects to be sent back with a turn, and the positions of text and calls in it.
+//!
+//! The state of a turn is a list: an object is sent back unchanged, `"text"` is a placeholder for the text of the turn, and
+//! `"call"` for its next call. Text and calls come from the prompt, where they may have changed.
+
+use art_core::stream::ProviderState;
+use serde_json::{Value, json};
+
+use super::reply::MAX_STATE;
+
+/// The state of one turn. A state over the limit is dropped, because an incomplete one is useless.
+#[derive(Debug, Default)]
+pub(super) struct TurnState {
+    list: Vec<Value>,
+    bytes: usize,
+    has_objects: bool,
+}
+
+impl TurnState {
+    /// Returns whether there is anything to send back.
+    pub(super) const fn has_objects(&self) -> bool {
+        self.has_objects
+    }
+
+    /// Adds an object to send back.
+    pub(super) fn keep(&mut self, item: Value) {
+        self.has_objects = true;
+        self.push(item);
+    }
+
+    /// Adds the position of the text.
+    pub(super) fn text(&mut self) {
+        let repeated = self.list.last().and_then(Value::as_str) == Some("text");
+        if !repeated {
+            self.push(json!("text"));
+        }
+    }
+
+    /// Adds the position of a call.
+    pub(super) fn call(&mut self) {
+        self.push(json!("call"));
+    }
+
+    /// Returns the state of the turn for `protocol`, if there is anything to send back.
+    pub(super) fn take(&mut self, protocol: &str) -> Option<ProviderState> {
+        let state = std::mem::take(self);
+        (state.has_objects && state.bytes <= MAX_STATE).then(|| ProviderState {
+            wire: protocol.to_owned(),
+            content: state.list.into(),
+        })
+    }
+
+    fn push(&mut self, item: Value) {
+        self.bytes = self.bytes.saturating_add(item.to_string().len() + 1);
+        if self.bytes <= MAX_STATE {
+            self.list.push(item);
+        }
+    }
+}
+
+/// Returns the parts of a turn: `text` and `calls` at their positions in `state`, or one after the other.
+pub(super) fn arrange(state: Option<&Value>, text: Option<Value>, calls: Vec<Value>) -> Vec<Value> {
+    let entries = state.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let has_text_position = entries.iter().any(|entry| entry == "text");
+    let (mut text, mut calls) = (text.into_iter(), calls.into_iter());
+    let mut turn = Vec::new();
+    for entry in entries {
+        match entry.as_str() {
+            Some("text") => turn.extend(text.next()),
+            Some("call") => {
+                if !has_text_position {
+                    turn.extend(text.next());
+                }
+                turn.extend(calls.next());
+            }
+            _ if entry.is_object() => turn.push(entry.clone()),
+            _ => {}
+        }
+    }
+    turn.extend(text);
+    turn.extend(calls);
+    turn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arranged(state: &Value) -> Value {
+        arrange(Some(state), Some(json!("T")), vec![json!("A"), json!("B")]).into()
+    }
+
+    #[test]
+    fn a_turn_is_restored_in_its_original_order() {
+        let mut turn = TurnState::default();
+        turn.keep(json!({"k": 1}));
+        turn.text();
+        turn.text();
+        turn.call();
+        turn.keep(json!({"k": 2}));
+        turn.call();
+        let state = turn.take("w").unwrap();
+        assert_eq!(arranged(&state.content), json!([{"k": 1}, "T", "A", {"k": 2}, "B"]));
+    }
+
+    #[test]
+    fn text_and_calls_without_a_position_follow_each_other() {
+        assert_eq!(arranged(&json!(null)), json!(["T", "A", "B"]));
+        assert_eq!(arranged(&json!([{"k": 1}])), json!([{"k": 1}, "T", "A", "B"]));
+        assert_eq!(
+            arranged(&json!([{"k": 1}, "call", 7, "other", "call", "call"])),
+            json!([{"k": 1}, "T", "A", "B"])
+        );
+    }
+
+    #[test]
+    fn an_empty_or_too_large_state_is_dropped() {
+        let mut turn = TurnState::default();
+        turn.text();
+        turn.call();
+        assert_eq!(turn.take("w"), None);
+        turn.keep(json!("x".repeat(MAX_STATE)));
+        assert_eq!(turn.take("w"), None);
+        turn.keep(json!({}));
+        assert!(turn.take("w").is_some());
+    }
+}

@@ -1,0 +1,221 @@
+//! Redacts the key of a provider in its replies, because a service may echo the key.
+
+use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
+use art_core::tool::ToolCallRequest;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use crate::fault::Redactor;
+use crate::key::Key;
+
+/// Redacts the key in the events of one reply. The end of a piece that may be the beginning of the key is kept until the next
+/// piece.
+#[derive(Debug)]
+pub(super) struct ReplyRedactor {
+    redactor: Redactor,
+    pending_text: String,
+    pending_thinking: String,
+}
+
+impl ReplyRedactor {
+    pub(super) fn new(key: &Key) -> Self {
+        let key = key.secret.as_ref();
+        // Some JSON writers escape each `/` as `\/`.
+        let escaped = key.map(|key| SecretString::from(key.expose_secret().replace('/', "\\/")));
+        Self {
+            redactor: Redactor::new(key.cloned().into_iter().chain(escaped)),
+            pending_text: String::new(),
+            pending_thinking: String::new(),
+        }
+    }
+
+    /// Returns the event without the key, or `None` while all of its text is pending.
+    pub(super) fn pass(&mut self, event: StreamEvent) -> Option<StreamEvent> {
+        let non_empty = |text: String| (!text.is_empty()).then_some(text);
+        match event {
+            StreamEvent::Token(text) => {
+                non_empty(self.redactor.hide_piece(&mut self.pending_text, &text)).map(StreamEvent::Token)
+            }
+            StreamEvent::Thinking(text) => {
+                non_empty(self.redactor.hide_piece(&mut self.pending_thinking, &text)).map(StreamEvent::Thinking)
+            }
+            StreamEvent::ToolCall(call) => Some(StreamEvent::ToolCall(self.call(call))),
+            StreamEvent::State(state) => Some(StreamEvent::State(ProviderState {
+                content: self.value(state.content),
+                ..state
+            })),
+            StreamEvent::Metadata(metadata) => Some(StreamEvent::Metadata(self.metadata(metadata))),
+            event => Some(event),
+        }
+    }
+
+    /// Returns the pending text at the end of the reply.
+    pub(super) fn rest(&mut self) -> impl Iterator<Item = StreamEvent> {
+        let thinking = self.redactor.hide(&std::mem::take(&mut self.pending_thinking));
+        let text = self.redactor.hide(&std::mem::take(&mut self.pending_text));
+        let thinking = (!thinking.is_empty()).then_some(StreamEvent::Thinking(thinking));
+        let text = (!text.is_empty()).then_some(StreamEvent::Token(text));
+        thinking.into_iter().chain(text)
+    }
+
+    fn call(&self, mut call: ToolCallRequest) -> ToolCallRequest {
+        call.id = self.redactor.hide(&call.id);
+        call.function.name = self.redactor.hide(&call.function.name);
+        let arguments = &mut call.function.arguments;
+        match serde_json::from_str::<Value>(arguments) {
+            // The JSON text may contain the key in an escaped form.
+            Ok(value) => {
+                let hidden = self.value(value.clone());
+                if hidden != value {
+                    *arguments = hidden.to_string();
+                }
+            }
+            Err(_) => *arguments = self.redactor.hide(arguments),
+        }
+        call
+    }
+
+    fn metadata(&self, metadata: LlmMetadata) -> LlmMetadata {
+        let reason = |reason| match reason {
+            StopReason::Other(text) => StopReason::Other(self.redactor.hide(&text)),
+            reason => reason,
+        };
+        LlmMetadata {
+            stop_reason: metadata.stop_reason.map(reason),
+            provider_raw_usage: metadata.provider_raw_usage.map(|usage| self.value(usage)),
+            ..metadata
+        }
+    }
+
+    /// Returns the value with the key redacted in all strings and object keys.
+    fn value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.redactor.hide(&text)),
+            Value::Array(values) => values.into_iter().map(|value| self.value(value)).collect(),
+            Value::Object(map) => {
+                let entries = map.into_iter();
+                entries
+                    .map(|(name, value)| (self.redactor.hide(&name), self.value(value)))
+                    .collect()
+            }
+            value => value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeySource;
+    use crate::testing::{KEY, token};
+    use art_core::tool::{FunctionCall, FunctionKind};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn redactor(key: &str) -> ReplyRedactor {
+        ReplyRedactor::new(&Key {
+            source: KeySource::None,
+            secret: Some(SecretString::from(key)),
+        })
+    }
+
+    /// Returns the redacted text of a reply that arrives in `pieces`.
+    fn redacted(key: &str, pieces: &[&str]) -> String {
+        let mut redactor = redactor(key);
+        let mut events: Vec<_> = pieces.iter().filter_map(|piece| redactor.pass(token(piece))).collect();
+        events.extend(redactor.rest());
+        let texts = events.into_iter().map(|event| match event {
+            StreamEvent::Token(text) => text,
+            other => panic!("{other:?}"),
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn a_key_is_redacted_however_a_reply_is_split() {
+        let text = format!("Your key is {KEY}, and again {KEY}{KEY}.");
+        let hidden = "Your key is [key], and again [key][key].";
+        for length in 1..text.len() {
+            let (first, second) = text.split_at(length);
+            assert_eq!(redacted(KEY, &[first, second]), hidden);
+        }
+        let letters: Vec<_> = text.split_inclusive(|_: char| true).collect();
+        assert_eq!(redacted(KEY, &letters), hidden);
+    }
+
+    #[test]
+    fn text_that_only_begins_like_a_key_is_unchanged() {
+        assert_eq!(redacted(KEY, &["sk-t", "ea"]), "sk-tea");
+        assert_eq!(redacted(KEY, &["the end is s"]), "the end is s");
+    }
+
+    #[test]
+    fn a_truncated_key_at_the_end_is_redacted() {
+        assert_eq!(redacted(KEY, &["it is ", &KEY[..10]]), "it is [key]");
+    }
+
+    #[test]
+    fn a_key_with_an_escaped_slash_is_redacted() {
+        assert_eq!(
+            redacted("abc/def/ghi", &[r#"{"a": "abc\/def\/ghi"}"#]),
+            r#"{"a": "[key]"}"#
+        );
+    }
+
+    #[test]
+    fn a_key_in_call_arguments_is_redacted_in_any_encoding() {
+        let arguments = |text: &str| {
+            let call = ToolCallRequest {
+                id: KEY.to_owned(),
+                kind: FunctionKind::Function,
+                function: FunctionCall {
+                    name: "f".to_owned(),
+                    arguments: text.to_owned(),
+                },
+            };
+            match redactor(KEY).pass(StreamEvent::ToolCall(call)) {
+                Some(StreamEvent::ToolCall(call)) => {
+                    assert_eq!(call.id, "[key]");
+                    call.function.arguments
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let escaped = KEY.replace('-', "\\u002d");
+        assert_eq!(arguments(&format!("{{\"a\": [\"{escaped}\"]}}")), r#"{"a":["[key]"]}"#);
+        assert_eq!(arguments(&format!("{{ \"{KEY}\" : 1 }}")), r#"{"[key]":1}"#);
+        assert_eq!(arguments(&format!("not JSON: {KEY}")), "not JSON: [key]");
+        assert_eq!(arguments("{ \"a\" : 1.50 }"), "{ \"a\" : 1.50 }");
+    }
+
+    #[test]
+    fn a_key_in_state_metadata_or_thoughts_is_redacted() {
+        let state = ProviderState {
+            wire: "w".to_owned(),
+            content: json!({"a": [KEY]}),
+        };
+        let metadata = LlmMetadata {
+            stop_reason: Some(StopReason::Other(KEY.to_owned())),
+            provider_raw_usage: Some(json!({KEY: KEY})),
+            ..LlmMetadata::default()
+        };
+        for event in [
+            StreamEvent::State(state),
+            StreamEvent::Metadata(metadata),
+            StreamEvent::Thinking(KEY.to_owned()),
+        ] {
+            let hidden = format!("{:?}", redactor(KEY).pass(event));
+            assert!(hidden.contains("[key]") && !hidden.contains(KEY), "{hidden}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_without_the_key_is_unchanged(pieces in prop::collection::vec("[sk tes-]{0,6}", 0..20)) {
+            let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
+            let text = pieces.concat();
+            prop_assume!(!text.contains("sk-tes"));
+            prop_assert_eq!(redacted(KEY, &pieces), text);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Prepares requests to a service, and interprets its error replies.
+
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+use art_core::error::{ModelError, ModelErrorCode};
+use art_core::provider::{ModelCapability, ModelRequest};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+use crate::fault::{error, not_configured};
+use crate::http::{Call, Reply};
+use crate::protocol::fault::{error_of_body, names_tools};
+use crate::protocol::{KeyHeader, ProtocolCall, calls_as_text};
+use crate::provider::Remote;
+use crate::retry::requested_delay;
+
+/// A request that is ready to be sent.
+pub(super) struct PreparedRequest {
+    pub(super) call: Call,
+    /// Number of characters without files, whose size is unrelated to tokens.
+    pub(super) characters: usize,
+    /// Whether the request has native tools.
+    pub(super) with_tools: bool,
+}
+
+/// Prepares the request. For a model without function calls, the calls of earlier turns become text.
+pub(super) fn prepare(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<PreparedRequest, ModelError> {
+    let capabilities = remote.abilities.of(model_id);
+    let vision = capabilities.contains(&ModelCapability::Vision);
+    let request = match capabilities.contains(&ModelCapability::ToolUse) {
+        true => Cow::Borrowed(request),
+        false => Cow::Owned(calls_as_text(request)),
+    };
+    let request = request.as_ref();
+    let written = remote.codec.request(&ProtocolCall {
+        model_id,
+        request,
+        stream: remote.stream,
+        vision,
+        max_tokens: remote.max_output_tokens,
+    })?;
+    let body = serde_json::to_string(&written.body)
+        .map_err(|cause| error(ModelErrorCode::Unknown, format!("cannot write the request: {cause}")))?;
+    // A protocol omits files that its provider does not accept.
+    let sent = request.media.iter().filter(|file| body.contains(&file.base64));
+    let files = sent.map(|file| file.base64.len()).sum();
+    let characters = body.chars().count().saturating_sub(files);
+    let mut headers = headers(remote)?;
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if remote.stream {
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    }
+    let url = url(remote, &written.path)?;
+    let call = Call {
+        method: Method::POST,
+        url,
+        headers,
+        body: body.into_bytes(),
+        whole: !remote.stream,
+    };
+    Ok(PreparedRequest {
+        call,
+        characters,
+        with_tools: !request.tools.is_empty(),
+    })
+}
+
+/// Creates the request for the list of models.
+pub(super) fn list(remote: &Remote) -> Result<Call, ModelError> {
+    get(remote, remote.codec.models_path())
+}
+
+/// Creates a GET request for `path`.
+pub(super) fn get(remote: &Remote, path: &str) -> Result<Call, ModelError> {
+    Ok(Call {
+        method: Method::GET,
+        url: url(remote, path)?,
+        headers: headers(remote)?,
+        body: Vec::new(),
+        whole: false,
+    })
+}
+
+/// Returns the headers of every request, with the key.
+fn headers(remote: &Remote) -> Result<HeaderMap, ModelError> {
+    let mut headers = remote.headers.clone();
+    for (name, value) in remote.codec.headers() {
+        headers.insert(header_name(name)?, header(&value)?);
+    }
+    if let Some(key) = remote.key.expose() {
+        let (name, text) = match remote.codec.key_header() {
+            KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {key}")),
+            KeyHeader::Plain(name) => (header_name(name)?, key.to_owned()),
+        };
+        let mut value = header(&text)?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn header_name(name: &str) -> Result<HeaderName, ModelError> {
+    HeaderName::from_bytes(name.as_bytes()).map_err(|cause| {
+        error(
+            ModelErrorCode::Unknown,
+            format!("`{name}` is not a valid header name: {cause}"),
+        )
+    })
+}
+
+fn header(value: &str) -> Result<HeaderValue, ModelError> {
+    // The error does not show the value, which may be the key.
+    HeaderValue::from_str(value).map_err(|_cause| not_configured("a header has a character that is not allowed"))
+}
+
+fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
+    let base = remote.base_url.as_str().trim_end_matches('/');
+    Url::parse(&format!("{base}/{path}")).map_err(|cause| {
+        not_configured(format!(
+            "`base_url` of provider `{}` cannot be used: {cause}",
+            remote.name
+        ))
+    })
+}
+
+/// A reply with an error status.
+pub(super) struct Refusal {
+    pub(super) error: ModelError,
+    /// Whether the error is about the tools of the request.
+    pub(super) names_tools: bool,
+}
+
+/// Reads a reply with an error status.
+pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> Refusal {
+    if (300..400).contains(&reply.status) {
+        let error = not_configured(format!(
+            "`{}` redirects the request (HTTP status {}), which is not followed; correct `base_url`",
+            reply.host(),
+            reply.status
+        ));
+        return Refusal {
+            error,
+            names_tools: false,
+        };
+    }
+    let body = reply.error_body().await;
+    let text = String::from_utf8_lossy(&body);
+    let text = remote.redactor.hide(&text);
+    // A body that is not JSON is usually a page of a proxy, which is less informative than the status.
+    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+    let mut error = error_of_body(Some(reply.status), &body);
+    if let Some(wait) = requested_delay(&reply.headers, SystemTime::now()) {
+        error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
+    }
+    Refusal {
+        error,
+        names_tools: names_tools(reply.status, &body),
+    }
+}
+
+/// Creates the error for a web page instead of a reply.
+pub(super) fn web_page(reply: &Reply) -> ModelError {
+    let message = format!(
+        "`{}` answered with a web page; correct `base_url`, which often ends in `/v1`",
+        reply.host()
+    );
+    error(ModelErrorCode::InvalidResponse, message)
+}
+
+/// Adds the model and hints to an error, and redacts secrets.
+pub(super) fn explain(remote: &Remote, model_id: &str, error: &ModelError) -> ModelError {
+    let hint = match error.code {
+        ModelErrorCode::AuthenticationError => match remote.key.secret {
+            Some(_) => format!(" (the key is from {})", remote.key.source),
+            None => " (the request had no key; set `api_key_env` or `api_key_file`)".to_owned(),
+        },
+        ModelErrorCode::ModelNotFound => " (`art doctor` shows its models)".to_owned(),
+        _ => String::new(),
+    };
+    let message = remote.redactor.clean(&error.message);
+    ModelError {
+        message: format!("`{}:{model_id}`: {}{hint}", remote.name, message.trim_end_matches('.')),
+        ..error.clone()
+    }
+}
