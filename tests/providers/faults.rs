@@ -8,7 +8,7 @@ use crate::world::World;
 
 /// Asserts that a temporary fault was retried and the run succeeded.
 fn assert_retried(world: &World, ran: &CommandOutput) {
-    assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}\n{}", world.wire());
+    assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}\n{}", world.log());
     assert_eq!(ran.code(), 0, "{ran}");
     assert!(
         ran.stderr().contains("trying again in"),
@@ -18,7 +18,7 @@ fn assert_retried(world: &World, ran: &CommandOutput) {
 
 /// Asserts that a permanent fault ended the run with one error that contains all of `words`, and no answer.
 fn assert_failed(world: &World, ran: &CommandOutput, words: &[&str]) {
-    assert_eq!(ran.code(), 8, "{ran}\n{}", world.wire());
+    assert_eq!(ran.code(), 8, "{ran}\n{}", world.log());
     assert_eq!(ran.stdout(), "", "{ran}");
     let stderr = ran.stderr();
     let errors: Vec<_> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
@@ -39,11 +39,11 @@ pub(crate) fn a_rate_limit_is_waited_out(connection: Connection, mode: Mode) {
     let requests = world.requests();
     let asked: Vec<_> = requests.iter().filter(|request| request.is_planning()).collect();
     let [limited, answered] = asked[..] else {
-        panic!("{}", world.wire())
+        panic!("{}", world.log())
     };
     assert_eq!((limited.status(), answered.status()), (429, 200));
     // `Retry-After: 1`; it may take longer, but never less.
-    assert!(answered.timestamp() >= limited.timestamp() + 1_000, "{}", world.wire());
+    assert!(answered.timestamp() >= limited.timestamp() + 1_000, "{}", world.log());
 }
 
 pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_can_continue(connection: Connection, mode: Mode) {
@@ -51,11 +51,11 @@ pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_can_continue(con
     world.mock.start_chaos("rateLimitRate");
     let ran = world.run(&[]);
     assert_failed(&world, &ran, &[connection.provider, "no more requests"]);
-    assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.wire());
+    assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.log());
     world.mock.end_chaos();
     let thread = world.art(&["--json", "thread", "list"]).json()[0]["id"].clone();
     let resumed = world.run(&["--thread", thread.as_str().unwrap()]);
-    assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", world.wire());
+    assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", world.log());
 }
 
 /// The host does not wait for an hour: it retries after the default waits, and the error says when to ask again (M01:
@@ -71,7 +71,7 @@ pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, 
         &world.run(&[]),
         &["no more requests", "it accepts requests again in 60 min"],
     );
-    assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.wire());
+    assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.log());
 }
 
 /// An invalid wait is ignored (M01: without a wait of the provider, the default applies).
@@ -83,7 +83,7 @@ pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connectio
     let turns = two_steps_after([limited(0, "soon"), limited(1, "-1"), limited(2, "1e999")]);
     let world = World::new(connection, mode, &turns);
     assert_retried(&world, &world.run(&[]));
-    assert_eq!(plannings(&world), 4, "{}", world.wire());
+    assert_eq!(plannings(&world), 4, "{}", world.log());
 }
 
 /// There is one request for each configured retry (M02: failures before the first token are retried).
@@ -95,7 +95,7 @@ pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Conne
         &two_steps_after([failing(0, 500), failing(1, 503), failing(2, 529)]),
     );
     assert_retried(&world, &world.run(&[]));
-    assert_eq!(plannings(&world), 4, "{}", world.wire());
+    assert_eq!(plannings(&world), 4, "{}", world.log());
 }
 
 /// A retry would be refused too (M03: a refused request is not repeated).
@@ -103,7 +103,7 @@ pub(crate) fn a_refused_request_is_not_retried(connection: Connection, mode: Mod
     for (status, code) in [(400, "invalid_request_error"), (403, "permission_denied")] {
         let world = World::new(connection, mode, &[fixture::planning().failing(status, code)]);
         assert_failed(&world, &world.run(&[]), &[connection.provider]);
-        assert_eq!(plannings(&world), 1, "{status}: {}", world.wire());
+        assert_eq!(plannings(&world), 1, "{status}: {}", world.log());
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn a_reply_that_is_not_json_ends_the_run_immediately(connection: Conn
     let malformed = fixture::planning().chaos("malformedRate");
     let world = World::new(connection, mode, &[malformed]);
     assert_failed(&world, &world.run(&[]), &["is not JSON", "base_url"]);
-    assert_eq!(plannings(&world), 1, "{}", world.wire());
+    assert_eq!(plannings(&world), 1, "{}", world.log());
 }
 
 pub(crate) fn a_refused_key_is_reported_and_not_shown(connection: Connection, mode: Mode) {
@@ -159,28 +159,28 @@ pub(crate) fn an_error_that_repeats_the_key_is_shown_without_it(connection: Conn
         "refused with"
     };
     assert_failed(&world, &ran, &["did not accept the key", hidden]);
-    assert_eq!(plannings(&world), 1, "{}", world.wire());
+    assert_eq!(plannings(&world), 1, "{}", world.log());
 }
 
 pub(crate) fn an_unknown_model_is_named(connection: Connection, mode: Mode) {
     let unknown = fixture::planning().failing(404, "model_not_found");
     let world = World::new(connection, mode, &[unknown]);
     assert_failed(&world, &world.run(&[]), &[connection.model]);
-    assert_eq!(plannings(&world), 1, "{}", world.wire());
+    assert_eq!(plannings(&world), 1, "{}", world.log());
 }
 
 /// The question cannot be shortened, so it is not retried (M09: a request is shortened to fit the context).
 pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &[fixture::planning().too_long()]);
     assert_failed(&world, &world.run(&[]), &["too long for the model"]);
-    assert_eq!(plannings(&world), 1, "{}", world.wire());
+    assert_eq!(plannings(&world), 1, "{}", world.log());
 }
 
 /// A model that only makes calls is stopped, and the limit is reported (M08: calls and empty replies are bounded).
 pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps_after([fixture::first_call_forever()]));
     let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", world.wire());
+    assert_eq!(ran.code(), 3, "{ran}\n{}", world.log());
     let limits = ran.json()["metadata"]["limitsHit"].to_string();
     assert!(limits.contains("`step_1`") && limits.contains("model calls"), "{ran}");
 }
@@ -189,9 +189,9 @@ pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode
 pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps_after([fixture::empty_forever()]));
     let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", world.wire());
+    assert_eq!(ran.code(), 3, "{ran}\n{}", world.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
-    assert!(world.requests().len() < 12, "{}", world.wire());
+    assert!(world.requests().len() < 12, "{}", world.log());
 }
 
 /// Of a hundred calls, 64 are run and the others get an error as their result (M08: calls in one reply are bounded).
@@ -200,20 +200,20 @@ pub(crate) fn calls_over_the_limit_of_a_reply_are_not_run(connection: Connection
     // The next request has to contain all calls.
     world.configure("context_tokens = 100000\n");
     let ran = world.run(&["--json"]);
-    assert_eq!(calls_run(&ran), 64, "{ran}\n{}", world.wire());
+    assert_eq!(calls_run(&ran), 64, "{ran}\n{}", world.log());
     let requests = world.requests();
     let answers = |request: &Request| {
         let messages = request.messages().iter();
         messages.filter(|message| message["role"] == "tool").count()
     };
-    assert_eq!(requests.iter().map(answers).max(), Some(100), "{}", world.wire());
+    assert_eq!(requests.iter().map(answers).max(), Some(100), "{}", world.log());
 }
 
 /// A reply with this many calls is refused as a whole (M08: calls in one reply are bounded).
 pub(crate) fn a_reply_of_five_hundred_calls_is_not_run(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &fixture::many_calls(500));
     let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", world.wire());
+    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", world.log());
 }
 
 fn calls_run(ran: &CommandOutput) -> usize {
@@ -225,7 +225,7 @@ pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection
     let blocked = fixture::first_call().blocked(connection);
     let world = World::new(connection, mode, &two_steps_after([blocked]));
     let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", world.wire());
+    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", world.log());
 }
 
 /// Each model call reads 11 tokens and writes 7, so the budget of 20 allows two calls (M12: a run may have budgets).
@@ -234,7 +234,7 @@ pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode
     let world = World::new(connection, mode, &turns);
     world.configure("[execution]\nmaxTokens = 20\n");
     let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), world.requests().len()), (3, 2), "{ran}\n{}", world.wire());
+    assert_eq!((ran.code(), world.requests().len()), (3, 2), "{ran}\n{}", world.log());
     let limits = ran.json()["metadata"]["limitsHit"].to_string();
     assert!(limits.contains("36 tokens"), "{ran}");
 }
@@ -243,9 +243,9 @@ pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode
 pub(crate) fn a_call_that_ran_out_of_tokens_is_not_run(connection: Connection, mode: Mode) {
     let world = World::new(connection, mode, &two_steps_after(fixture::first_call_cut()));
     let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 0, "{ran}\n{}", world.wire());
+    assert_eq!(ran.code(), 0, "{ran}\n{}", world.log());
     assert_eq!(ran.json()["calls"].as_array().map(Vec::len), Some(2), "{ran}");
-    assert_eq!(world.requests().len(), 7, "{}", world.wire());
+    assert_eq!(world.requests().len(), 7, "{}", world.log());
 }
 
 /// Only for streams: an answer that was partly shown is not retried.
@@ -268,7 +268,7 @@ fn assert_results_are_shown(world: &World) {
     }
     let requests = world.requests();
     let asked = requests.iter().filter(|request| request.is_synthesis()).count();
-    assert_eq!(asked, 1, "{}", world.wire());
+    assert_eq!(asked, 1, "{}", world.log());
 }
 
 /// Only for streams: the step fails, and the incomplete call is not run.
@@ -277,7 +277,7 @@ pub(crate) fn a_call_that_breaks_off_is_not_run(connection: Connection) {
     let broken = fixture::first_call().thinking().breaking_off();
     let world = World::new(connection, Mode::Streaming, &two_steps_after([broken]));
     let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", world.wire());
+    assert_eq!(ran.code(), 3, "{ran}\n{}", world.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
 }
 
@@ -289,5 +289,5 @@ pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection
         &fixture::one_step(fixture::calls_with_one_identifier()),
     );
     let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (0, 2), "{ran}\n{}", world.wire());
+    assert_eq!((ran.code(), calls_run(&ran)), (0, 2), "{ran}\n{}", world.log());
 }

@@ -1,4 +1,4 @@
-//! Streams that a provider's own test suite recorded, read by our dialect (M04, M05, M10).
+//! Decoding of streams that the test suite of a provider's SDK recorded (broken, malformed and incomplete replies: M04, M05, M10).
 //!
 //! The recordings are downloaded, not part of the repository. The expected result is extracted from the recording
 //! itself by a deliberately simple parser, which reads whole files and handles no splits, errors or limits.
@@ -51,7 +51,7 @@ fn recordings() -> Vec<Recording> {
     paths.sort();
     assert!(
         paths.len() >= MIN_FILES,
-        "there are {} recordings, not {MIN_FILES}",
+        "there are {} recordings, fewer than {MIN_FILES}",
         paths.len()
     );
     let read = |path: PathBuf| Recording {
@@ -95,7 +95,7 @@ fn parsed_simply(recording: &Recording) -> Parsed {
     parsed
 }
 
-/// Returns the same of what our dialect gave.
+/// Returns the content of the events that the protocol decoded.
 fn parsed_by_protocol(events: &[StreamEvent]) -> Parsed {
     let mut reply = ModelReply::default();
     for event in events {
@@ -111,7 +111,7 @@ fn parsed_by_protocol(events: &[StreamEvent]) -> Parsed {
     }
 }
 
-/// Returns the stop reason of the contract for one of Anthropic (C41).
+/// Maps a stop reason of Anthropic to the common name (C41).
 fn normalized_stop_reason(reason: &str) -> &str {
     match reason {
         "end_turn" | "stop_sequence" => "stop",

@@ -20,7 +20,7 @@ pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Con
     let world = World::new(connection, mode, &two_steps());
     world.run(&[]);
     let requests = world.requests();
-    assert_eq!(requests.len(), 6, "{}", world.wire());
+    assert_eq!(requests.len(), 6, "{}", world.log());
     for request in &requests {
         assert!(request.path().contains(connection.path), "{}", request.path());
         assert_eq!(request.body()["stream"] == true, mode == Mode::Streaming, "{request:?}");
@@ -41,7 +41,7 @@ pub(crate) fn the_result_of_a_call_is_sent_with_its_call(connection: Connection,
         assert_eq!(answered_calls(request), ["calculator"], "{request:?}");
         answered += 1;
     }
-    assert_eq!(answered, 2, "{}", world.wire());
+    assert_eq!(answered, 2, "{}", world.log());
 }
 
 pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connection, mode: Mode) {
@@ -164,7 +164,7 @@ fn chat_completions_request_a_plan_in_json_and_an_answer_in_text() {
 }
 
 fn assert_answered(world: &World, ran: &CommandOutput) {
-    assert_eq!(ran.code(), 0, "{ran}\n{}", world.wire());
+    assert_eq!(ran.code(), 0, "{ran}\n{}", world.log());
 }
 
 fn has_role(request: &Request, role: &str) -> bool {

@@ -106,7 +106,7 @@ impl World {
     }
 
     /// Returns the requests as text, for the message of a failed test.
-    pub(crate) fn wire(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         let lines = self.requests().into_iter().map(|request| {
             let question = request.messages().last().map(Value::to_string).unwrap_or_default();
             let start: String = question.chars().take(200).collect();
