@@ -1,7 +1,7 @@
 //! A schema and a value out of bytes, and what the host does with them. Used by the fuzz target and by the test that replays
 //! its corpus.
 
-use art_tools::admission::Root;
+use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;
 use art_tools::shape::{MAX_NODES, Shape};
 use serde_json::{Map, Value, json};
@@ -87,15 +87,28 @@ impl Source<'_> {
         }
     }
 
+    /// A few schemas, or as many copies of a flat one as fit into an admitted schema.
     fn schemas(&mut self, depth: usize) -> Vec<Value> {
-        (0..=self.byte() % 4).map(|_| self.schema(depth)).collect()
+        match self.byte() {
+            count @ 240.. => {
+                let schema = self.schema(depth.min(1));
+                let most = MAX_TEXT_BYTES / schema.to_string().len();
+                vec![schema; most.min((count - 239) * 30)]
+            }
+            count => (0..=count % 4).map(|_| self.schema(depth)).collect(),
+        }
+    }
+
+    /// A short name, or now and then a long one.
+    fn name(&mut self) -> String {
+        let name = self.pick(&NAMES);
+        let times = if self.0.first() == Some(&255) { 1_500 } else { 1 };
+        name.repeat(times)
     }
 
     fn named(&mut self, depth: usize) -> Map<String, Value> {
         let count = self.byte() % 4;
-        (0..=count)
-            .map(|_| (self.pick(&NAMES).to_owned(), self.schema(depth)))
-            .collect()
+        (0..=count).map(|_| (self.name(), self.schema(depth))).collect()
     }
 
     fn schema(&mut self, depth: usize) -> Value {
@@ -127,6 +140,8 @@ impl Source<'_> {
                 let keyword = self.pick(&["minLength", "maxItems", "minProperties", "minContains"]);
                 match self.byte() {
                     unit @ 224.. => ("multipleOf", wide(unit)),
+                    208..224 => ("required", json!([self.name()])),
+                    192..208 => ("minimum", json!(0.5)),
                     limit => (keyword, limit.into()),
                 }
             }
@@ -166,13 +181,20 @@ impl Source<'_> {
             },
             4 => Value::String(self.text()),
             5 => (0..self.byte() % 6).map(|_| self.value(depth)).collect(),
-            6 => {
-                let count = self.byte() % 6;
-                let member = |_| (self.pick(&NAMES).to_owned(), self.value(depth));
-                Value::Object((0..count).map(member).collect())
-            }
+            6 => match self.byte() {
+                count @ 240.. if depth >= DEPTH - 2 => self.many_named((count - 239) * 1_000),
+                count => {
+                    let member = |_| (self.name(), self.value(depth));
+                    Value::Object((0..count % 6).map(member).collect())
+                }
+            },
             _ => self.many(depth),
         }
+    }
+
+    fn many_named(&mut self, count: usize) -> Value {
+        let value = json!(self.byte());
+        Value::Object((0..count).map(|n| (n.to_string(), value.clone())).collect())
     }
 
     /// Copies of a value, as many as any value may have.

@@ -60,6 +60,10 @@ fuzz_target!(|bytes: &[u8]| {
     let start = processor_time();
     cases::apply(&schema, value);
     let (time, most) = (processor_time() - start, MEMORY.most.load(Ordering::Relaxed) - before);
-    assert!(cfg!(debug_assertions) || time <= MOST_TIME, "{time:?}: {schema}");
-    assert!(most <= MOST_BYTES, "{most} bytes: {schema}");
+    assert!(
+        cfg!(debug_assertions) || time <= MOST_TIME,
+        "{time:?}: {:.2000}",
+        schema.to_string()
+    );
+    assert!(most <= MOST_BYTES, "{most} bytes: {:.2000}", schema.to_string());
 });
