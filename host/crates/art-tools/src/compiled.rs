@@ -57,8 +57,8 @@ impl Tool {
             executor,
             schema,
             limits,
-            input,
-            output,
+            input: input.release(),
+            output: output.map(CompiledSchema::release),
         })
     }
 
@@ -71,7 +71,7 @@ impl Tool {
     pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
         let shape = Shape::of_text(bytes);
         let schema = self.output.as_ref();
-        bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.cost().is_light(&shape))
+        bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.is_light(&shape))
     }
 
     pub(crate) fn is_display(&self) -> bool {

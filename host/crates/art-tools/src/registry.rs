@@ -18,7 +18,7 @@ pub fn same_name(left: &str, right: &str) -> bool {
 
 /// The tools of a host, by name. Cheap to share: all methods take `&self`.
 ///
-/// A tool is checked and its schemas are compiled when it is registered, never when it is called. A call that has begun
+/// Everything that can be wrong with a tool is found when it is registered, never when it is called. A call that has begun
 /// keeps its tool when the tool is unregistered or replaced.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {

@@ -1,5 +1,7 @@
 //! A schema that was admitted and compiled, once, and is then applied to many values.
 
+use std::sync::OnceLock;
+
 use art_core::text::truncate;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -9,13 +11,14 @@ use crate::defaults::{self, TooManyDefaults};
 use crate::shape::Shape;
 use crate::violation::{Violations, describe};
 
-/// An admitted schema in its compiled form.
+/// An admitted schema, and its compiled form once a value is checked.
 ///
 /// `format` is an annotation, as 2020-12 has it, and checks nothing.
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Value,
-    validator: Validator,
+    /// Can have megabytes.
+    validator: OnceLock<Option<Validator>>,
     cost: Cost,
     /// All defaults together.
     defaults: Shape,
@@ -29,19 +32,22 @@ impl CompiledSchema {
     pub fn new(schema: &Value, root: Root) -> Result<Self, SchemaProblem> {
         let Tree { schema: tree, cost } = admit(schema, root)?;
         jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(error.instance_path(), &error))?;
-        let validator = jsonschema::draft202012::options()
-            .offline()
-            .with_pattern_options(pattern_options())
-            .with_keyword("uniqueItems", unique_items)
-            .with_keyword("multipleOf", multiple_of)
-            .build(&tree)
-            .map_err(|error| invalid(error.instance_path(), &error))?;
         Ok(Self {
             defaults: defaults::measure(&tree),
+            validator: OnceLock::from(Some(compile(&tree)?)),
             schema: tree,
-            validator,
             cost,
         })
+    }
+
+    /// Drops the compiled form of a large schema until a value is checked: a tool is loaded much more often than it is
+    /// called, and a folder may have thousands of them.
+    pub(crate) fn release(mut self) -> Self {
+        let some_values = Shape::of_text(300);
+        if !self.cost.is_light(&some_values) {
+            self.validator = OnceLock::new();
+        }
+        self
     }
 
     /// The schema as it is applied: without references.
@@ -59,7 +65,7 @@ impl CompiledSchema {
     /// Whether filling in the defaults and checking a value of this shape holds up nobody. Every part of it may get each
     /// default.
     pub(crate) fn is_light(&self, shape: &Shape) -> bool {
-        self.cost.is_light(&shape.and(self.defaults.times(shape.nodes)))
+        self.validator.get().is_some() && self.cost.is_light(&shape.and(self.defaults.times(shape.nodes)))
     }
 
     /// Adds what is missing in a value of this shape and has a default, and gives the shape of what came of it.
@@ -85,7 +91,14 @@ impl CompiledSchema {
                 "is too large or nested too deeply to be checked against its schema",
             ));
         }
-        if self.validator.is_valid(value) {
+        let validator = self.validator.get_or_init(|| compile(&self.schema).ok());
+        let Some(validator) = validator else {
+            return Err(Violations::whole(
+                root,
+                "cannot be checked: its schema does not compile",
+            ));
+        };
+        if validator.is_valid(value) {
             return Ok(());
         }
         if !self.cost.allows_listing(shape, value) {
@@ -95,11 +108,21 @@ impl CompiledSchema {
             ));
         }
         let mut violations = Violations::default();
-        for error in self.validator.iter_errors(value) {
+        for error in validator.iter_errors(value) {
             violations.add(|| describe(&error, &self.schema, root));
         }
         Err(violations)
     }
+}
+
+fn compile(tree: &Value) -> Result<Validator, SchemaProblem> {
+    jsonschema::draft202012::options()
+        .offline()
+        .with_pattern_options(pattern_options())
+        .with_keyword("uniqueItems", unique_items)
+        .with_keyword("multipleOf", multiple_of)
+        .build(tree)
+        .map_err(|error| invalid(error.instance_path(), &error))
 }
 
 fn invalid(at: &jsonschema::paths::Location, error: &jsonschema::ValidationError<'_>) -> SchemaProblem {
@@ -107,5 +130,26 @@ fn invalid(at: &jsonschema::paths::Location, error: &jsonschema::ValidationError
     SchemaProblem::Invalid {
         at: truncate(at, 200),
         message: truncate(&error.masked().to_string(), 300),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn released(schema: &Value) -> CompiledSchema {
+        CompiledSchema::new(schema, Root::Any).unwrap().release()
+    }
+
+    #[test]
+    fn a_large_schema_is_compiled_again_by_the_first_check_and_a_small_one_stays() {
+        let small = released(&json!({"minimum": 1}));
+        assert!(small.validator.get().is_some() && small.is_light(&Shape::of_text(1)));
+        let large = released(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
+        let shape = Shape::of_text(1);
+        assert!(large.validator.get().is_none() && !large.is_light(&shape));
+        assert!(large.check(&json!("a"), &shape, "input").is_err());
+        assert!(large.validator.get().is_some() && large.is_light(&shape));
     }
 }

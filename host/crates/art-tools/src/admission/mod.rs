@@ -42,10 +42,8 @@ pub const MAX_POINTER_BYTES: usize = 4 << 10;
 pub const MAX_PATTERN_BYTES: usize = 512;
 /// Patterns in the tree.
 pub const MAX_PATTERNS: usize = 64;
-/// Bytes of the compiled program of a pattern.
-pub const MAX_PATTERN_PROGRAM: usize = 512 << 10;
-/// Bytes of the compiled programs of all patterns of a schema.
-pub const MAX_PATTERN_PROGRAMS: usize = 1 << 20;
+/// Bytes of the compiled programs of all patterns of a schema. What the host keeps of them is some twenty times as large.
+pub const MAX_PATTERN_PROGRAMS: usize = 512 << 10;
 /// How often the schemas of a tree are tried on one value: once, unless `unevaluated*` has them tried again.
 pub const MAX_TRIES: u64 = 20_000;
 /// Times that a schema is tried on a part of one value, counted from above.

@@ -8,7 +8,7 @@ use jsonschema_regex::to_rust_regex;
 use regex_automata::nfa::thompson::{Config, NFA};
 
 use super::problem::SchemaProblem;
-use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
+use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
 /// Bytes of compiled program that count as one unit of weight.
 const UNIT: usize = 256;
@@ -21,7 +21,8 @@ const PATTERN_CACHE: usize = 128 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Patterns<'s> {
     count: usize,
-    program: usize,
+    /// Of their compiled programs.
+    bytes: usize,
     weights: HashMap<&'s str, u64>,
 }
 
@@ -37,36 +38,31 @@ impl<'s> Patterns<'s> {
         if let Some(weight) = self.weights.get(pattern) {
             return Ok(*weight);
         }
-        let bytes = program(pattern, at)?;
-        self.program += bytes;
-        if self.program > MAX_PATTERN_PROGRAMS {
-            return Err(SchemaProblem::PatternsTooLarge);
-        }
+        let bytes = self.program(pattern, at)?;
+        self.bytes += bytes;
         let weight = u64::try_from(bytes.saturating_sub(EMPTY) / UNIT)
             .unwrap_or(u64::MAX)
             .max(1);
         self.weights.insert(pattern, weight);
         Ok(weight)
     }
-}
 
-/// Returns how many bytes the compiled program of a pattern has.
-fn program(pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
-    let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
-    if pattern.len() > MAX_PATTERN_BYTES {
-        return Err(SchemaProblem::PatternTooLong {
-            at: at(),
-            bytes: pattern.len(),
-        });
+    /// Returns how many bytes the compiled program of a pattern has, if there is so much left.
+    fn program(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
+        let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
+        let bytes = pattern.len();
+        if bytes > MAX_PATTERN_BYTES {
+            return Err(SchemaProblem::PatternTooLong { at: at(), bytes });
+        }
+        compile(pattern, MAX_PATTERN_PROGRAMS.saturating_sub(self.bytes))
+            .map(|program| program.memory_usage())
+            .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
     }
-    compile(pattern)
-        .map(|program| program.memory_usage())
-        .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
 }
 
 /// Compiles the validator's own translation of a pattern.
-fn compile(pattern: &str) -> Option<NFA> {
-    let limits = Config::new().nfa_size_limit(Some(MAX_PATTERN_PROGRAM));
+fn compile(pattern: &str, most: usize) -> Option<NFA> {
+    let limits = Config::new().nfa_size_limit(Some(most));
     let translated = to_rust_regex(pattern).ok()?;
     NFA::compiler().configure(limits).build(&translated).ok()
 }
@@ -74,6 +70,6 @@ fn compile(pattern: &str) -> Option<NFA> {
 /// Returns the linear engine with a bounded program and a bounded cache, which each pattern has twice.
 pub(crate) fn pattern_options() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex()
-        .size_limit(MAX_PATTERN_PROGRAM)
+        .size_limit(MAX_PATTERN_PROGRAMS)
         .dfa_size_limit(PATTERN_CACHE)
 }

@@ -109,8 +109,11 @@ pub enum SchemaProblem {
         /// How long it is.
         bytes: usize,
     },
-    /// A pattern is not linear, or compiles to too much.
-    #[error("the pattern at `{at}` is not supported: it must be linear (no lookaround, no backreference) and small")]
+    /// A pattern is not linear, or compiles to too much together with those before it.
+    #[error(
+        "the pattern at `{at}` is not supported: it must be linear (no lookaround, no backreference), and all patterns \
+         together must compile to at most {MAX_PATTERN_PROGRAMS} bytes (smaller counts, `[a-z]` instead of `\\p{{L}}`)"
+    )]
     PatternRefused {
         /// Where.
         at: String,
@@ -118,12 +121,6 @@ pub enum SchemaProblem {
     /// There are too many patterns.
     #[error("it has more than {MAX_PATTERNS} patterns when each `$ref` is replaced by what it names")]
     TooManyPatterns,
-    /// The patterns compile to too much together.
-    #[error(
-        "its patterns compile to more than {MAX_PATTERN_PROGRAMS} bytes: write `[a-z]` for `\\w` and `[0-9]` for `\\d`, and \
-         smaller counts"
-    )]
-    PatternsTooLarge,
     /// The schema is not valid in its dialect.
     #[error("`{at}` is not valid in JSON Schema 2020-12: {message}")]
     Invalid {

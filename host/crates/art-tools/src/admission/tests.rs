@@ -431,10 +431,8 @@ fn a_pattern_counts_on_every_path() {
 fn the_programs_of_all_patterns_are_bounded_together() {
     let heavy = |n: usize| -> Map<_, _> { (0..n).map(|i| (format!("(a|b){{2000}}x{i}"), json!({}))).collect() };
     assert!(admit(&object("patternProperties", json!(heavy(1))), Root::Object).is_ok());
-    assert_eq!(
-        problem(&object("patternProperties", json!(heavy(60)))),
-        SchemaProblem::PatternsTooLarge
-    );
+    let told = problem(&object("patternProperties", json!(heavy(60)))).to_string();
+    assert!(told.contains("must compile to at most 524288 bytes"), "{told}");
 }
 
 fn check(schema: &Value, value: &Value) -> Result<(), String> {
