@@ -177,10 +177,19 @@ impl CompilerBudget {
             return Err(LoadError::Postponed);
         }
         if Instant::now() >= self.deadline {
-            let seconds = TIMEOUT.as_secs();
-            return Err(LoadError::CompileTimeout { seconds });
+            return Err(self.timeout(processor_time(self.process)));
         }
         Ok(())
+    }
+
+    /// Returns the error for a process that used `worked` processor time until the deadline. A start postpones the component if
+    /// that is as much as a small one needs: otherwise every start on a busy machine would wait for it.
+    fn timeout(&self, worked: Duration) -> LoadError {
+        if self.share.is_some() && worked >= Duration::from_secs(BASE_CPU_SECONDS) {
+            return LoadError::Postponed;
+        }
+        let seconds = TIMEOUT.as_secs();
+        LoadError::CompileTimeout { seconds }
     }
 }
 
@@ -321,6 +330,23 @@ mod tests {
     fn the_time_of_the_compiler_grows_with_the_component_up_to_a_maximum() {
         let seconds = |bytes: usize| cpu_seconds(&vec![0; bytes]);
         assert_eq!([1, 3 << 20, 32 << 20].map(seconds), [10, 28, 60]);
+    }
+
+    #[test]
+    fn a_start_postpones_what_worked_until_the_deadline_and_tries_again_what_only_waited() {
+        let timeout = |share, seconds| {
+            let (process, deadline) = (0, Instant::now());
+            let budget = CompilerBudget {
+                process,
+                share,
+                deadline,
+            };
+            budget.timeout(Duration::from_secs(seconds))
+        };
+        let share = Some(Duration::from_secs(60));
+        assert!(matches!(timeout(share, 11), LoadError::Postponed));
+        assert!(matches!(timeout(share, 5), LoadError::CompileTimeout { .. }));
+        assert!(matches!(timeout(None, 11), LoadError::CompileTimeout { .. }));
     }
 
     #[test]
