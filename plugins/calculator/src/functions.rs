@@ -11,9 +11,11 @@ use crate::error::Reason;
 pub(crate) use complex::{add, divide, power};
 
 /// The functions that an expression may call.
-const NAMES: [&str; 41] = [
+const NAMES: [&str; 43] = [
     "abs",
     "sign",
+    "square",
+    "cube",
     "sqrt",
     "cbrt",
     "pow",

@@ -66,7 +66,8 @@ impl Lexer {
     }
 
     fn step(&mut self, c: char) -> Result<(), EvalError> {
-        if c.is_whitespace() {
+        // A currency changes nothing about the number behind it.
+        if c.is_whitespace() || matches!(c, '$' | '€' | '£') {
             self.at += 1;
         } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {
             self.number()?;

@@ -32,249 +32,404 @@ use symbols::Symbols;
         ask = "Compute 2+2",
         ask = "Evaluate 2+2",
         ask = "Solve 2+2",
+        ask = "Find 2+2",
+        ask = "Work out 2+2",
         ask = "What does 2+2 come to?",
+        ask = "What do you get for 2+2?",
+        ask = "What is the result of 2+2?",
         input = r#"{"expression":"2+2"}"#,
         output = r#"{"result":4}"#
     ),
     example(
         ask = "What is 15% of 80?",
-        ask = "How much is 15% of 80?",
-        ask = "Calculate 15% of 80",
-        ask = "15% of 80",
         input = r#"{"expression":"15% of 80"}"#,
         output = r#"{"result":12}"#
     ),
     example(
         ask = "What is 17.5 percent of 2340?",
-        ask = "17.5 percent of 2340",
-        input = r#"{"expression":"17.5% of 2340"}"#,
+        input = r#"{"expression":"17.5 percent of 2340"}"#,
         output = r#"{"result":409.5}"#
     ),
     example(
+        ask = "What is 15% of $80?",
+        input = r#"{"expression":"15% of $80"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
         ask = "What is 1284 divided by 6 plus 19?",
-        input = r#"{"expression":"1284 / 6 + 19"}"#,
+        input = r#"{"expression":"1284 divided by 6 plus 19"}"#,
         output = r#"{"result":233}"#
     ),
     example(
+        ask = "What is (3 + 4) * 2 - 6 / 3?",
+        input = r#"{"expression":"(3 + 4) * 2 - 6 / 3"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
+        ask = "What is 2 ^ 10?",
+        input = r#"{"expression":"2 ^ 10"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
+        ask = "What is 12 × 9 ÷ 3 − 6?",
+        input = r#"{"expression":"12 × 9 ÷ 3 − 6"}"#,
+        output = r#"{"result":30}"#
+    ),
+    example(
+        ask = "What is 2 ** 3?",
+        input = r#"{"expression":"2 ** 3"}"#,
+        output = r#"{"result":8}"#
+    ),
+    example(ask = "What is 5!?", input = r#"{"expression":"5!"}"#, output = r#"{"result":120}"#),
+    example(
         ask = "What is 25 plus 17?",
-        ask = "Add 25 and 17",
+        input = r#"{"expression":"25 plus 17"}"#,
+        output = r#"{"result":42}"#
+    ),
+    example(
         ask = "What is the sum of 25 and 17?",
-        input = r#"{"expression":"25 + 17"}"#,
+        input = r#"{"expression":"sum of 25 and 17"}"#,
         output = r#"{"result":42}"#
     ),
     example(
         ask = "What is 100 minus 37?",
-        ask = "Subtract 37 from 100",
+        input = r#"{"expression":"100 minus 37"}"#,
+        output = r#"{"result":63}"#
+    ),
+    example(
         ask = "What is the difference between 100 and 37?",
-        input = r#"{"expression":"100 - 37"}"#,
+        input = r#"{"expression":"difference between 100 and 37"}"#,
         output = r#"{"result":63}"#
     ),
     example(
         ask = "What is 12 times 9?",
-        ask = "Multiply 12 by 9",
+        input = r#"{"expression":"12 times 9"}"#,
+        output = r#"{"result":108}"#
+    ),
+    example(
         ask = "What is 12 multiplied by 9?",
+        input = r#"{"expression":"12 multiplied by 9"}"#,
+        output = r#"{"result":108}"#
+    ),
+    example(
         ask = "What is 12 x 9?",
+        input = r#"{"expression":"12 x 9"}"#,
+        output = r#"{"result":108}"#
+    ),
+    example(
         ask = "What is the product of 12 and 9?",
-        input = r#"{"expression":"12 * 9"}"#,
+        input = r#"{"expression":"product of 12 and 9"}"#,
         output = r#"{"result":108}"#
     ),
     example(
         ask = "What is 96 divided by 8?",
-        ask = "Divide 96 by 8",
+        input = r#"{"expression":"96 divided by 8"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
         ask = "What is 96 over 8?",
-        input = r#"{"expression":"96 / 8"}"#,
+        input = r#"{"expression":"96 over 8"}"#,
         output = r#"{"result":12}"#
     ),
     example(
         ask = "What is the square root of 144?",
-        ask = "Square root of 144",
-        ask = "Calculate the square root of 144",
+        input = r#"{"expression":"square root of 144"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
+        ask = "What is 3 times the square root of 16?",
+        input = r#"{"expression":"3 times the square root of 16"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
+        ask = "What is sqrt(144)?",
         input = r#"{"expression":"sqrt(144)"}"#,
         output = r#"{"result":12}"#
     ),
     example(
         ask = "What is the cube root of 27?",
-        input = r#"{"expression":"cbrt(27)"}"#,
+        input = r#"{"expression":"cube root of 27"}"#,
         output = r#"{"result":3}"#
     ),
     example(
         ask = "What is 2 to the power of 10?",
+        input = r#"{"expression":"2 to the power of 10"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
         ask = "What is 2 raised to the power of 10?",
-        input = r#"{"expression":"2 ^ 10"}"#,
+        input = r#"{"expression":"2 raised to the power of 10"}"#,
         output = r#"{"result":1024}"#
     ),
     example(
         ask = "What is 9 squared?",
+        input = r#"{"expression":"9 squared"}"#,
+        output = r#"{"result":81}"#
+    ),
+    example(
         ask = "What is the square of 9?",
-        input = r#"{"expression":"9^2"}"#,
+        input = r#"{"expression":"square of 9"}"#,
         output = r#"{"result":81}"#
     ),
     example(
         ask = "What is 7 cubed?",
+        input = r#"{"expression":"7 cubed"}"#,
+        output = r#"{"result":343}"#
+    ),
+    example(
         ask = "What is the cube of 7?",
-        input = r#"{"expression":"7^3"}"#,
+        input = r#"{"expression":"cube of 7"}"#,
         output = r#"{"result":343}"#
     ),
     example(
         ask = "What is the average of 4, 8 and 15?",
-        ask = "Average of 4, 8 and 15",
-        ask = "What is the mean of 4, 8 and 15?",
-        input = r#"{"expression":"mean(4, 8, 15)"}"#,
+        input = r#"{"expression":"average of 4, 8 and 15"}"#,
         output = r#"{"result":9}"#
     ),
     example(
-        ask = "What is the sum of 4, 8 and 15?",
-        ask = "Add up 4, 8 and 15",
+        ask = "What is the mean of 4, 8 and 15?",
+        input = r#"{"expression":"mean of 4, 8 and 15"}"#,
+        output = r#"{"result":9}"#
+    ),
+    example(
         ask = "What is the total of 4, 8 and 15?",
-        input = r#"{"expression":"sum(4, 8, 15)"}"#,
+        input = r#"{"expression":"total of 4, 8 and 15"}"#,
         output = r#"{"result":27}"#
     ),
     example(
         ask = "What is the median of 3, 9 and 4?",
-        input = r#"{"expression":"median(3, 9, 4)"}"#,
+        input = r#"{"expression":"median of 3, 9 and 4"}"#,
         output = r#"{"result":4}"#
     ),
     example(
         ask = "What is the largest of 3, 17 and 9?",
+        input = r#"{"expression":"largest of 3, 17 and 9"}"#,
+        output = r#"{"result":17}"#
+    ),
+    example(
         ask = "What is the maximum of 3, 17 and 9?",
-        input = r#"{"expression":"max(3, 17, 9)"}"#,
+        input = r#"{"expression":"maximum of 3, 17 and 9"}"#,
         output = r#"{"result":17}"#
     ),
     example(
         ask = "What is the smallest of 3, 17 and 9?",
+        input = r#"{"expression":"smallest of 3, 17 and 9"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
         ask = "What is the minimum of 3, 17 and 9?",
-        input = r#"{"expression":"min(3, 17, 9)"}"#,
+        input = r#"{"expression":"minimum of 3, 17 and 9"}"#,
         output = r#"{"result":3}"#
     ),
     example(
         ask = "What is the standard deviation of 2, 4 and 9?",
-        input = r#"{"expression":"std(2, 4, 9)"}"#,
+        input = r#"{"expression":"standard deviation of 2, 4 and 9"}"#,
         output = r#"{"result":3.60555127546399}"#
     ),
     example(
         ask = "What is 20% off 50?",
+        input = r#"{"expression":"20% off 50"}"#,
+        output = r#"{"result":40}"#
+    ),
+    example(
         ask = "What is 50 with 20% off?",
-        ask = "How much is 50 after a 20% discount?",
-        input = r#"{"expression":"50 - 20%"}"#,
+        input = r#"{"expression":"50 with 20% off"}"#,
+        output = r#"{"result":40}"#
+    ),
+    example(
+        ask = "What is 50 after a 20% discount?",
+        input = r#"{"expression":"50 after a 20% discount"}"#,
         output = r#"{"result":40}"#
     ),
     example(
         ask = "What is 80 increased by 15%?",
-        ask = "Increase 80 by 15%",
-        ask = "What is 80 plus 15%?",
-        input = r#"{"expression":"80 + 15%"}"#,
+        input = r#"{"expression":"80 increased by 15%"}"#,
         output = r#"{"result":92}"#
     ),
     example(
         ask = "What is 80 decreased by 15%?",
-        ask = "Decrease 80 by 15%",
-        ask = "What is 80 minus 15%?",
-        input = r#"{"expression":"80 - 15%"}"#,
+        input = r#"{"expression":"80 decreased by 15%"}"#,
         output = r#"{"result":68}"#
     ),
     example(
-        ask = "How much is a 15% tip on 60?",
         ask = "What is a 15% tip on 60?",
-        input = r#"{"expression":"15% of 60"}"#,
+        input = r#"{"expression":"15% tip on 60"}"#,
         output = r#"{"result":9}"#
     ),
     example(
         ask = "20 is what percent of 80?",
+        input = r#"{"expression":"20 is what percent of 80"}"#,
+        output = r#"{"result":25}"#
+    ),
+    example(
         ask = "What percent of 80 is 20?",
+        input = r#"{"expression":"what percent of 80 is 20"}"#,
+        output = r#"{"result":25}"#
+    ),
+    example(
         ask = "What percentage of 80 is 20?",
-        input = r#"{"expression":"20 / 80 * 100"}"#,
+        input = r#"{"expression":"what percentage of 80 is 20"}"#,
         output = r#"{"result":25}"#
     ),
     example(
         ask = "What is the percentage change from 50 to 75?",
-        ask = "By what percentage does 50 grow to 75?",
-        input = r#"{"expression":"(75 - 50) / 50 * 100"}"#,
+        input = r#"{"expression":"percentage change from 50 to 75"}"#,
         output = r#"{"result":50}"#
     ),
     example(
         ask = "What is half of 50?",
-        ask = "Half of 50",
-        input = r#"{"expression":"50 / 2"}"#,
+        input = r#"{"expression":"half of 50"}"#,
         output = r#"{"result":25}"#
     ),
     example(
         ask = "What is a third of 90?",
-        input = r#"{"expression":"90 / 3"}"#,
+        input = r#"{"expression":"a third of 90"}"#,
         output = r#"{"result":30}"#
     ),
     example(
         ask = "What is a quarter of 20?",
-        input = r#"{"expression":"20 / 4"}"#,
+        input = r#"{"expression":"a quarter of 20"}"#,
         output = r#"{"result":5}"#
     ),
     example(
         ask = "What is double 21?",
+        input = r#"{"expression":"double 21"}"#,
+        output = r#"{"result":42}"#
+    ),
+    example(
         ask = "What is twice 21?",
-        input = r#"{"expression":"21 * 2"}"#,
+        input = r#"{"expression":"twice 21"}"#,
         output = r#"{"result":42}"#
     ),
     example(
         ask = "What is 17 mod 5?",
-        ask = "What is the remainder of 17 divided by 5?",
         input = r#"{"expression":"17 mod 5"}"#,
         output = r#"{"result":2}"#
     ),
     example(
+        ask = "What is the remainder of 17 divided by 5?",
+        input = r#"{"expression":"remainder of 17 divided by 5"}"#,
+        output = r#"{"result":2}"#
+    ),
+    example(
         ask = "What is 5 factorial?",
+        input = r#"{"expression":"5 factorial"}"#,
+        output = r#"{"result":120}"#
+    ),
+    example(
         ask = "What is the factorial of 5?",
-        input = r#"{"expression":"factorial(5)"}"#,
+        input = r#"{"expression":"factorial of 5"}"#,
         output = r#"{"result":120}"#
     ),
     example(
         ask = "What is the absolute value of -7?",
-        input = r#"{"expression":"abs(-7)"}"#,
+        input = r#"{"expression":"absolute value of -7"}"#,
         output = r#"{"result":7}"#
     ),
     example(
         ask = "What is the logarithm of 8 to base 2?",
+        input = r#"{"expression":"logarithm of 8 to base 2"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
         ask = "What is log base 2 of 8?",
-        input = r#"{"expression":"log(8, 2)"}"#,
+        input = r#"{"expression":"log base 2 of 8"}"#,
         output = r#"{"result":3}"#
     ),
     example(
         ask = "What is the natural logarithm of 10?",
-        input = r#"{"expression":"ln(10)"}"#,
+        input = r#"{"expression":"natural logarithm of 10"}"#,
         output = r#"{"result":2.30258509299405}"#
     ),
     example(
         ask = "What is the sine of 30 degrees?",
-        input = r#"{"expression":"sin(30 * pi / 180)"}"#,
+        input = r#"{"expression":"sine of 30 degrees"}"#,
         output = r#"{"result":0.5}"#
     ),
     example(
         ask = "What is the cosine of 60 degrees?",
-        input = r#"{"expression":"cos(60 * pi / 180)"}"#,
+        input = r#"{"expression":"cosine of 60 degrees"}"#,
         output = r#"{"result":0.5}"#
     ),
     example(
-        ask = "Round 3.14159 to 2 decimal places",
+        ask = "What is the tangent of 45 degrees?",
+        input = r#"{"expression":"tangent of 45 degrees"}"#,
+        output = r#"{"result":1}"#
+    ),
+    example(ask = "What is 2 * pi?", input = r#"{"expression":"2 * pi"}"#),
+    example(
         ask = "What is 3.14159 rounded to 2 decimals?",
-        input = r#"{"expression":"round(3.14159, 2)"}"#,
+        input = r#"{"expression":"3.14159 rounded to 2 decimals"}"#,
         output = r#"{"result":3.14}"#
     ),
     example(
-        ask = "Round 2.7 to the nearest whole number",
-        input = r#"{"expression":"round(2.7)"}"#,
-        output = r#"{"result":3}"#
-    ),
-    example(
         ask = "What is the greatest common divisor of 12 and 18?",
-        input = r#"{"expression":"gcd(12, 18)"}"#,
+        input = r#"{"expression":"greatest common divisor of 12 and 18"}"#,
         output = r#"{"result":6}"#
     ),
     example(
         ask = "What is the least common multiple of 4 and 6?",
-        input = r#"{"expression":"lcm(4, 6)"}"#,
+        input = r#"{"expression":"least common multiple of 4 and 6"}"#,
         output = r#"{"result":12}"#
     ),
     example(
+        ask = "Add 25 and 17",
+        input = r#"{"expression":"add 25 and 17"}"#,
+        output = r#"{"result":42}"#
+    ),
+    example(
+        ask = "Add 5 to 12",
+        input = r#"{"expression":"add 5 to 12"}"#,
+        output = r#"{"result":17}"#
+    ),
+    example(
+        ask = "Add up 4, 8 and 15",
+        input = r#"{"expression":"add up 4, 8 and 15"}"#,
+        output = r#"{"result":27}"#
+    ),
+    example(
+        ask = "Subtract 37 from 100",
+        input = r#"{"expression":"subtract 37 from 100"}"#,
+        output = r#"{"result":63}"#
+    ),
+    example(
+        ask = "Multiply 12 by 9",
+        input = r#"{"expression":"multiply 12 by 9"}"#,
+        output = r#"{"result":108}"#
+    ),
+    example(
+        ask = "Multiply 12 and 9",
+        input = r#"{"expression":"multiply 12 and 9"}"#,
+        output = r#"{"result":108}"#
+    ),
+    example(
+        ask = "Divide 96 by 8",
+        input = r#"{"expression":"divide 96 by 8"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
+        ask = "Increase 80 by 15%",
+        input = r#"{"expression":"increase 80 by 15%"}"#,
+        output = r#"{"result":92}"#
+    ),
+    example(
+        ask = "Decrease 80 by 15%",
+        input = r#"{"expression":"decrease 80 by 15%"}"#,
+        output = r#"{"result":68}"#
+    ),
+    example(
+        ask = "Round 3.14159 to 2 decimal places",
+        input = r#"{"expression":"round 3.14159 to 2 decimal places"}"#,
+        output = r#"{"result":3.14}"#
+    ),
+    example(
+        ask = "Round 2.7 to the nearest whole number",
+        input = r#"{"expression":"round 2.7 to the nearest whole number"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
         ask = "How many ways are there to choose 2 out of 5?",
-        input = r#"{"expression":"combinations(5, 2)"}"#,
+        input = r#"{"expression":"choose 2 out of 5"}"#,
         output = r#"{"result":10}"#
     ),
     example(

@@ -30,6 +30,17 @@ struct Operand {
     percent: bool,
 }
 
+impl Operand {
+    /// Returns the value, or the share of `whole` when only this one was written as a percentage.
+    fn share_of(self, whole: Self) -> Complex64 {
+        if self.percent && !whole.percent {
+            self.value * whole.value
+        } else {
+            self.value
+        }
+    }
+}
+
 impl From<Complex64> for Operand {
     fn from(value: Complex64) -> Self {
         Self { value, percent: false }
@@ -97,6 +108,7 @@ impl Parser<'_> {
             Kind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
             Kind::Name(name) if name == "off" => (PRODUCT, Infix::Off),
             Kind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
+            Kind::Name(name) if name == "rounded_to" => (SUM, Infix::RoundedTo),
             Kind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
             Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
@@ -112,17 +124,17 @@ impl Parser<'_> {
             Infix::Divide => PREFIX,
             _ => power + 1,
         })?;
-        let share = right.percent && !left.percent;
         let (a, b) = (left.value, right.value);
         let value = match operator {
-            Infix::Add => functions::add(a, if share { a * b } else { b }),
-            Infix::Subtract => functions::add(a, if share { -(a * b) } else { -b }),
+            Infix::Add => functions::add(a, right.share_of(left)),
+            Infix::Subtract => functions::add(a, -right.share_of(left)),
             Infix::Multiply | Infix::Adjacent => a * b,
             Infix::Divide => functions::divide(a, b).map_err(|reason| reason.at(at))?,
             Infix::Modulo => functions::modulo(a, b).map_err(|reason| reason.at(at))?,
             Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
             Infix::Off => functions::add(b, -(a * b)),
             Infix::PercentOf => percentage(a, b, at)?,
+            Infix::RoundedTo => functions::call("round", &[a, b]).map_err(|reason| reason.at(at))?,
         };
         let both = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
         Ok(Operand {
@@ -175,9 +187,11 @@ impl Parser<'_> {
     fn postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
-            if self.cursor.take_sign('!') {
+            if self.cursor.take_sign('!') || self.cursor.take_name("factorial") {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = finite(value, at)?.into();
+            } else if operand.percent && !self.cursor.value_follows() && self.cursor.take_name("off") {
+                // `50 with 20% off` is a subtraction already.
             } else if self.cursor.take_name("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
             } else if *self.cursor.peek() == Kind::Sign('%') && !self.cursor.value_follows() {
@@ -226,26 +240,45 @@ impl Parser<'_> {
 
     /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not one.
     fn sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
-        let joins: &[&str] = match verb.to_lowercase().as_str() {
-            "add" => &["to", "and"],
-            "subtract" => &["from"],
-            "multiply" => &["by", "and"],
-            "divide" => &["by"],
-            "percent_of" => &["is"],
+        let verb = verb.to_lowercase();
+        // An operand that is followed by an operator of the sentence ends before it.
+        let (power, joins): (u8, &[&str]) = match verb.as_str() {
+            "add" => (0, &["to", "and"]),
+            "subtract" => (0, &["from"]),
+            "multiply" => (0, &["by", "and"]),
+            "divide" | "increase" | "decrease" => (0, &["by"]),
+            "percent_of" => (0, &["is"]),
+            "change_from" => (0, &["to"]),
+            "choose" => (0, &["from"]),
+            "log_base" => (PREFIX, &["of"]),
+            "remainder" => (PREFIX, &["/"]),
+            "round" if *self.cursor.peek() != Kind::Sign('(') => (0, &["to"]),
             _ => return Ok(None),
         };
-        let first = self.expression(0)?.value;
-        if !joins.iter().any(|join| self.cursor.take_name(join)) {
+        let first = self.expression(power)?;
+        let is_joined = joins
+            .iter()
+            .any(|join| self.cursor.take_name(join) || (*join == "/" && self.cursor.take_sign('/')));
+        if !is_joined {
             let expected = format!("expected `{}` after the first value of `{verb}`", joins.join("` or `"));
             return Err(syntax(self.cursor.at(), &expected));
         }
-        let second = self.expression(0)?.value;
-        let value = match verb.to_lowercase().as_str() {
-            "add" => functions::add(first, second),
-            "subtract" => functions::add(second, -first),
-            "multiply" => first * second,
-            "divide" => functions::divide(first, second).map_err(|reason| reason.at(at))?,
-            _ => percentage(second, first, at)?,
+        let second = self.expression(0)?;
+        let (a, b) = (first.value, second.value);
+        let call = |name, arguments: [Complex64; 2]| functions::call(name, &arguments).map_err(|reason| reason.at(at));
+        let value = match verb.as_str() {
+            "add" => functions::add(a, b),
+            "subtract" => functions::add(b, -a),
+            "multiply" => a * b,
+            "divide" => functions::divide(a, b).map_err(|reason| reason.at(at))?,
+            "increase" => functions::add(a, second.share_of(first)),
+            "decrease" => functions::add(a, -second.share_of(first)),
+            "change_from" => percentage(functions::add(b, -a), a, at)?,
+            "choose" => call("combinations", [b, a])?,
+            "log_base" => call("log", [b, a])?,
+            "remainder" => call("mod", [a, b])?,
+            "round" => call("round", [a, b])?,
+            _ => percentage(b, a, at)?,
         };
         Ok(Some(value))
     }
@@ -280,6 +313,8 @@ enum Infix {
     Off,
     /// `20 is what percent of 80`.
     PercentOf,
+    /// `3.14159 rounded to 2 decimals`.
+    RoundedTo,
 }
 
 /// Refuses a product without a sign after a division: `6/2(1+2)` is ambiguous.

@@ -112,12 +112,26 @@ fn functions_may_be_words() {
     gives("largest of 3, 7 and 5", "7");
     gives("sine of 30 degrees", "0.5");
     gives("factorial of 5", "120");
+    gives("5 factorial", "120");
+    gives("square of 9", "81");
+    gives("logarithm of 8 to base 2", "3");
+    gives("log base 2 of 8", "3");
+    gives("remainder of 17 divided by 5", "2");
+    gives("a third of 90", "30");
+    gives("twice 21", "42");
+    gives("3.14159 rounded to 2 decimals", "3.14");
     fails_with("capital of 5", "function `capital` is not allowed");
 }
 
 #[test]
 fn a_calculation_may_be_a_command() {
     gives("add 5 and 7", "12");
+    gives("add up 5, 7 and 8", "20");
+    gives("increase 80 by 15%", "92");
+    gives("decrease 80 by 15", "65");
+    gives("round 3.14159 to 2 decimal places", "3.14");
+    gives("round 2.7 to the nearest whole number", "3");
+    gives("choose 2 out of 5", "10");
     gives("Subtract 3 from 10", "7");
     gives("multiply 6 by 7", "42");
     gives("divide 100 by 8", "12.5");
@@ -129,6 +143,10 @@ fn a_calculation_may_be_a_command() {
 fn percentages_may_be_words() {
     gives("15 percent of 80", "12");
     gives("20% off 50", "40");
+    gives("50 with 20% off", "40");
+    gives("50 after a 20% discount", "40");
+    gives("15% of $80", "12");
+    gives("percentage change from 50 to 75", "50");
     gives("80 increased by 15%", "92");
     gives("20 is what percent of 80", "25");
     gives("what percentage of 80 is 20", "25");

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Phrases and their replacements: operators and names of functions. The longest phrase wins.
-const PHRASES: [(&str, &str); 39] = [
+const PHRASES: [(&str, &str); 59] = [
     ("plus", "+"),
     ("increased by", "+"),
     ("minus", "-"),
@@ -30,6 +30,26 @@ const PHRASES: [(&str, &str); 39] = [
     ("modulo", "mod"),
     ("half", "0.5"),
     ("the", ""),
+    ("with", "-"),
+    ("after a", "-"),
+    ("discount", ""),
+    ("a third", "(1/3)"),
+    ("a quarter", "0.25"),
+    ("double", "2 *"),
+    ("twice", "2 *"),
+    ("to base", "and"),
+    ("log base", "log_base"),
+    ("remainder of", "remainder"),
+    ("percentage change from", "change_from"),
+    ("out of", "from"),
+    ("add up", "sum of"),
+    ("total", "sum"),
+    ("rounded to", "rounded_to"),
+    ("to the nearest whole number", "to 0"),
+    ("rounded to the nearest whole number", "rounded_to 0"),
+    ("decimal places", ""),
+    ("decimal place", ""),
+    ("decimals", ""),
     ("square root", "sqrt"),
     ("cube root", "cbrt"),
     ("absolute value", "abs"),
@@ -53,10 +73,21 @@ const PHRASES: [(&str, &str); 39] = [
 ];
 
 /// Number of words of the longest phrase.
-const MAX_PHRASE_WORDS: usize = 5;
+const MAX_PHRASE_WORDS: usize = 6;
 
 /// Words that end the value before them, so they cannot be names of variables.
-const VALUE_ENDS: [&str; 8] = ["and", "to", "from", "by", "is", "off", "degrees", "is_percent_of"];
+const VALUE_ENDS: [&str; 10] = [
+    "and",
+    "to",
+    "from",
+    "by",
+    "is",
+    "off",
+    "degrees",
+    "factorial",
+    "is_percent_of",
+    "rounded_to",
+];
 
 /// Returns whether `name` ends the value before it.
 pub(crate) fn ends_value(name: &str) -> bool {

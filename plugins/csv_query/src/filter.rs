@@ -12,12 +12,26 @@ use crate::{
 
 /// Returns the indices of the rows that match every filter.
 pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usize>, CsvError> {
-    let tests: Vec<Test<'_>> = filters
+    let tests: Vec<Vec<Test<'_>>> = filters
         .iter()
-        .map(|filter| Test::new(table, filter))
+        .map(|filter| tests(table, filter))
         .collect::<Result<_, _>>()?;
-    let matches = |row: &usize| tests.iter().all(|test| test.accepts(table.cell(*row, test.column)));
+    let passes = |row: usize, any: &[Test<'_>]| any.iter().any(|test| test.accepts(table.cell(row, test.column)));
+    let matches = |row: &usize| tests.iter().all(|any| passes(*row, any));
     Ok((0..table.rows.len()).filter(matches).collect())
+}
+
+/// Returns the tests of one filter, of which a row has to pass one: that of its column, or those of all columns.
+fn tests<'a>(table: &'a Table, filter: &Filter) -> Result<Vec<Test<'a>>, CsvError> {
+    match &filter.column {
+        Some(name) => Ok(vec![Test::new(table.column(name)?, filter)?]),
+        // A column whose cells cannot be compared with the value is skipped.
+        None => Ok(table
+            .columns
+            .iter()
+            .filter_map(|column| Test::new(column, filter).ok())
+            .collect()),
+    }
 }
 
 /// A filter with its column resolved and its value parsed.
@@ -30,8 +44,7 @@ struct Test<'a> {
 }
 
 impl<'a> Test<'a> {
-    fn new(table: &'a Table, filter: &Filter) -> Result<Self, CsvError> {
-        let column = table.column(&filter.column)?;
+    fn new(column: &'a Column, filter: &Filter) -> Result<Self, CsvError> {
         let text = match &filter.value {
             FilterValue::Text(text) => text.trim().to_owned(),
             FilterValue::Number(value) => value.to_string(),

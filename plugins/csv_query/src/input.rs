@@ -34,8 +34,8 @@ pub(crate) struct CsvQueryInput {
 #[output]
 #[derive(Clone)]
 pub(crate) struct Filter {
-    /// The column to compare, in any letter case.
-    pub(crate) column: String,
+    /// The column to compare, in any letter case. If omitted, a row matches when any of its cells does.
+    pub(crate) column: Option<String>,
     /// How to compare: `eq` equal, is; `ne` not equal, other than; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside; `starts_with` begins with the text.
     pub(crate) operator: Operator,
     /// The value to compare with: as a number if the column is numeric, otherwise as text in any letter case.

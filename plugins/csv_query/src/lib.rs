@@ -30,7 +30,7 @@ use output::CsvQueryOutput;
         ask = "What region has the highest sum of sales?",
         ask = "Which region had the highest total sales in this table?",
         input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","group_by":"region","aggregate":"sum","column":"sales","sort":"descending","limit":1}"#,
-        output = r#"{"columns":["region","sum_sales"],"rows":[{"region":"North","sum_sales":30}],"row_count":1,"matched_rows":3}"#
+        output = r#"{"rows":[{"region":"North","sum_sales":30}],"columns":["region","sum_sales"],"row_count":1,"matched_rows":3}"#
     ),
     example(
         ask = "Which region has the lowest total sales?",
@@ -46,10 +46,13 @@ use output::CsvQueryOutput;
         ask = "Calculate the average age",
         ask = "What's the average of the age column?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age"}"#,
-        output = r#"{"columns":["mean_age"],"rows":[{"mean_age":34.6666666666667}],"row_count":1,"matched_rows":3}"#
+        output = r#"{"rows":[{"mean_age":34.6666666666667}],"columns":["mean_age"],"row_count":1,"matched_rows":3}"#
     ),
     example(
         ask = "What is the total sales?",
+        ask = "Sum of sales",
+        ask = "Total sales",
+        ask = "What is the total of the sales column?",
         ask = "What are the total sales?",
         ask = "What is the sum of sales?",
         ask = "Add up the sales",
@@ -57,7 +60,7 @@ use output::CsvQueryOutput;
         ask = "How much is sales in total?",
         ask = "How much sales are there in total?",
         input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales"}"#,
-        output = r#"{"columns":["sum_sales"],"rows":[{"sum_sales":55}],"row_count":1,"matched_rows":3}"#
+        output = r#"{"rows":[{"sum_sales":55}],"columns":["sum_sales"],"row_count":1,"matched_rows":3}"#
     ),
     example(
         ask = "What is the highest age?",
@@ -82,11 +85,14 @@ use output::CsvQueryOutput;
         ask = "How many rows are there?",
         ask = "How many rows does this table have?",
         ask = "How many rows are in this table?",
+        ask = "How many rows are in this file?",
+        ask = "How many entries are in this table?",
+        ask = "How many records are in this table?",
         ask = "Count the rows",
         ask = "How many entries are in this file?",
         ask = "Number of rows",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count"}"#,
-        output = r#"{"columns":["count"],"rows":[{"count":3}],"row_count":1,"matched_rows":3}"#
+        output = r#"{"rows":[{"count":3}],"columns":["count"],"row_count":1,"matched_rows":3}"#
     ),
     example(
         ask = "How many rows are there for each city?",
@@ -94,7 +100,7 @@ use output::CsvQueryOutput;
         ask = "Count the rows by city",
         ask = "How many rows does each city have?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","group_by":"city"}"#,
-        output = r#"{"columns":["city","count"],"rows":[{"city":"Bonn","count":2},{"city":"Kiel","count":1}],"row_count":2,"matched_rows":3}"#
+        output = r#"{"rows":[{"city":"Bonn","count":2},{"city":"Kiel","count":1}],"columns":["city","count"],"row_count":2,"matched_rows":3}"#
     ),
     example(
         ask = "Which city has the most rows?",
@@ -158,7 +164,7 @@ use output::CsvQueryOutput;
         ask = "Which rows have an age above 30?",
         ask = "Rows with age greater than 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"gt","value":30}]}"#,
-        output = r#"{"columns":["name","city","age"],"rows":[{"name":"Ada","city":"Bonn","age":36},{"name":"Cyd","city":"Bonn","age":51}],"row_count":2,"matched_rows":2}"#
+        output = r#"{"rows":[{"name":"Ada","city":"Bonn","age":36},{"name":"Cyd","city":"Bonn","age":51}],"columns":["name","city","age"],"row_count":2,"matched_rows":2}"#
     ),
     example(
         ask = "Show the rows where age is below 30",
@@ -173,6 +179,8 @@ use output::CsvQueryOutput;
     ),
     example(
         ask = "How many rows have an age above 30?",
+        ask = "How many rows have an age of more than 30?",
+        ask = "How many entries have an age above 30?",
         ask = "How many rows are there where age is more than 30?",
         ask = "Count the rows where age is above 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"gt","value":30}]}"#
@@ -192,7 +200,38 @@ use output::CsvQueryOutput;
         ask = "What is the average age where city is Bonn?",
         ask = "Average age where the city is Bonn",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#,
-        output = r#"{"columns":["mean_age"],"rows":[{"mean_age":43.5}],"row_count":1,"matched_rows":2}"#
+        output = r#"{"rows":[{"mean_age":43.5}],"columns":["mean_age"],"row_count":1,"matched_rows":2}"#
+    ),
+    example(
+        ask = "What is the age of Ada?",
+        ask = "What age is Ada?",
+        ask = "Which age does Ada have?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["age"],"filter":[{"operator":"eq","value":"Ada"}]}"#,
+        output = r#"{"rows":[{"age":36}],"columns":["age"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "How many rows have Bonn?",
+        ask = "How many rows are from Bonn?",
+        ask = "How many rows contain Bonn?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "Show the rows with Bonn",
+        ask = "List the rows from Bonn",
+        ask = "Which rows contain Bonn?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "What is the total sales of North?",
+        ask = "What is the total sales for North?",
+        ask = "What are the total sales in North?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#
+    ),
+    example(
+        ask = "What is the average age of Bonn?",
+        ask = "What is the average age in Bonn?",
+        ask = "What is the average age for Bonn?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "What is the total sales where region is North?",
@@ -219,11 +258,16 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","city"]}"#
     ),
     example(
+        ask = "Show the name, city and age of each row",
+        ask = "List the name, city and age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","city","age"]}"#
+    ),
+    example(
         ask = "Show the top 2 rows by age",
         ask = "What are the top 2 rows by age?",
         ask = "List the 2 rows with the highest age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":2}"#,
-        output = r#"{"columns":["name","city","age"],"rows":[{"name":"Cyd","city":"Bonn","age":51},{"name":"Ada","city":"Bonn","age":36}],"row_count":2,"matched_rows":3}"#
+        output = r#"{"rows":[{"name":"Cyd","city":"Bonn","age":51},{"name":"Ada","city":"Bonn","age":36}],"columns":["name","city","age"],"row_count":2,"matched_rows":3}"#
     ),
     example(
         ask = "Show the bottom 2 rows by age",

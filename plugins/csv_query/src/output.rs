@@ -9,10 +9,10 @@ use art_sdk::{
 #[output]
 #[derive(Clone, PartialEq)]
 pub(crate) struct CsvQueryOutput {
-    /// The names of the columns of `rows`, in order. An aggregated column is named `sum_<column>` and so on, or `count`.
-    pub(crate) columns: Vec<String>,
     /// The rows: one object for each, from column name to value. Cells of numeric columns are numbers, empty cells null.
     pub(crate) rows: Vec<Map<String, Value>>,
+    /// The names of the columns of `rows`, in order. An aggregated column is named `sum_<column>` and so on, or `count`.
+    pub(crate) columns: Vec<String>,
     /// How many rows are in `rows`.
     pub(crate) row_count: usize,
     /// How many rows of the table match the filter.

@@ -31,6 +31,7 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "How many days lie between 2024-02-27 and 2026-11-21?",
         ask = "How many days is it from 2024-02-27 to 2026-11-21?",
         ask = "Days from 2024-02-27 to 2026-11-21",
+        ask = "How many days from 2024-02-27 to 2026-11-21?",
         ask = "Number of days between 2024-02-27 and 2026-11-21",
         input = r#"{"operation":"difference","start":"2024-02-27","end":"2026-11-21","unit":"days"}"#,
         output = r#"{"result":"998 days","value":998,"breakdown":"2 years, 8 months, 25 days"}"#
@@ -38,7 +39,7 @@ use io::{DatetimeInput, DatetimeOutput};
     example(
         ask = "How many weeks are there between 1 March 2026 and 24 December 2026?",
         ask = "How many weeks from 1 March 2026 to 24 December 2026?",
-        input = r#"{"operation":"difference","start":"2026-03-01","end":"2026-12-24","unit":"weeks"}"#,
+        input = r#"{"operation":"difference","start":"1 March 2026","end":"24 December 2026","unit":"weeks"}"#,
         output = r#"{"result":"42.5714285714286 weeks","value":42.5714285714286,"breakdown":"42 weeks, 4 days"}"#
     ),
     example(
@@ -127,7 +128,7 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "How old is someone born on 5 May 1990?",
         ask = "How old is a person who was born on 5 May 1990?",
         ask = "I was born on 5 May 1990, how old am I?",
-        input = r#"{"operation":"difference","start":"1990-05-05","end":"today","unit":"years"}"#
+        input = r#"{"operation":"difference","start":"5 May 1990","end":"today","unit":"years"}"#
     ),
     example(
         ask = "What date is 30 days after 2026-01-31?",
@@ -141,17 +142,30 @@ use io::{DatetimeInput, DatetimeOutput};
     example(
         ask = "What date is one month after 31 January 2026?",
         ask = "What is the date a month after 31 January 2026?",
-        input = r#"{"operation":"add","date":"2026-01-31","amount":1,"unit":"months"}"#,
+        input = r#"{"operation":"add","date":"31 January 2026","amount":1,"unit":"months"}"#,
         output = r#"{"result":"2026-02-28","weekday":"Saturday"}"#
     ),
     example(
         ask = "What date is 3 weeks from today?",
         ask = "What date is it in 3 weeks?",
+        ask = "What will the date be in 3 weeks?",
         ask = "What date will it be in 3 weeks?",
         ask = "What is the date in 3 weeks?",
         ask = "3 weeks from today",
         ask = "3 weeks from now",
         input = r#"{"operation":"add","date":"today","amount":3,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "What day will it be in 10 days?",
+        ask = "What day is it in 10 days?",
+        ask = "Which weekday will it be in 10 days?",
+        ask = "What day of the week will it be in 10 days?",
+        input = r#"{"operation":"add","date":"today","amount":10,"unit":"days"}"#
+    ),
+    example(
+        ask = "What day was it 10 days ago?",
+        ask = "What day of the week was it 10 days ago?",
+        input = r#"{"operation":"subtract","date":"today","amount":10,"unit":"days"}"#
     ),
     example(
         ask = "What time will it be in 90 minutes?",
@@ -194,7 +208,7 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "Which weekday was 20 July 1969?",
         ask = "What day was 20 July 1969?",
         ask = "On what day of the week was 20 July 1969?",
-        input = r#"{"operation":"weekday","date":"1969-07-20"}"#,
+        input = r#"{"operation":"weekday","date":"20 July 1969"}"#,
         output = r#"{"result":"Sunday","weekday":"Sunday","week_number":29,"day_of_year":201}"#
     ),
     example(
@@ -253,9 +267,12 @@ use io::{DatetimeInput, DatetimeOutput};
     example(
         ask = "What time is it in Tokyo when it is 3 pm in Berlin?",
         ask = "When it is 3 pm in Berlin, what time is it in Tokyo?",
+        ask = "If it is 3 pm in Berlin, what time is it in Tokyo?",
         ask = "It is 3 pm in Berlin, what time is it in Tokyo?",
         ask = "What is 3 pm in Berlin in Tokyo time?",
         ask = "Convert 3 pm from Berlin to Tokyo",
+        ask = "Convert 3 pm to Tokyo time from Berlin",
+        ask = "What is 3 pm Berlin time in Tokyo?",
         ask = "Convert 3 pm Berlin time to Tokyo time",
         ask = "3 pm in Berlin is what time in Tokyo?",
         input = r#"{"operation":"convert","date":"3 pm","from_zone":"Berlin","to_zone":"Tokyo"}"#
@@ -286,7 +303,7 @@ use io::{DatetimeInput, DatetimeOutput};
     example(
         ask = "Write 21 November 2026 in ISO format",
         ask = "Write 21 November 2026 as an ISO date",
-        input = r#"{"operation":"parse","date":"2026-11-21"}"#,
+        input = r#"{"operation":"parse","date":"21 November 2026"}"#,
         output = r#"{"result":"2026-11-21","weekday":"Saturday","week_number":47,"day_of_year":325}"#
     ),
     example(

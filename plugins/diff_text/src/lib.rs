@@ -20,6 +20,11 @@ use io::{DiffTextInput, DiffTextOutput};
         ask = "What changed between these two versions?",
         ask = "What is the difference between these two texts?",
         ask = "Compare these two files",
+        ask = "Compare these two texts",
+        ask = "Show the differences between these texts",
+        ask = "What is the difference between these two files?",
+        ask = "How do these two files differ?",
+        ask = "What changed between these two texts?",
         ask = "Show the differences between these files",
         ask = "Diff these two files",
         ask = "How do these two texts differ?",
@@ -49,12 +54,17 @@ use io::{DiffTextInput, DiffTextOutput};
     example(
         ask = "Are these two files the same?",
         ask = "Are these two texts identical?",
+        ask = "Are these two files identical?",
+        ask = "Are these two texts the same?",
         ask = "How similar are these two texts?",
+        ask = "How similar are these two files?",
         input = r#"{"before":"same","after":"same"}"#,
         output = r#"{"diff":"","identical":true,"inserted":0,"deleted":0,"equal":1,"ratio":1.0}"#
     ),
     example(
         ask = "Which words changed between these two texts?",
+        ask = "Which words changed between these two files?",
+        ask = "Compare these two files word by word",
         ask = "Compare these two texts word by word",
         input = r#"{"before":"a b c","after":"a x c","mode":"words"}"#
     ),
@@ -65,6 +75,7 @@ use io::{DiffTextInput, DiffTextOutput};
     ),
     example(
         ask = "Compare these two texts line by line",
+        ask = "Compare these two files line by line",
         ask = "Which lines changed between these two files?",
         ask = "Which lines were added or removed?",
         input = r#"{"before":"one\n","after":"two\n","mode":"lines"}"#

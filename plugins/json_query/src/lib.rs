@@ -35,6 +35,10 @@ use input::{JsonQueryInput, JsonQueryOutput};
     ),
     example(
         ask = "What is the name in this JSON?",
+        ask = "What is the name?",
+        ask = "List the names",
+        ask = "What are the names?",
+        ask = "Show the names",
         ask = "What are the names in this JSON?",
         ask = "List every name in this JSON",
         ask = "Get the name from this JSON",
@@ -51,6 +55,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
     ),
     example(
         ask = "What is the sum of price in this JSON?",
+        ask = "What is the total price?",
         ask = "What is the total price in this JSON?",
         ask = "Add up the price of all items",
         ask = "What is the total of all prices?",
@@ -59,6 +64,8 @@ use input::{JsonQueryInput, JsonQueryOutput};
     ),
     example(
         ask = "What is the average price in this JSON?",
+        ask = "What is the average price?",
+        ask = "What is the average price of the items?",
         ask = "What is the mean price of the items?",
         ask = "Average of price in this JSON",
         input = r#"{"json":[{"price":3},{"price":4.5}],"field":"price","combine":"mean"}"#,
@@ -66,12 +73,16 @@ use input::{JsonQueryInput, JsonQueryOutput};
     ),
     example(
         ask = "What is the highest price in this JSON?",
+        ask = "What is the highest price?",
+        ask = "What is the highest price of the items?",
         ask = "What is the maximum price of the items?",
         ask = "What is the largest price in this JSON?",
         input = r#"{"json":[{"price":3},{"price":4.5}],"field":"price","combine":"max"}"#
     ),
     example(
         ask = "What is the lowest price in this JSON?",
+        ask = "What is the lowest price?",
+        ask = "What is the lowest price of the items?",
         ask = "What is the minimum price of the items?",
         ask = "What is the smallest price in this JSON?",
         input = r#"{"json":[{"price":3},{"price":4.5}],"field":"price","combine":"min"}"#
@@ -84,6 +95,8 @@ use input::{JsonQueryInput, JsonQueryOutput};
     ),
     example(
         ask = "How many items are in this JSON?",
+        ask = "How many items are in this list?",
+        ask = "How many items does this list have?",
         ask = "How many items does this JSON list have?",
         ask = "Count the items in this JSON",
         ask = "How many entries does this JSON have?",
@@ -93,8 +106,19 @@ use input::{JsonQueryInput, JsonQueryOutput};
     example(
         ask = "What are the keys of this JSON?",
         ask = "Which keys does this JSON have?",
+        ask = "What keys does this JSON have?",
+        ask = "What keys does this object have?",
+        ask = "Which keys are in this object?",
+        ask = "What are the keys?",
         ask = "Which fields does this JSON object have?",
         ask = "List the keys of this JSON",
+        input = r#"{"json":{"b":1,"a":2},"query":"keys"}"#,
+        output = r#"{"results":[["a","b"]],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = r#"What are the keys of {"b":1,"a":2}?"#,
+        ask = r#"Which keys does {"b":1,"a":2} have?"#,
+        ask = r#"List the keys of {"b":1,"a":2}"#,
         input = r#"{"json":{"b":1,"a":2},"query":"keys"}"#,
         output = r#"{"results":[["a","b"]],"count":1,"truncated":false}"#
     ),

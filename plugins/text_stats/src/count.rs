@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::HashMap};
 use thiserror::Error;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::io::{TextStatsInput, TextStatsOutput, WordCount};
+use crate::io::{Only, TextStatsInput, TextStatsOutput, WordCount};
 
 /// An input that cannot be counted.
 #[derive(Debug, Error)]
@@ -26,27 +26,91 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     let sentences = text.unicode_sentences().count();
     let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
     let times = input.find.as_deref().map(|find| occurrences(text, find)).transpose()?;
-    let mut stats = TextStatsOutput {
+    let graphemes = |is: fn(&str) -> bool| Some(text.graphemes(true).filter(|grapheme| is(grapheme)).count());
+    let stats = TextStatsOutput {
         times,
-        words: tally.words,
-        unique_words: tally.by_word.len(),
-        sentences,
-        lines: text.lines().count(),
-        paragraphs: paragraphs(text),
-        average_word_length: ratio(tally.word_characters, tally.words),
-        average_sentence_length: ratio(tally.words, sentences),
-        longest_word: tally.longest.to_owned(),
-        frequent_words: tally.most_frequent(input),
-        reading_seconds,
-        reading_time: reading_time(reading_seconds),
-        ..TextStatsOutput::default()
+        words: Some(tally.words),
+        unique_words: Some(tally.by_word.len()),
+        characters: graphemes(|_| true),
+        characters_without_spaces: graphemes(|grapheme| !grapheme.chars().all(char::is_whitespace)),
+        letters: graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic)),
+        sentences: Some(sentences),
+        lines: Some(text.lines().count()),
+        paragraphs: Some(paragraphs(text)),
+        average_word_length: Some(ratio(tally.word_characters, tally.words)),
+        average_sentence_length: Some(ratio(tally.words, sentences)),
+        longest_word: Some(tally.longest.to_owned()),
+        frequent_words: Some(tally.most_frequent(input)),
+        reading_seconds: Some(reading_seconds),
+        reading_time: Some(reading_time(reading_seconds)),
     };
-    for grapheme in text.graphemes(true) {
-        stats.characters += 1;
-        stats.characters_without_spaces += usize::from(!grapheme.chars().all(char::is_whitespace));
-        stats.letters += usize::from(grapheme.starts_with(char::is_alphabetic));
+    Ok(match input.only {
+        Some(only) => one(only, stats),
+        None => stats,
+    })
+}
+
+/// The statistics without all but one value.
+fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
+    let none = TextStatsOutput::default();
+    match only {
+        Only::Times => TextStatsOutput {
+            times: stats.times,
+            ..none
+        },
+        Only::Words => TextStatsOutput {
+            words: stats.words,
+            ..none
+        },
+        Only::UniqueWords => TextStatsOutput {
+            unique_words: stats.unique_words,
+            ..none
+        },
+        Only::Characters => TextStatsOutput {
+            characters: stats.characters,
+            ..none
+        },
+        Only::CharactersWithoutSpaces => TextStatsOutput {
+            characters_without_spaces: stats.characters_without_spaces,
+            ..none
+        },
+        Only::Letters => TextStatsOutput {
+            letters: stats.letters,
+            ..none
+        },
+        Only::Sentences => TextStatsOutput {
+            sentences: stats.sentences,
+            ..none
+        },
+        Only::Lines => TextStatsOutput {
+            lines: stats.lines,
+            ..none
+        },
+        Only::Paragraphs => TextStatsOutput {
+            paragraphs: stats.paragraphs,
+            ..none
+        },
+        Only::AverageWordLength => TextStatsOutput {
+            average_word_length: stats.average_word_length,
+            ..none
+        },
+        Only::AverageSentenceLength => TextStatsOutput {
+            average_sentence_length: stats.average_sentence_length,
+            ..none
+        },
+        Only::LongestWord => TextStatsOutput {
+            longest_word: stats.longest_word,
+            ..none
+        },
+        Only::FrequentWords => TextStatsOutput {
+            frequent_words: stats.frequent_words,
+            ..none
+        },
+        Only::ReadingTime => TextStatsOutput {
+            reading_time: stats.reading_time,
+            ..none
+        },
     }
-    Ok(stats)
 }
 
 /// The counts of one pass over the words.

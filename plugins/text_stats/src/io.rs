@@ -16,6 +16,8 @@ pub(crate) struct TextStatsInput {
     pub(crate) min_word_length: u32,
     /// The text whose occurrences to count, in any letter case: a word or a phrase as whole words, a single letter anywhere.
     pub(crate) find: Option<String>,
+    /// The only value to return, for a question that asks for one. If omitted, all are returned.
+    pub(crate) only: Option<Only>,
     /// The reading speed, for the reading time. 238 is the average of adults who read English silently.
     #[serde(default = "average_speed")]
     #[schemars(range(min = 1))]
@@ -35,6 +37,28 @@ fn average_speed() -> u32 {
     238
 }
 
+/// A value that can be asked for.
+#[args]
+#[output]
+#[derive(Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Only {
+    Times,
+    Words,
+    UniqueWords,
+    Characters,
+    CharactersWithoutSpaces,
+    Letters,
+    Sentences,
+    Lines,
+    Paragraphs,
+    AverageWordLength,
+    AverageSentenceLength,
+    LongestWord,
+    FrequentWords,
+    ReadingTime,
+}
+
 /// The counts.
 #[output]
 #[derive(Default)]
@@ -43,33 +67,47 @@ pub(crate) struct TextStatsOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) times: Option<usize>,
     /// The number of words, as Unicode separates them (UAX #29).
-    pub(crate) words: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) words: Option<usize>,
     /// The number of different words, ignoring letter case.
-    pub(crate) unique_words: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unique_words: Option<usize>,
     /// The number of characters as a reader sees them: an accented letter or an emoji is one. Includes line breaks.
-    pub(crate) characters: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) characters: Option<usize>,
     /// The number of characters without white space.
-    pub(crate) characters_without_spaces: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) characters_without_spaces: Option<usize>,
     /// The number of characters that are letters.
-    pub(crate) letters: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) letters: Option<usize>,
     /// The number of sentences.
-    pub(crate) sentences: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sentences: Option<usize>,
     /// The number of lines, including empty ones.
-    pub(crate) lines: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lines: Option<usize>,
     /// The number of paragraphs, which are separated by empty lines.
-    pub(crate) paragraphs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) paragraphs: Option<usize>,
     /// The average number of characters per word.
-    pub(crate) average_word_length: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) average_word_length: Option<f64>,
     /// The average number of words per sentence.
-    pub(crate) average_sentence_length: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) average_sentence_length: Option<f64>,
     /// The longest word; the first one if there are several.
-    pub(crate) longest_word: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) longest_word: Option<String>,
     /// The most frequent words in lower case, most frequent first, equally frequent ones in alphabetical order.
-    pub(crate) frequent_words: Vec<WordCount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) frequent_words: Option<Vec<WordCount>>,
     /// The reading time in seconds.
-    pub(crate) reading_seconds: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reading_seconds: Option<u64>,
     /// The reading time as text.
-    pub(crate) reading_time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reading_time: Option<String>,
 }
 
 /// A word and the number of its occurrences.

@@ -15,6 +15,8 @@ pub(super) fn of_one(name: &'static str, z: Complex64) -> Value {
     let real = (z.im == 0.0).then_some(z.re);
     let value = match (name, real) {
         ("abs", _) => real_value(z.norm()),
+        ("square", _) => z * z,
+        ("cube", _) => z * z * z,
         ("sqrt", Some(x)) if x < 0.0 => Complex64::new(0.0, (-x).sqrt()),
         ("sqrt", _) => z.sqrt(),
         ("cbrt", Some(x)) => real_value(x.cbrt()),
