@@ -1,9 +1,11 @@
 //! Writes the answer: what the tools gave, and what the plan says it lacks.
 
-mod show;
+pub(crate) mod show;
 
 use art_core::task::{AnswerTask, StepOutcome, TaskStep};
+use art_core::text::truncate;
 use art_core::tool::Source;
+use itertools::Itertools;
 use serde_json::json;
 
 use crate::find::CANNOT;
@@ -48,44 +50,27 @@ fn unanswered(plan: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// What a step was asked, without the signs around it and the words that only say that it is asked.
+/// What a step was asked, in one line with a capital letter.
 fn subject(step: &TaskStep) -> String {
-    let asked = step.description.trim().trim_end_matches(['?', '.', '!', ':', ',']);
-    let openings = [
-        "what is ",
-        "what's ",
-        "what are ",
-        "how much is ",
-        "calculate ",
-        "compute ",
-    ];
-    let opening = openings.iter().find(|words| {
-        asked
-            .get(..words.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(words))
-    });
-    let rest = opening.and_then(|words| asked.get(words.len()..)).unwrap_or(asked);
-    let line = one_line(rest);
-    let mut letters = line.chars();
-    let capital = letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect());
-    capital.unwrap_or_else(|| step.id.clone())
+    let line = one_line(step.description.trim().trim_end_matches(['?', '.', '!', ':', ',']));
+    let lower = line.to_lowercase();
+    let mut openings = "what is |what's |what are |how much is |calculate |compute ".split('|');
+    let opening = openings.find(|opening| lower.starts_with(opening)).map_or(0, str::len);
+    let mut letters = line.chars().skip(opening);
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 fn one_line(text: &str) -> String {
-    art_core::text::truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), 300)
+    truncate(&text.split_whitespace().join(" "), 300)
 }
 
 fn sources(steps: &[TaskStep]) -> Vec<&Source> {
-    let mut all: Vec<&Source> = Vec::new();
-    for step in steps {
-        if let StepOutcome::Completed { sources, .. } = &step.outcome {
-            let new: Vec<&Source> = sources.iter().filter(|source| !all.contains(source)).collect();
-            all.extend(new);
-        }
-    }
-    all
+    let all = steps.iter().filter_map(|step| match &step.outcome {
+        StepOutcome::Completed { sources, .. } => Some(sources),
+        _ => None,
+    });
+    all.flatten().unique_by(|source| format!("{source:?}")).collect()
 }
 
 fn source(source: &&Source) -> String {

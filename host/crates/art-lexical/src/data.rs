@@ -1,199 +1,142 @@
-//! Whole texts that a tool can be given: tables, JSON and prose, in the question or in a file that comes with it.
+//! Whole texts that a call can pass along: tables, JSON and prose, from the question or from an attachment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::task::TaskFile;
 use serde_json::Value;
 
 use crate::token::folded;
 
-/// Values of one text that are known by name.
+/// Maximum number of names that are read from one text.
 const MAX_NAMES: usize = 4_000;
-
+/// Maximum length of a name, in bytes.
+const MAX_NAME: usize = 100;
 /// Separators of the fields of a table.
-const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
+const SEPARATORS: [char; 4] = ['|', '\t', ';', ','];
 
-/// What a text is.
+/// Names and other values in words, by their stems.
+pub(crate) type Names = BTreeMap<String, String>;
+
+/// The form of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     /// Lines of fields, the first of which names the columns.
     Table,
-    /// One JSON value that has others.
+    /// One JSON array or object.
     Json,
     /// Any other text.
     Prose,
-    /// A file that is no text, or of which only the name is known.
-    Unknown,
 }
 
-/// A text that a tool can be given.
+/// The forms of texts that a parameter accepts.
+pub(crate) type Forms = BTreeSet<Form>;
+
+/// A text that a call can pass along.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Data {
-    /// The argument that stands for it.
-    pub(crate) argument: Value,
+    /// The name of an attachment, or the text itself.
+    pub(crate) name: String,
+    pub(crate) is_file: bool,
     pub(crate) form: Form,
-    /// Names of columns or keys, by their stems.
-    pub(crate) keys: BTreeMap<String, String>,
-    /// Texts in the cells or under the keys, by their stems.
-    pub(crate) cells: BTreeMap<String, String>,
+    /// Names of columns or keys.
+    pub(crate) keys: Names,
+    /// Texts in the cells or under the keys.
+    pub(crate) cells: Names,
 }
 
 impl Data {
-    /// A text as it stands in the question.
+    /// Reads a text of the question.
     pub(crate) fn of_text(text: &str) -> Self {
-        Self::new(Value::from(text), form_of(text), text)
+        Self::new(text, false, form_of(text), text)
     }
 
-    /// The value of an example.
+    /// Reads the value of an example.
     pub(crate) fn of_value(value: &Value) -> Self {
-        match value.as_str() {
-            Some(text) => Self::of_text(text),
-            None => Self::new(value.clone(), Form::Json, &value.to_string()),
-        }
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Self::of_text(&text)
     }
 
-    /// A file that comes with the question.
-    pub(crate) fn of_file(file: &TaskFile) -> Self {
-        let argument = Value::from(format!("attachment:{}", file.name));
-        let subtype = file.media_type.rsplit('/').next().unwrap_or_default();
-        let form = match subtype {
-            _ if file.beginning.is_empty() && !file.media_type.starts_with("text/") => Form::Unknown,
+    /// Reads an attachment, if it is a text.
+    pub(crate) fn of_file(file: &TaskFile) -> Option<Self> {
+        let form = match file.media_type.rsplit('/').next().unwrap_or_default() {
+            _ if file.beginning.is_empty() && !file.media_type.starts_with("text/") => return None,
             "csv" | "tab-separated-values" => Form::Table,
             "json" => Form::Json,
             _ => form_of(&file.beginning),
         };
-        Self::new(argument, form, &file.beginning)
+        Some(Self::new(&file.name, true, form, &file.beginning))
     }
 
-    fn new(argument: Value, form: Form, text: &str) -> Self {
-        let mut data = Self {
-            argument,
+    fn new(name: &str, is_file: bool, form: Form, text: &str) -> Self {
+        let (mut keys, mut cells, name) = (Vec::new(), Vec::new(), name.to_owned());
+        let json = Some(text).filter(|_| form == Form::Json);
+        let json = json
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or(Value::Null);
+        collect(&json, &mut keys, &mut cells);
+        if form == Form::Table {
+            let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+            let header = lines.next().unwrap_or_default();
+            let separator = separator(header);
+            keys.extend(fields(header, separator));
+            cells.extend(lines.flat_map(|line| fields(line, separator)));
+        }
+        let (keys, cells) = (names(keys.into_iter()), names(cells.into_iter()));
+        Self {
+            name,
+            is_file,
             form,
-            keys: BTreeMap::new(),
-            cells: BTreeMap::new(),
-        };
-        match form {
-            Form::Table => data.add_table(text),
-            Form::Json => data.add_json(text),
-            Form::Prose | Form::Unknown => {}
-        }
-        data
-    }
-
-    fn add_table(&mut self, text: &str) {
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let header = lines.next().unwrap_or_default();
-        let separator = separator(header);
-        let fields = |line: &str| -> Vec<String> {
-            let fields = line.split(separator);
-            fields.map(|field| field.trim().trim_matches('"').to_owned()).collect()
-        };
-        for name in fields(header) {
-            insert(&mut self.keys, &name);
-        }
-        for cell in lines.flat_map(fields) {
-            insert(&mut self.cells, &cell);
+            keys,
+            cells,
         }
     }
 
-    fn add_json(&mut self, text: &str) {
-        if let Ok(value) = serde_json::from_str::<Value>(text) {
-            self.add_value(&value);
-        }
-    }
-
-    fn add_value(&mut self, value: &Value) {
-        match value {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    insert(&mut self.keys, key);
-                    self.add_value(value);
-                }
-            }
-            Value::Array(values) => values.iter().for_each(|value| self.add_value(value)),
-            Value::String(text) => insert(&mut self.cells, text),
-            _ => {}
-        }
+    /// Returns the argument that passes it to a tool, and its form.
+    pub(crate) fn passed(&self) -> (Value, Form) {
+        let prefix = if self.is_file { "attachment:" } else { "" };
+        (Value::from(format!("{prefix}{}", self.name)), self.form)
     }
 }
 
-fn insert(names: &mut BTreeMap<String, String>, name: &str) {
-    let fits = !name.is_empty() && name.len() <= 100 && names.len() < MAX_NAMES;
-    if fits {
-        names.entry(folded(name)).or_insert_with(|| name.to_owned());
+fn collect<'a>(value: &'a Value, keys: &mut Vec<&'a str>, cells: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(map) => {
+            keys.extend(map.keys().map(String::as_str));
+            map.values().for_each(|value| collect(value, keys, cells));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, keys, cells)),
+        Value::String(text) => cells.push(text),
+        _ => {}
     }
 }
 
-/// What a text looks like.
+/// Returns `texts` by their stems.
+pub(crate) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> Names {
+    let short = texts.filter(|text| text.len() <= MAX_NAME).take(MAX_NAMES);
+    let names = short.map(|text| (folded(text), text.to_owned()));
+    names.filter(|(stems, _)| !stems.is_empty()).collect()
+}
+
+/// Returns the form of `text`. Each line of a table has the same number of fields, and there are at least two lines.
 pub(crate) fn form_of(text: &str) -> Form {
-    let trimmed = text.trim();
-    if trimmed.starts_with(['{', '['])
-        && serde_json::from_str::<Value>(trimmed).is_ok_and(|value| value.is_array() || value.is_object())
-    {
-        Form::Json
-    } else if tables(trimmed).first() == Some(&(0, trimmed.len())) {
-        Form::Table
-    } else {
-        Form::Prose
+    let text = text.trim();
+    if text.starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok() {
+        return Form::Json;
+    }
+    let separator = separator(text.lines().next().unwrap_or_default());
+    let counts: Vec<usize> = text.lines().map(|line| line.matches(separator).count()).collect();
+    match counts.as_slice() {
+        [first, rest @ ..] if *first > 0 && !rest.is_empty() && rest.iter().all(|count| count == first) => Form::Table,
+        _ => Form::Prose,
     }
 }
 
-/// The separator that a line has most of.
+/// Returns the separator that is most frequent in `line`.
 fn separator(line: &str) -> char {
-    let most = SEPARATORS
-        .into_iter()
-        .rev()
-        .max_by_key(|sign| line.matches(*sign).count());
-    most.unwrap_or(',')
+    let count = |sign: &char| line.matches(*sign).count();
+    SEPARATORS.into_iter().max_by_key(count).unwrap_or(',')
 }
 
-/// Where tables stand in `text`, in bytes: two lines or more with the same number of fields, none of them a sentence.
-pub(crate) fn tables(text: &str) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut open: Option<Run> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let content = line.trim_end();
-        let (start, end) = (at, at + content.len());
-        at += line.len();
-        let shape = shape(content);
-        match &mut open {
-            Some(run) if shape.is_some() && shape == Some(run.shape) => {
-                run.end = end;
-                run.lines += 1;
-            }
-            _ => {
-                found.extend(open.take().and_then(Run::table));
-                open = shape.map(|shape| Run {
-                    start,
-                    end,
-                    lines: 1,
-                    shape,
-                });
-            }
-        }
-    }
-    found.extend(open.and_then(Run::table));
-    found
-}
-
-/// Lines of one shape.
-struct Run {
-    start: usize,
-    end: usize,
-    lines: usize,
-    shape: (char, usize),
-}
-
-impl Run {
-    fn table(self) -> Option<(usize, usize)> {
-        (self.lines > 1).then_some((self.start, self.end))
-    }
-}
-
-/// The separator of a line and how often it stands there; none for a line that is no row.
-fn shape(line: &str) -> Option<(char, usize)> {
-    let separator = separator(line);
-    let count = line.matches(separator).count();
-    (count > 0 && !line.ends_with(['?', '.', ':']) && !line.starts_with(['{', '['])).then_some((separator, count))
+fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
+    line.split(separator).map(|field| field.trim().trim_matches('"'))
 }

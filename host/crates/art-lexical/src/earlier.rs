@@ -1,58 +1,39 @@
-//! What "that" refers to: the result of an earlier part.
+//! The result of an earlier part, which words such as "that" refer to.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::expression::EARLIER;
+use crate::answer::show::main_value;
 
-/// The result of an earlier part, as a number and as a text.
+/// Placeholder in arguments for the result of an earlier part.
+pub(crate) const EARLIER: &str = "\u{1}";
+
+/// The result of an earlier part: a number, a text, or both.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Earlier {
-    number: Option<Value>,
-    text: Option<String>,
-}
+pub(crate) struct Earlier(Vec<Value>);
 
 impl Earlier {
-    /// A result that is not known yet: it may be anything.
+    /// Creates a result that is not known yet. It is a number and a text, so that every parameter accepts it.
     pub(crate) fn unknown() -> Self {
-        Self {
-            number: Some(Value::from(1)),
-            text: Some("1".to_owned()),
-        }
+        Self::of(&Value::from(1))
     }
 
-    /// The result of a step: of an object its first number and its first text.
+    /// Reads the result of a step: the value that its answer shows, or the first number and the first text of an object.
     pub(crate) fn of(result: &Value) -> Self {
-        let read = result
-            .as_str()
-            .and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let value = read.as_ref().filter(|value| value.is_object()).unwrap_or(result);
-        let fields: Vec<&Value> = match value {
-            Value::Object(map) => map.values().collect(),
-            other => vec![other],
+        let value = main_value(result);
+        let fields = match &value {
+            Value::Object(fields) => fields.values().collect(),
+            value => vec![value],
         };
-        let number = fields.iter().find_map(|value| number(value));
-        let text = fields.iter().find_map(|value| value.as_str());
-        Self {
-            text: text
-                .map(str::to_owned)
-                .or_else(|| number.as_ref().map(Value::to_string)),
-            number,
-        }
+        let number = fields.iter().copied().find(|value| value.is_number());
+        let text = fields.iter().find_map(|value| value.as_str().map(str::to_owned));
+        let text = text.or_else(|| number.map(Value::to_string));
+        Self(number.cloned().into_iter().chain(text.map(Value::from)).collect())
     }
 
-    /// `arguments` with the result where they refer to it: as a number, and as a text.
+    /// Returns `arguments` with the result in place of each [`EARLIER`]: once as a number, and once as a text.
     pub(crate) fn put_into(&self, arguments: &Value) -> Vec<Value> {
-        let number = self.number.as_ref().map(|number| with(arguments, number));
-        let text = self
-            .text
-            .as_ref()
-            .map(|text| with(arguments, &Value::from(text.as_str())));
-        number.into_iter().chain(text).collect()
+        self.0.iter().map(|result| with(arguments, result)).collect()
     }
-}
-
-fn number(value: &Value) -> Option<Value> {
-    value.is_number().then(|| value.clone())
 }
 
 fn with(arguments: &Value, result: &Value) -> Value {
@@ -62,19 +43,18 @@ fn with(arguments: &Value, result: &Value) -> Value {
         Value::Array(values) => values.iter().map(|value| with(value, result)).collect(),
         Value::Object(map) => {
             let entries = map.iter().map(|(key, value)| (key.clone(), with(value, result)));
-            Value::Object(entries.collect::<Map<_, _>>())
+            Value::Object(entries.collect())
         }
         other => other.clone(),
     }
 }
 
-/// The result as part of an expression. A negative number stands in brackets, or it would change what stands before it.
+/// The result as part of an expression. Brackets around a negative number keep the operator before it valid.
 fn operand(result: &Value) -> String {
-    match result {
-        Value::String(text) => text.clone(),
-        number => match number.to_string() {
-            negative if negative.starts_with('-') => format!("({negative})"),
-            positive => positive,
-        },
+    let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
+    if text.starts_with('-') {
+        format!("({text})")
+    } else {
+        text
     }
 }

@@ -10,12 +10,13 @@
 
 mod align;
 mod answer;
+mod arithmetic;
+mod catalog;
 mod class;
 mod data;
 mod earlier;
-mod expression;
+mod example;
 mod find;
-mod known;
 mod part;
 mod pattern;
 mod plan;
@@ -33,17 +34,20 @@ use art_model::Model;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use crate::known::Known;
+use crate::catalog::Catalog;
 
-/// Sets of tools whose patterns are kept: a run asks for one with all tools, and for one with the tools of each step.
-const KEPT: usize = 16;
+/// Maximum number of tool sets whose catalogs are kept. A run asks once with all tools, and once with the tools of each step.
+const MAX_CATALOGS: usize = 16;
+
+/// The reply to a prompt that comes without a task.
+const NO_TASK: &str = "The embedded model routes questions to tools; it cannot reply to a prompt.";
 
 /// Finds the tool call whose examples are like a question.
 #[derive(Debug)]
 pub struct LexicalModel {
     config: RuntimeProviderConfig,
-    /// The sets of tools that were learnt last, the newest first.
-    learnt: Mutex<Vec<(Vec<ToolSchema>, Arc<Known>)>>,
+    /// The catalogs that were used last, each with its tools, the newest first.
+    catalogs: Mutex<Vec<(Vec<ToolSchema>, Arc<Catalog>)>>,
 }
 
 impl LexicalModel {
@@ -52,40 +56,35 @@ impl LexicalModel {
     /// Name of the model.
     pub const MODEL: &'static str = "lexical";
 
-    /// The model, before it has seen a tool.
+    /// Creates the model.
     #[must_use]
     pub fn new() -> Self {
         Self {
             config: RuntimeProviderConfig::new(Self::PROVIDER, Self::MODEL),
-            learnt: Mutex::default(),
+            catalogs: Mutex::default(),
         }
     }
 
-    /// What the examples of `tools` teach. It is worked out once for each set of tools.
-    fn known(&self, tools: &[ToolSchema]) -> Arc<Known> {
-        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = learnt.iter().position(|(of, _)| of == tools) {
-            let entry = learnt.remove(place);
-            learnt.insert(0, entry);
-        } else {
-            learnt.insert(0, (tools.to_vec(), Arc::new(Known::learn(tools))));
-            learnt.truncate(KEPT);
-        }
-        learnt
-            .first()
-            .map_or_else(|| Arc::new(Known::learn(&[])), |(_, known)| Arc::clone(known))
+    /// Returns the catalog of `tools`, which is made once for each set of tools.
+    fn catalog(&self, tools: &[ToolSchema]) -> Arc<Catalog> {
+        let mut catalogs = self.catalogs.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = match catalogs.iter().position(|(of, _)| of == tools) {
+            Some(place) => catalogs.remove(place),
+            None => (tools.to_vec(), Arc::new(Catalog::new(tools))),
+        };
+        let catalog = Arc::clone(&entry.1);
+        catalogs.insert(0, entry);
+        catalogs.truncate(MAX_CATALOGS);
+        catalog
     }
 
-    /// The reply to `request`, and the parts of the question that it says nothing to.
+    /// Returns the reply to `request`, and the parts of the question that no tool answers.
     fn reply(&self, request: &ModelRequest) -> (String, Vec<String>) {
         match request.task.as_deref() {
-            Some(Task::Plan(task)) => (plan::reply(task, &self.known(&task.tools)), Vec::new()),
-            Some(Task::Step(task)) => (step::reply(task, &self.known(&task.tools)), Vec::new()),
+            Some(Task::Plan(task)) => (plan::reply(task, &self.catalog(&task.tools)), Vec::new()),
+            Some(Task::Step(task)) => (step::reply(task, &self.catalog(&task.tools)), Vec::new()),
             Some(Task::Answer(task)) => answer::reply(task),
-            None => (
-                "The embedded model routes questions to tools; it cannot reply to a prompt.".to_owned(),
-                Vec::new(),
-            ),
+            None => (NO_TASK.to_owned(), Vec::new()),
         }
     }
 }
@@ -117,9 +116,7 @@ impl Model for LexicalModel {
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         let (text, unanswered) = self.reply(&request);
         let metadata = StreamEvent::Metadata(metadata(&request, &text));
-        let lines = text
-            .split_inclusive('\n')
-            .map(|line| StreamEvent::Token(line.to_owned()));
+        let lines = text.split_inclusive('\n').map(str::to_owned).map(StreamEvent::Token);
         let unanswered = (!unanswered.is_empty()).then_some(StreamEvent::Unanswered(unanswered));
         let end = unanswered.into_iter().chain([metadata, StreamEvent::End]);
         stream::iter(lines.chain(end).collect::<Vec<_>>()).boxed()
@@ -129,12 +126,8 @@ impl Model for LexicalModel {
 /// What a call cost. The model has no tokens of its own, so words stand for them.
 fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
     let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
-    let read = request
-        .prompt
-        .0
-        .iter()
-        .map(|message| words(message.content_text()))
-        .sum();
+    let messages = request.prompt.0.iter();
+    let read = messages.map(|message| words(message.content_text())).sum();
     LlmMetadata {
         input_tokens: Some(read),
         output_tokens: Some(words(text)),

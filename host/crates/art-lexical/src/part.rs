@@ -1,113 +1,74 @@
 //! Splits a question into parts, each of which asks for one call.
 
 use crate::earlier::Earlier;
-use crate::find::{Finder, Found};
+use crate::find::{Call, Finder};
 use crate::token::{Kind, Token, tokens};
 use crate::words::CONNECTIVES;
 
-/// Parts of one question.
+/// Maximum number of parts of one question.
 const MAX_PARTS: usize = 12;
-/// Places at which one sentence is tried to be split.
+/// Maximum number of connectives at which one sentence is split.
 const MAX_PLACES: usize = 8;
+/// Maximum number of words of a piece that is never a part of its own, such as the end of a list.
+const MAX_REMAINDER: usize = 2;
 
-/// A part of a question, and the call that it asks for.
-pub(crate) type Part = (String, Result<Found, String>);
+/// A part of a question, and the call that it asks for or the reason for a refusal.
+pub(crate) type Part = (String, Result<Call, String>);
 
-/// The parts of `query`. `earlier` tells whether an earlier question has a result.
-pub(crate) fn parts(finder: &Finder<'_>, query: &str, earlier: bool) -> Vec<Part> {
-    let splitter = Splitter { finder };
-    let whole = splitter.find(query, earlier);
-    let sentences = sentences(query);
-    if whole.is_ok() || sentences.is_empty() {
-        return vec![(query.trim().to_owned(), whole)];
-    }
-    let mut parts: Vec<Part> = Vec::new();
-    for sentence in sentences {
-        let may_refer = earlier || parts.iter().any(|(_, found)| found.is_ok());
-        parts.extend(splitter.split(sentence, may_refer, MAX_PARTS.saturating_sub(parts.len())));
-        if parts.len() >= MAX_PARTS {
-            break;
-        }
-    }
-    if parts.iter().all(|(_, found)| found.is_err()) {
-        vec![(query.trim().to_owned(), whole)]
-    } else {
-        parts
-    }
+/// Returns the parts of `query`, which stays whole when no part of it asks for a call. `may_refer` says whether an earlier
+/// question has a result.
+pub(crate) fn parts(finder: &Finder<'_>, query: &str, may_refer: bool) -> Vec<Part> {
+    split(finder, query, may_refer, MAX_PARTS)
 }
 
-struct Splitter<'a> {
-    finder: &'a Finder<'a>,
+fn part(finder: &Finder<'_>, text: &str, may_refer: bool) -> Part {
+    let unknown = may_refer.then(Earlier::unknown);
+    let earlier = unknown.as_ref();
+    (text.trim().to_owned(), Finder { earlier, ..*finder }.find(text))
 }
 
-impl Splitter<'_> {
-    fn find(&self, text: &str, may_refer: bool) -> Result<Found, String> {
-        let earlier = may_refer.then(Earlier::unknown);
-        self.finder.find(text, earlier.as_ref())
+/// Splits a text into at most `room` parts: after its first sentence, or else at the first connective between two calls.
+fn split(finder: &Finder<'_>, text: &str, may_refer: bool, room: usize) -> Vec<Part> {
+    let whole = part(finder, text, may_refer);
+    if whole.1.is_ok() || room < 2 {
+        return vec![whole];
     }
-
-    /// The sentence as one part, or as two and more when each side of a connective asks for a call.
-    fn split(&self, sentence: &str, may_refer: bool, room: usize) -> Vec<Part> {
-        let whole = self.find(sentence, may_refer);
-        if whole.is_ok() || room < 2 {
-            return vec![(sentence.trim().to_owned(), whole)];
-        }
-        let places = places(sentence);
-        let split = places.iter().find_map(|(start, end)| {
-            let (first, rest) = (sentence.get(..*start)?, sentence.get(*end..)?);
-            let found = self.find(first, may_refer).ok()?;
-            let rest = self.split(rest, true, room - 1);
-            let first = (first.trim().to_owned(), Ok(found));
-            let connective = sentence.get(*start..*end)?;
-            let all_found = rest.iter().all(|(_, found)| found.is_ok());
-            (all_found || stands_alone(connective, &rest)).then(|| std::iter::once(first).chain(rest).collect())
-        });
-        split.unwrap_or_else(|| vec![(sentence.trim().to_owned(), whole)])
+    let has_call = |parts: &[Part]| parts.iter().any(|(_, call)| call.is_ok());
+    if let Some((sentence, rest)) = sentence_end(text).and_then(|end| text.split_at_checked(end)) {
+        let mut parts = split(finder, sentence, may_refer, room - 1);
+        let may_refer = may_refer || has_call(&parts);
+        parts.extend(split(finder, rest, may_refer, room - parts.len()));
+        return if has_call(&parts) { parts } else { vec![whole] };
     }
-}
-
-/// Whether what follows a connective is a part whatever is found for it: it stands behind a comma or "then", and is more than
-/// the end of a list.
-fn stands_alone(connective: &str, rest: &[Part]) -> bool {
-    let words = rest
-        .iter()
-        .flat_map(|(text, _)| tokens(text, &[]))
-        .filter(|token| token.kind == Kind::Word)
-        .count();
-    words > 2 && (connective.starts_with(',') || connective.contains("then"))
-}
-
-/// The sentences of `text`. What stands in quotes or is data ends none.
-fn sentences(text: &str) -> Vec<&str> {
-    let tokens = tokens(text, &[]);
-    let ends = |pair: &[Token]| match pair {
-        [mark, next] => {
-            let is_end = mark.kind == Kind::Mark && matches!(mark.text.as_str(), "." | "?" | "!" | ";");
-            (is_end && next.kind != Kind::Mark && next.start > mark.end).then_some(mark.end)
-        }
-        _ => None,
-    };
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    for end in tokens.windows(2).filter_map(ends).chain([text.len()]) {
-        sentences.extend(text.get(start..end).filter(|sentence| !sentence.trim().is_empty()));
-        start = end;
-    }
-    sentences
-}
-
-/// Where a connective stands in `sentence`, outside of quotes and data.
-fn places(sentence: &str) -> Vec<(usize, usize)> {
-    let tokens = tokens(sentence, &[]);
-    let inside = |place: usize| {
-        tokens
-            .iter()
-            .any(|token| token.is_data() && token.start < place && place < token.end)
-    };
-    let all = CONNECTIVES.iter().flat_map(|words| {
-        sentence
-            .match_indices(words)
-            .map(|(start, found)| (start, start + found.len()))
+    let mut splits = places(text).into_iter().filter_map(|(start, connective)| {
+        let first = part(finder, text.get(..start)?, may_refer);
+        let rest = text.get(start + connective.len()..).filter(|_| first.1.is_ok())?;
+        // A piece after a comma or "then" is a part even if no tool fits it, unless it is the end of a list.
+        let is_firm = connective.starts_with(',') || connective.contains("then");
+        let is_part = is_firm && rest.split_whitespace().count() > MAX_REMAINDER;
+        let rest = split(finder, rest, true, room - 1);
+        let is_split = is_part || rest.iter().all(|(_, call)| call.is_ok());
+        is_split.then(|| std::iter::once(first).chain(rest).collect())
     });
-    all.filter(|(start, _)| !inside(*start)).take(MAX_PLACES).collect()
+    splits.next().unwrap_or_else(|| vec![whole])
+}
+
+/// Returns where the first of several sentences ends. A mark in quotes or data does not end one.
+fn sentence_end(text: &str) -> Option<usize> {
+    let tokens = tokens(text, &[]);
+    tokens.windows(2).find_map(|pair| {
+        let [mark, next] = pair else { return None };
+        let is_end = mark.kind == Kind::Mark && matches!(mark.text.as_str(), "." | "?" | "!" | ";");
+        (is_end && next.kind != Kind::Mark && next.start > mark.end).then_some(mark.end)
+    })
+}
+
+/// Returns the connectives in `sentence` that are not in quotes or data, and where they begin.
+fn places(sentence: &str) -> Vec<(usize, &'static str)> {
+    let tokens = tokens(sentence, &[]);
+    let contains = |token: &Token, place: usize| token.is_data() && token.start < place && place < token.end;
+    let all = CONNECTIVES.into_iter();
+    let all = all.flat_map(|words| sentence.match_indices(words).map(move |(place, _)| (place, words)));
+    let outside = all.filter(|(place, _)| !tokens.iter().any(|token| contains(token, *place)));
+    outside.take(MAX_PLACES).collect()
 }

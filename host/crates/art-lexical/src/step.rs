@@ -3,39 +3,40 @@
 use art_core::task::StepTask;
 use serde_json::{Value, json};
 
+use crate::catalog::Catalog;
 use crate::earlier::Earlier;
 use crate::find::Finder;
-use crate::known::Known;
 
-/// The reply that carries out `task`.
-pub(crate) fn reply(task: &StepTask, known: &Known) -> String {
+/// Returns the reply that carries out `task`.
+pub(crate) fn reply(task: &StepTask, catalog: &Catalog) -> String {
     let reply = match task.results.last() {
-        None => call(task, known),
+        None => call(task, catalog),
         Some(result) => match &result.error {
-            Some(error) => fail(error),
+            Some(error) => Err(error.clone()),
             // Without a content, the output of the call is the result of the step.
-            None => json!({"content": "", "nextStepDecision": "complete_item"}),
+            None => Ok(json!({"content": "", "nextStepDecision": "complete_item"})),
         },
     };
+    let reply = reply.unwrap_or_else(|reason| json!({"content": reason, "nextStepDecision": "fail_item"}));
     reply.to_string()
 }
 
-fn fail(why: &str) -> Value {
-    json!({"content": why, "nextStepDecision": "fail_item"})
-}
-
-fn call(task: &StepTask, known: &Known) -> Value {
+fn call(task: &StepTask, catalog: &Catalog) -> Result<Value, String> {
     if task.tools.is_empty() {
-        return fail("this step names no tool, and the embedded model can neither reason nor write prose");
+        return Err("this step names no tool, and the embedded model can neither reason nor write prose".to_owned());
     }
-    let result = task.earlier.iter().rev().find_map(|step| step.result());
-    let earlier = result.map(Earlier::of);
+    let earlier = task
+        .earlier
+        .iter()
+        .rev()
+        .find_map(|step| step.result())
+        .map(Earlier::of);
+    let (files, earlier) = (task.files.as_slice(), earlier.as_ref());
     let finder = Finder {
-        known,
-        files: &task.files,
+        catalog,
+        files,
+        earlier,
     };
-    match finder.find(&task.description, earlier.as_ref()) {
-        Ok(found) => json!({"toolCalls": [{"toolName": found.tool, "arguments": found.arguments}]}),
-        Err(why) => fail(&why),
-    }
+    let call = finder.find(&task.description)?;
+    Ok(json!({"toolCalls": [{"toolName": call.tool, "arguments": call.arguments}]}))
 }

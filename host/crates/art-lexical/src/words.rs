@@ -1,50 +1,45 @@
-//! The few words that the model knows without an example: those that carry nothing, those that refer to an earlier result, and
+//! The few words that the model knows without an example: those without content, those that refer to an earlier result, and
 //! those that begin another part.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::token::{Token, stem};
+use crate::token::{Token, beginnings, stem, stems};
 
-/// Words of English grammar and politeness that a question may have or lack. None asks, limits, negates or names anything.
-/// Words of other languages are known from the examples alone.
-const FUNCTIONAL: [&str; 50] = [
+/// Words of English grammar and politeness that a question may have or lack. None of them asks, limits, negates or names
+/// anything. Words of other languages are known from the examples alone.
+const FUNCTIONAL: [&str; 54] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "am", "do", "does", "did", "can", "could", "will", "would",
     "you", "i", "me", "my", "we", "us", "our", "your", "please", "tell", "give", "show", "let", "want", "need", "like",
     "know", "to", "of", "in", "on", "at", "for", "from", "by", "with", "into", "and", "there", "have", "has", "so",
-    "hi", "thanks",
+    "hi", "thanks", "all", "every", "these", "attached",
 ];
 
 static FUNCTIONAL_STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| FUNCTIONAL.iter().map(|word| stem(word)).collect());
 
 /// Words that refer to the result of the part before.
-const REFERENCES: [&[&str]; 8] = [
-    &["the", "result"],
-    &["the", "answer"],
-    &["that", "result"],
-    &["this", "result"],
-    &["result"],
-    &["that"],
-    &["it"],
-    &["this"],
+const REFERENCES: [&str; 8] = [
+    "the result",
+    "the answer",
+    "that result",
+    "this result",
+    "result",
+    "that",
+    "it",
+    "this",
 ];
 
-/// Words that begin another part of a question, the longest first.
+/// Words between two parts of a question, the longest first.
 pub(crate) const CONNECTIVES: [&str; 6] = [", and then ", " and then ", ", then ", " then ", ", and ", " and "];
 
-/// Whether a word with that stem carries nothing.
+/// Returns whether a word with that stem has no content.
 pub(crate) fn is_functional(stem: &str) -> bool {
     FUNCTIONAL_STEMS.contains(stem)
 }
 
-/// How many tokens refer to an earlier result at the beginning of `tokens`.
+/// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
 pub(crate) fn is_reference(tokens: &[Token]) -> Option<usize> {
-    let begins = |words: &&&[&str]| {
-        words
-            .iter()
-            .enumerate()
-            .all(|(n, word)| tokens.get(n).is_some_and(|token| token.stem == *word))
-    };
-    REFERENCES.iter().find(begins).map(|words| words.len())
+    let reference = beginnings(tokens, 2).find(|words| REFERENCES.contains(&stems(words).as_str()));
+    reference.map(<[Token]>::len)
 }

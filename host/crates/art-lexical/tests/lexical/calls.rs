@@ -30,15 +30,19 @@ fn arithmetic_is_read_in_signs_and_in_the_words_of_the_examples() {
     assert_eq!(calls("What is (3 + 4) * 12?"), [json!({"expression": "(3 + 4) * 12"})]);
     assert_eq!(
         calls("How much is 12 times 3 divided by 4?"),
-        [json!({"expression": "12 * 3 / 4"})]
+        [json!({"expression": "12 times 3 divided by 4"})]
     );
 }
 
 #[test]
-fn a_number_inside_of_a_longer_value_is_a_slot() {
+fn number_words_are_read_as_numbers() {
     assert_eq!(
-        calls("What is the square root of 81?"),
-        [json!({"expression": "sqrt(81)"})]
+        calls("What is the square root of eighty-one?"),
+        [json!({"expression": "square root of 81"})]
+    );
+    assert_eq!(
+        calls("How many kilograms are twenty five pounds?")[0]["value"],
+        json!(25)
     );
 }
 
@@ -46,7 +50,7 @@ fn a_number_inside_of_a_longer_value_is_a_slot() {
 fn a_list_may_be_of_another_length_than_that_of_the_example() {
     assert_eq!(
         calls("What is the average of 1, 2, 3, and 4.5?"),
-        [json!({"expression": "mean(1, 2, 3, 4.5)"})]
+        [json!({"expression": "average of 1, 2, 3, and 4.5"})]
     );
 }
 
@@ -96,7 +100,10 @@ fn a_value_of_a_choice_may_be_another_one_than_that_of_the_example() {
 
 #[test]
 fn parts_are_chained_by_what_refers_to_the_result_before() {
-    let expected = [json!({"expression": "12 * 9"}), json!({"expression": "7 / 3"})];
+    let expected = [
+        json!({"expression": "12 times 9"}),
+        json!({"expression": "7 divided by 3"}),
+    ];
     assert_eq!(
         calls("How much is 12 times 9, and what is that divided by 3?"),
         expected

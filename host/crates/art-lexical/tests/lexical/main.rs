@@ -51,10 +51,11 @@ fn calculate() -> ToolSchema {
     let input = |text: &str| json!({"expression": text});
     let examples = [
         ("What is 2+2?", input("2+2")),
-        ("How much is 12 times 9?", input("12 * 9")),
-        ("What is 96 divided by 8?", input("96 / 8")),
-        ("What is the square root of 144?", input("sqrt(144)")),
-        ("What is the average of 4, 8 and 15?", input("mean(4, 8, 15)")),
+        ("What is (2 + 6) * 4 / 2?", input("(2 + 6) * 4 / 2")),
+        ("How much is 12 times 9?", input("12 times 9")),
+        ("What is 96 divided by 8?", input("96 divided by 8")),
+        ("What is the square root of 144?", input("square root of 144")),
+        ("What is the average of 4, 8 and 15?", input("average of 4, 8 and 15")),
     ];
     tool("calculate", &json!({"expression": {"type": "string"}}), &examples)
 }

@@ -1,0 +1,112 @@
+//! The patterns of a set of tools, and what comparing them shows about their words.
+
+use std::collections::HashMap;
+
+use art_core::rank::Ranker;
+use art_core::tool::ToolSchema;
+use itertools::Itertools;
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::pattern::{Pattern, patterns};
+use crate::token::{Token, tokens};
+use crate::words::is_functional;
+
+/// Maximum number of patterns that one question is aligned with; of more, those with the nearest words.
+const MAX_ALIGNED: usize = 1_024;
+/// Minimum rarity of a word that makes an example near. Words such as "how" and "many" are below it.
+const MIN_RARITY: f64 = 0.45;
+
+/// Everything that the examples of a set of tools teach.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    tools: Vec<Tool>,
+    patterns: Vec<Pattern>,
+    /// For each word, how many patterns have it.
+    counts: HashMap<String, usize>,
+    ranker: Ranker,
+}
+
+/// The name of a tool, and the validator of its arguments if its schema is valid.
+type Tool = (String, Option<Validator>);
+
+impl Catalog {
+    /// Learns from the examples of `tools`.
+    pub(crate) fn new(tools: &[ToolSchema]) -> Self {
+        let tools_with_numbers = tools.iter().enumerate();
+        let patterns = tools_with_numbers
+            .flat_map(|(tool, schema)| patterns(tool, schema))
+            .collect_vec();
+        let words = patterns.iter().flat_map(|pattern| pattern.words().unique());
+        let counts = words.cloned().counts();
+        let validator = |tool: &ToolSchema| jsonschema::draft202012::options().build(&tool.input_schema).ok();
+        let tools = tools.iter().map(|tool| (tool.name.clone(), validator(tool))).collect();
+        let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask).join(" ")));
+        Self {
+            tools,
+            patterns,
+            counts,
+            ranker,
+        }
+    }
+
+    /// Returns the name of a tool and the first of `arguments` that its schema allows.
+    pub(crate) fn allowed(&self, tool: usize, arguments: Vec<Value>) -> Option<(String, Value)> {
+        let (name, validator) = self.tools.get(tool)?;
+        let validator = validator.as_ref()?;
+        let arguments = arguments.into_iter().find(|arguments| validator.is_valid(arguments))?;
+        Some((name.clone(), arguments))
+    }
+
+    /// Returns whether no pattern of another tool has all `words` that have content, and there are such words.
+    pub(crate) fn is_distinctive(&self, words: &[&str], tool: usize) -> bool {
+        let words = words.iter().filter(|word| !is_functional(word)).collect_vec();
+        let has_all = |pattern: &Pattern| words.iter().all(|word| pattern.words().any(|other| other == **word));
+        !words.is_empty()
+            && !self
+                .patterns
+                .iter()
+                .any(|pattern| pattern.tool != tool && has_all(pattern))
+    }
+
+    /// How rare a word is over all patterns, from 0 to 1.
+    fn rarity(&self, word: &str) -> f64 {
+        let with = self.counts.get(word).copied().unwrap_or(1);
+        let all = self.patterns.len().max(1) as f64;
+        (1.0 + all / with as f64).ln() / (1.0 + all).ln()
+    }
+
+    /// Returns the patterns to align with `text`.
+    pub(crate) fn candidates(&self, text: &str) -> Vec<&Pattern> {
+        if self.patterns.len() <= MAX_ALIGNED {
+            return self.patterns.iter().collect();
+        }
+        self.ranked(&content(text), MAX_ALIGNED).collect()
+    }
+
+    /// Returns questions of examples that share a distinctive word with `text`, the nearest first, one for each tool.
+    pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
+        let mut words = content(text);
+        words.retain(|word| self.rarity(word) >= MIN_RARITY);
+        let nearest = self
+            .ranked(&words, self.patterns.len())
+            .unique_by(|pattern| pattern.tool);
+        nearest.take(limit).map(|pattern| pattern.ask.as_str()).collect()
+    }
+
+    fn ranked(&self, words: &[String], limit: usize) -> impl Iterator<Item = &Pattern> {
+        let ranked = self.ranker.rank(&words.join(" "), limit).into_iter();
+        ranked.filter_map(|(position, _)| self.patterns.get(position))
+    }
+}
+
+/// The stems of the words of a text that have content.
+fn content(text: &str) -> Vec<String> {
+    let has_content = |word: &&str| !word.is_empty() && !is_functional(word);
+    tokens(text, &[])
+        .iter()
+        .map(Token::word)
+        .filter(has_content)
+        .map(str::to_owned)
+        .collect()
+}
