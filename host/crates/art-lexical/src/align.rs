@@ -31,10 +31,8 @@ pub(crate) struct Alignment {
 impl Alignment {
     /// Returns the first tokens of all steps with `effect`.
     pub(crate) fn tokens(&self, effect: Effect) -> impl Iterator<Item = usize> {
-        self.steps
-            .iter()
-            .filter(move |step| step.0 == effect)
-            .map(|step| step.1.start)
+        let steps = self.steps.iter().filter(move |step| step.0 == effect);
+        steps.map(|step| step.1.start)
     }
 
     /// Returns the slots that are among the words, with their values and tokens, and for open words whether no example shows
@@ -51,10 +49,8 @@ impl Alignment {
     pub(crate) fn is_sound(&self, catalog: &Catalog, pattern: &Pattern, reading: &Reading) -> bool {
         let mut fills = self.fills();
         let is_confused = fills.any(|(slot, _, tokens, _)| is_led_elsewhere(pattern, reading, slot, tokens.start));
-        let open = self
-            .fills()
-            .filter_map(|(_, _, tokens, unknown)| Some((tokens, unknown?)))
-            .collect_vec();
+        let open = |(_, _, tokens, unknown): (_, _, _, Option<bool>)| Some((tokens, unknown?));
+        let open = self.fills().filter_map(open).collect_vec();
         // Nobody knows where the unknown words of one slot end and those of the next begin.
         let mut pairs = open.iter().tuple_windows();
         let is_blurred = pairs.any(|((first, a), (next, b))| first.end == next.start && (*a || *b));
@@ -137,12 +133,9 @@ impl Aligner<'_> {
     /// The question has a token that the pattern lacks.
     fn skip(&self, at: usize) -> Move {
         let takes_texts = !self.pattern.texts().is_empty();
-        let reference = self
-            .reading
-            .tokens
-            .get(at..)
-            .and_then(|rest| self.reading.reference(rest));
-        let token = self.reading.tokens.get(at);
+        let Reading { tokens, .. } = self.reading;
+        let reference = tokens.get(at..).and_then(|rest| self.reading.reference(rest));
+        let token = tokens.get(at);
         let word = token.map_or("", Token::word);
         match (token, reference) {
             (Some(token), _) if token.kind == Kind::Mark => Move(Effect::Differ, 0, 1, 0.0),

@@ -33,10 +33,8 @@ type Tool = (String, Option<Validator>);
 impl Catalog {
     /// Learns from the examples of `tools`.
     pub(crate) fn new(tools: &[ToolSchema]) -> Self {
-        let tools_with_numbers = tools.iter().enumerate();
-        let patterns = tools_with_numbers
-            .flat_map(|(tool, schema)| patterns(tool, schema))
-            .collect_vec();
+        let all = tools.iter().enumerate().map(|(tool, schema)| patterns(tool, schema));
+        let patterns = all.flatten().collect_vec();
         let words = patterns.iter().flat_map(|pattern| pattern.words().unique());
         let counts = words.cloned().counts();
         let validator = |tool: &ToolSchema| jsonschema::draft202012::options().build(&tool.input_schema).ok();
@@ -60,13 +58,14 @@ impl Catalog {
 
     /// Returns whether no pattern of another tool has all `words` that have content, and there are such words.
     pub(crate) fn is_distinctive(&self, words: &[&str], tool: usize) -> bool {
-        let words = words.iter().filter(|word| !is_functional(word)).collect_vec();
-        let has_all = |pattern: &Pattern| words.iter().all(|word| pattern.words().any(|other| other == **word));
-        !words.is_empty()
-            && !self
-                .patterns
-                .iter()
-                .any(|pattern| pattern.tool != tool && has_all(pattern))
+        let words = words
+            .iter()
+            .filter(|word| !is_functional(word))
+            .map(|word| (*word).to_owned())
+            .collect_vec();
+        let has_all = |pattern: &Pattern| words.iter().all(|word| pattern.words().contains(word));
+        let mut others = self.patterns.iter().filter(|pattern| pattern.tool != tool);
+        !words.is_empty() && !others.any(has_all)
     }
 
     /// How rare a word is over all patterns, from 0 to 1.
@@ -88,9 +87,8 @@ impl Catalog {
     pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
         let mut words = content(text);
         words.retain(|word| self.rarity(word) >= MIN_RARITY);
-        let nearest = self
-            .ranked(&words, self.patterns.len())
-            .unique_by(|pattern| pattern.tool);
+        let ranked = self.ranked(&words, self.patterns.len());
+        let nearest = ranked.unique_by(|pattern| pattern.tool);
         nearest.take(limit).map(|pattern| pattern.ask.as_str()).collect()
     }
 
@@ -103,10 +101,7 @@ impl Catalog {
 /// The stems of the words of a text that have content.
 fn content(text: &str) -> Vec<String> {
     let has_content = |word: &&str| !word.is_empty() && !is_functional(word);
-    tokens(text, &[])
-        .iter()
-        .map(Token::word)
-        .filter(has_content)
-        .map(str::to_owned)
-        .collect()
+    let tokens = tokens(text, &[]);
+    let words = tokens.iter().map(Token::word).filter(has_content);
+    words.map(str::to_owned).collect()
 }

@@ -69,10 +69,8 @@ impl Data {
 
     fn new(name: &str, is_file: bool, form: Form, text: &str) -> Self {
         let (mut keys, mut cells, name) = (Vec::new(), Vec::new(), name.to_owned());
-        let json = Some(text).filter(|_| form == Form::Json);
-        let json = json
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or(Value::Null);
+        let json = if form == Form::Json { text } else { "null" };
+        let json = serde_json::from_str(json).unwrap_or(Value::Null);
         collect(&json, &mut keys, &mut cells);
         if form == Form::Table {
             let mut lines = text.lines().filter(|line| !line.trim().is_empty());

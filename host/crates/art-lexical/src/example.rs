@@ -46,14 +46,15 @@ pub(crate) type Classes = BTreeMap<String, Class>;
 pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
     let examples = tool.examples.iter().take(MAX_EXAMPLES);
     let examples: Vec<Example> = examples.filter_map(|example| Example::new(tool, example)).collect();
-    let values = examples.iter().flat_map(|example| {
-        example
-            .leaves
-            .iter()
-            .map(move |leaf| (&leaf.parameter, (example, leaf)))
-    });
-    let classes = values.into_group_map().into_iter();
-    let classes = classes.map(|(name, values)| (name.clone(), class_of(&values)));
+    let mut values: BTreeMap<&str, Vec<Given<'_>>> = BTreeMap::new();
+    for example in &examples {
+        for leaf in &example.leaves {
+            values.entry(&leaf.parameter).or_default().push((example, leaf));
+        }
+    }
+    let classes = values
+        .iter()
+        .map(|(name, values)| ((*name).to_owned(), class_of(values)));
     let mut classes: Classes = classes.collect();
     // One parameter accepts the words of another: both units of a conversion, both time zones.
     let words = classes.values_mut().filter_map(|class| match class {
@@ -121,10 +122,9 @@ fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>)
 /// The schema of a value that is there, when it may be absent.
 fn present(schema: &Value) -> &Value {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+    let is_present = |variant: &&Value| variant.get("type") != Some(&Value::from("null"));
     let mut variants = variants.into_iter().flatten();
-    variants
-        .find(|variant| variant.get("type") != Some(&Value::from("null")))
-        .unwrap_or(schema)
+    variants.find(is_present).unwrap_or(schema)
 }
 
 /// A value of a parameter, with its example.
@@ -136,13 +136,9 @@ fn class_of<'a>(values: &[Given<'a>]) -> Class {
     if let Some(choices) = choices {
         return Class::Named(names(choices.iter().filter_map(Value::as_str)));
     }
-    if values.iter().filter(|(_, leaf)| is_text(&leaf.value)).count() * 2 >= values.len() {
-        return Class::Text(
-            values
-                .iter()
-                .map(|(_, leaf)| Data::of_value(&leaf.value).form)
-                .collect(),
-        );
+    let all = || values.iter().map(|(_, leaf)| &leaf.value);
+    if all().filter(|value| is_text(value)).count() * 2 >= values.len() {
+        return Class::Text(all().map(|value| Data::of_value(value).form).collect());
     }
     let text = |(example, leaf): &Given<'a>| Some((*example, leaf.value.as_str()?));
     let texts: Vec<(&Example, &str)> = values.iter().filter_map(text).collect();

@@ -145,20 +145,15 @@ fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
 /// name. None when a slot has no text, or a text has no slot.
 fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Vec<(usize, Value)>> {
     let slots = pattern.texts();
+    let is_named = |data: &&Data, name: &str| data.name.eq_ignore_ascii_case(name);
     let named = |at: usize| {
         let name = &reading.tokens.get(at)?.text;
-        reading
-            .data
-            .iter()
-            .find(|data| data.name.eq_ignore_ascii_case(name))
-            .map(Data::passed)
+        let data = reading.data.iter().find(|data| is_named(data, name));
+        data.map(Data::passed)
     };
     let mut texts: Vec<(Value, Form)> = alignment.tokens(Effect::Text).filter_map(named).collect();
-    texts.extend(
-        alignment
-            .tokens(Effect::Refer)
-            .map(|_| (Value::from(EARLIER), Form::Prose)),
-    );
+    let earlier = alignment.tokens(Effect::Refer).map(|_| Value::from(EARLIER));
+    texts.extend(earlier.map(|earlier| (earlier, Form::Prose)));
     let open = slots.get(texts.len()..).unwrap_or_default();
     let fits = |data: &&Data| data.is_file && open.iter().any(|(_, forms)| accepts(forms, data.form));
     let others = reading.data.iter().filter(fits).map(Data::passed);

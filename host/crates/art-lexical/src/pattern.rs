@@ -84,17 +84,11 @@ impl Pattern {
 pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let (examples, classes) = read(schema);
     let mut patterns: Vec<Pattern> = examples.iter().map(|example| learn(tool, example, &classes)).collect();
-    let words = |pattern: &Pattern| {
-        pattern
-            .words()
-            .map(|word| (pattern.meaning.clone(), word.clone()))
-            .collect_vec()
-    };
-    let vocabularies = patterns
-        .iter()
-        .flat_map(words)
-        .into_grouping_map()
-        .collect::<BTreeSet<String>>();
+    let mut vocabularies: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for pattern in &patterns {
+        let vocabulary = vocabularies.entry(pattern.meaning.clone()).or_default();
+        vocabulary.extend(pattern.words().cloned());
+    }
     for pattern in &mut patterns {
         pattern.vocabulary = vocabularies.get(&pattern.meaning).cloned().unwrap_or_default();
     }

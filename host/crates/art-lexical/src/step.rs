@@ -25,12 +25,8 @@ fn call(task: &StepTask, catalog: &Catalog) -> Result<Value, String> {
     if task.tools.is_empty() {
         return Err("this step names no tool, and the embedded model can neither reason nor write prose".to_owned());
     }
-    let earlier = task
-        .earlier
-        .iter()
-        .rev()
-        .find_map(|step| step.result())
-        .map(Earlier::of);
+    let result = task.earlier.iter().rev().find_map(|step| step.result());
+    let earlier = result.map(Earlier::of);
     let (files, earlier) = (task.files.as_slice(), earlier.as_ref());
     let finder = Finder {
         catalog,

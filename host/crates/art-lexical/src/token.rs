@@ -91,11 +91,8 @@ pub(crate) fn stem(word: &str) -> String {
     let word = word.to_lowercase().replace('’', "'");
     let word = word.strip_suffix("'s").unwrap_or(&word);
     let stemmer = Stemmer::create(Algorithm::English);
-    word.split('_')
-        .map(|part| stemmer.stem(part))
-        .join(" ")
-        .trim()
-        .to_owned()
+    let stems = word.split('_').map(|part| stemmer.stem(part)).join(" ");
+    stems.trim().to_owned()
 }
 
 /// Returns the stems of a text's words, joined by blanks: two texts with the same are one to this model.

@@ -31,16 +31,15 @@ pub(super) fn labelled(label: &str, result: &Value) -> String {
 /// Returns the part of a result that a question asks for: a list that is the first field, a value that is the only one, or
 /// the result itself. JSON in a text is parsed.
 pub(crate) fn main_value(result: &Value) -> Value {
-    let parsed = result
-        .as_str()
-        .and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let part = match result {
-        Value::Array(list) if list.len() == 1 => list.first(),
-        Value::Object(object) => object
+    let parsed = result.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let part = match (result, &parsed) {
+        (Value::Array(list), _) if list.len() == 1 => list.first(),
+        (Value::Object(object), _) => object
             .values()
             .next()
             .filter(|first| first.is_array() || object.len() == 1),
-        _ => parsed.as_ref().filter(|value| value.is_object() || value.is_array()),
+        (_, Some(json @ (Value::Array(_) | Value::Object(_)))) => Some(json),
+        _ => None,
     };
     part.map_or_else(|| result.clone(), main_value)
 }
