@@ -24,8 +24,8 @@ impl Crate {
     fn new(name: &str) -> Self {
         let home = Home::empty();
         let parent = home.dir.path().to_str().unwrap().to_owned();
-        let tool = home.art(&["plugin", "new", name, "--path", &parent]);
-        assert_eq!(tool.code(), 0, "{tool}");
+        let created = home.art(&["plugin", "new", name, "--path", &parent]);
+        assert_eq!(created.code(), 0, "{created}");
         let folder = home.dir.path().join(name);
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).unwrap();
@@ -54,6 +54,7 @@ impl Crate {
         tool
     }
 
+    /// Writes the source of [`Crate::with_tool`].
     fn write(&self, example: &str, before: &str, function: &str) {
         let source = format!(
             "use art_sdk::prelude::*;\n\n#[args]\nstruct In {{\n    n: u32,\n}}\n\n{before}\n\n/// Counts.\n\
@@ -86,15 +87,17 @@ impl Crate {
     }
 }
 
-fn add_package(folder: &Path, name: &str, further: &str, dependencies: &str, source: &str) {
+/// Writes a package. `settings` are further lines of its manifest.
+fn add_package(folder: &Path, name: &str, settings: &str, dependencies: &str, source: &str) {
     fs::create_dir_all(folder.join("src")).unwrap();
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.2.100\"\nedition = \"2024\"\n{further}[dependencies]\n{dependencies}"
+        "[package]\nname = \"{name}\"\nversion = \"0.2.100\"\nedition = \"2024\"\n{settings}[dependencies]\n{dependencies}"
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::write(folder.join("src/lib.rs"), source).unwrap();
 }
 
+/// Returns the target directory of all crates.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("built-plugins")
 }

@@ -22,7 +22,7 @@ fn sandbox(cache: &Path) -> Sandbox {
 
 /// Returns the files of compiled code, sorted.
 fn compiled(cache: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(cache).expect("the cache is there");
+    let entries = fs::read_dir(cache).expect("the cache exists");
     let paths = entries.map(|entry| entry.expect("it can be read").path());
     let mut found: Vec<PathBuf> = paths
         .filter(|path| path.extension().is_some_and(|ending| ending == "cwasm"))
@@ -34,7 +34,7 @@ fn compiled(cache: &Path) -> Vec<PathBuf> {
 /// Returns the inode of a file, which changes when the file is replaced.
 fn inode(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).expect("the file is there").ino()
+    fs::metadata(path).expect("the file exists").ino()
 }
 
 /// Loads the handmade tool and calls it, because its compiled code is read by the first call.

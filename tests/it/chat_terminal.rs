@@ -29,15 +29,15 @@ impl Terminal {
         Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
 
-    /// Runs the shell script that `script` returns for the command.
-    fn start_in_shell(home: &Home, args: &[&str], script: impl Fn(&str) -> String) -> Self {
+    /// Runs the shell script that `to_script` returns for the command.
+    fn start_in_shell(home: &Home, args: &[&str], to_script: impl Fn(&str) -> String) -> Self {
         let art = home.command(args);
         let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
         let words: Vec<_> = words
             .into_iter()
             .map(|word| format!("'{}'", word.to_str().unwrap()))
             .collect();
-        let command = script(&words.join(" "));
+        let command = to_script(&words.join(" "));
         let mut script = Command::new("script");
         script.args(["-q", "-e", "-c", &command, "/dev/null"]);
         for (name, value) in art.get_envs() {
@@ -49,7 +49,7 @@ impl Terminal {
         script.env("SHELL", "/bin/sh").env("TERM", "xterm");
         script.stdin(Stdio::piped()).stdout(Stdio::piped());
         Self {
-            child: script.spawn().expect("`script` of util-linux is there"),
+            child: script.spawn().expect("`script` of util-linux is installed"),
             output: String::new(),
             consumed: 0,
         }
