@@ -419,7 +419,8 @@ fn invisible_characters_are_escaped_for_the_terminal() {
 
 #[test]
 fn logs_and_usage_errors_are_escaped_for_the_terminal() {
-    let home = Home::new();
+    // With an empty cache, so that the component is compiled and run, which is logged.
+    let home = Home::fresh();
     home.add("a\u{202e}\u{200b}b", components::ECHO);
     let listed = home.art(&["-vv", "tool", "list"]);
     assert!(
