@@ -44,11 +44,11 @@ impl CallIds {
     /// Returns the call with the identifier of the model if that is valid and new, else with the next identifier of the
     /// run.
     pub(crate) fn identify(&mut self, trace_id: &str, raw: &RawCall) -> ParsedToolCall {
-        let given = raw
+        let valid = raw
             .call_id
             .as_deref()
             .filter(|id| is_usable(id) && !self.used.contains(*id));
-        let call_id = given.map_or_else(|| self.next(trace_id), str::to_owned);
+        let call_id = valid.map_or_else(|| self.next(trace_id), str::to_owned);
         self.used.insert(call_id.clone());
         ParsedToolCall {
             call_id,

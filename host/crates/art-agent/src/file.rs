@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn each_name_is_given_once_and_none_that_the_question_has() {
-        let given = names(&[
+        let unique = names(&[
             Some("out.csv"),
             Some("out.csv"),
             Some("sales.csv"),
@@ -175,28 +175,28 @@ mod tests {
             None,
         ]);
         assert_eq!(
-            given,
+            unique,
             ["out.csv", "out-2.csv", "sales-2.csv", "out-3.csv", "file", "file-2"]
         );
     }
 
     #[test]
     fn a_file_name_is_not_a_path_an_option_or_hidden() {
-        let given = names(&[
+        let unique = names(&[
             Some("../../etc/passwd"),
             Some("C:\\x\\a.txt"),
             Some("-rf"),
             Some(".bashrc"),
             Some(".."),
         ]);
-        assert_eq!(given, ["passwd", "a.txt", "rf", "bashrc", "file"]);
+        assert_eq!(unique, ["passwd", "a.txt", "rf", "bashrc", "file"]);
         assert_eq!(names(&[Some("a\u{202e}\nb\u{200b}.csv")]), ["ab.csv"]);
     }
 
     #[test]
     fn files_of_one_name_are_not_counted_from_the_beginning_each_time() {
-        let given = names(&vec![Some("out.csv"); 50_000]);
-        assert_eq!(given.last().unwrap(), "out-50000.csv");
+        let unique = names(&vec![Some("out.csv"); 50_000]);
+        assert_eq!(unique.last().unwrap(), "out-50000.csv");
     }
 
     #[test]

@@ -112,9 +112,9 @@ impl ItemRun {
             return self.start_batch(reply, gate);
         }
         match self.rejection(reply, gate.config) {
-            Some(objection) => {
+            Some(message) => {
                 self.echo(echo, reply);
-                self.messages.push(objection);
+                self.messages.push(message);
                 self.ask_again(gate.config)
             }
             None => self.complete(&reply.content),
@@ -174,13 +174,13 @@ impl ItemRun {
 
     /// Checks that the reply calls the required tools. If it does not, adds a message for the model and returns true.
     fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, config: ExecutionConfig) -> bool {
-        let sound = reply.calls.iter().filter(|call| call.problem.is_none());
-        let called = sound
+        let valid = reply.calls.iter().filter(|call| call.problem.is_none());
+        let called = valid
             .map(|call| call.tool_name.clone())
             .chain(self.called.iter().cloned())
             .collect();
-        let may = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
-        let verdict = taef::validate(item, &called, may);
+        let may_enforce = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
+        let verdict = taef::validate(item, &called, may_enforce);
         if verdict.enforce {
             self.enforcements += 1;
             self.echo(echo, reply);
@@ -201,8 +201,8 @@ impl ItemRun {
             return Some(prompt::complaint(&reply.problems));
         }
         let wants_more = reply.decision == Some(Decision::Continue) && !reply.has_content();
-        let says_nothing = !reply.has_content() && self.results.is_empty();
-        if wants_more || says_nothing {
+        let has_no_result = !reply.has_content() && self.results.is_empty();
+        if wants_more || has_no_result {
             self.last_problem = Some("the reply was empty".to_owned());
             return Some(prompt::continue_message());
         }
@@ -227,9 +227,9 @@ impl ItemRun {
 
     /// Completes the item with the content of the reply, or else with the last output (P37).
     fn complete(&self, content: &Value) -> Next {
-        let said = |content: &Value| (!is_blank(content)).then(|| content.clone());
-        let result = said(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
-        match result.or_else(|| said(&self.last_content)) {
+        let unless_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
+        let result = unless_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
+        match result.or_else(|| unless_blank(&self.last_content)) {
             Some(result) => Next::Complete(result),
             None => Next::Fail(self.no_result()),
         }

@@ -59,8 +59,12 @@ pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a
 fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
     let tools = &start.tools;
     let room = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
-    let kept = |place: &usize| tools.get(*place).is_some_and(|tool| keep.contains(tool.name.as_str()));
-    let kept: Vec<_> = (0..tools.len()).filter(kept).collect();
+    let is_kept = |position: &usize| {
+        tools
+            .get(*position)
+            .is_some_and(|tool| keep.contains(tool.name.as_str()))
+    };
+    let kept: Vec<_> = (0..tools.len()).filter(is_kept).collect();
     let room = room.max(kept.len());
     let ranked = if tools.len() > room {
         nearest(tools, asked)
@@ -68,13 +72,13 @@ fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> 
         Vec::new()
     };
     let mut chosen = BTreeSet::new();
-    for place in kept.into_iter().chain(ranked).chain(0..tools.len()) {
+    for position in kept.into_iter().chain(ranked).chain(0..tools.len()) {
         if chosen.len() < room {
-            chosen.insert(place);
+            chosen.insert(position);
         }
     }
     Shortlist {
-        tools: chosen.into_iter().filter_map(|place| tools.get(place)).collect(),
+        tools: chosen.into_iter().filter_map(|position| tools.get(position)).collect(),
         of: tools.len(),
     }
 }

@@ -33,12 +33,12 @@ pub(crate) fn items(items: &Vec<TodoItem>) -> Vec<TodoItem> {
 
 /// Returns the changes of a plan, truncated. They contain each changed item several times.
 pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
-    fit(changes, |kept, limit| {
+    fit(changes, |shortened, limit| {
         let lists = [
-            &mut kept.added,
-            &mut kept.modified,
-            &mut kept.removed,
-            &mut kept.changes,
+            &mut shortened.added,
+            &mut shortened.modified,
+            &mut shortened.removed,
+            &mut shortened.changes,
         ];
         lists.into_iter().flatten().for_each(|change| cut_change(change, limit));
     })
@@ -50,15 +50,15 @@ pub(crate) fn step_output(entry: &StepOutputEntry) -> StepOutputEntry {
 }
 
 fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> T {
-    let mut kept = whole.clone();
+    let mut shortened = whole.clone();
     for limit in OUTPUT_BYTES {
-        kept.clone_from(whole);
-        cut(&mut kept, limit);
-        if serde_json::to_string(&kept).is_ok_and(|text| text.len() <= TOTAL_BYTES) {
+        shortened.clone_from(whole);
+        cut(&mut shortened, limit);
+        if serde_json::to_string(&shortened).is_ok_and(|text| text.len() <= TOTAL_BYTES) {
             break;
         }
     }
-    kept
+    shortened
 }
 
 fn cut_item(item: &mut TodoItem, limit: usize) {
@@ -99,8 +99,12 @@ fn cut_value(value: &mut Value, limit: usize) {
         Value::Array(_) | Value::Object(_) => value.to_string(),
     };
     if text.len() > limit {
-        let kept = byte_prefix(&text, limit);
-        *value = Value::String(format!("{kept}... [kept {} of {} bytes]", kept.len(), text.len()));
+        let shortened = byte_prefix(&text, limit);
+        *value = Value::String(format!(
+            "{shortened}... [kept {} of {} bytes]",
+            shortened.len(),
+            text.len()
+        ));
     } else if is_deeper(value, MAX_DEPTH) {
         *value = Value::String(text);
     }
@@ -133,10 +137,10 @@ mod tests {
 
     #[test]
     fn a_large_output_is_cut_with_a_marker() {
-        let kept = items(&vec![item_with(1, 300 << 10)]);
-        let text = kept[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
+        let shortened = items(&vec![item_with(1, 300 << 10)]);
+        let text = shortened[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
-        assert!(kept[0].actual_tool_calls[0].arguments["text"].is_string());
+        assert!(shortened[0].actual_tool_calls[0].arguments["text"].is_string());
     }
 
     fn nested(levels: usize) -> Value {
@@ -149,10 +153,10 @@ mod tests {
             let mut item = item_with(1, 1);
             item.result = Some(nested(levels));
             item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});
-            let kept = &items(&vec![item])[0];
+            let shortened = &items(&vec![item])[0];
             for value in [
-                kept.result.as_ref().unwrap(),
-                &kept.actual_tool_calls[0].arguments["deep"],
+                shortened.result.as_ref().unwrap(),
+                &shortened.actual_tool_calls[0].arguments["deep"],
             ] {
                 let wanted = if whole {
                     nested(levels)
@@ -178,9 +182,9 @@ mod tests {
         use art_core::pes::TodoItemStatus::{Failed, Pending};
         let changed = crate::plan::diff(&named(before.clone(), Failed), &named(before, Pending), 7);
         assert!(serde_json::to_string(&changed).unwrap().len() > TOTAL_BYTES);
-        let kept = changes(&changed);
-        assert!(serde_json::to_string(&kept).unwrap().len() <= TOTAL_BYTES);
-        assert_eq!(kept.modified.len(), 8);
+        let shortened = changes(&changed);
+        assert!(serde_json::to_string(&shortened).unwrap().len() <= TOTAL_BYTES);
+        assert_eq!(shortened.modified.len(), 8);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub enum ThinkPart<'a> {
 #[derive(Clone, Debug)]
 pub struct ThinkTags {
     /// The end of the reply so far, if it may be the beginning of a tag.
-    held: String,
+    pending: String,
     /// Number of open blocks.
     depth: usize,
     /// Content of the outermost open block so far.
@@ -51,7 +51,7 @@ pub struct ThinkTags {
 impl Default for ThinkTags {
     fn default() -> Self {
         Self {
-            held: String::new(),
+            pending: String::new(),
             depth: 0,
             block: String::new(),
             after_close: None,
@@ -65,7 +65,7 @@ impl Default for ThinkTags {
 impl ThinkTags {
     /// Reads the next piece and passes its parts to `found`, in order.
     pub fn push(&mut self, piece: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
-        let mut text = std::mem::take(&mut self.held);
+        let mut text = std::mem::take(&mut self.pending);
         text.push_str(piece);
         let mut rest = text.as_str();
         while let Some((before, tag, after)) = split_at_tag(rest) {
@@ -73,15 +73,15 @@ impl ThinkTags {
             self.take_tag(tag, found);
             rest = after;
         }
-        let (ready, held) = rest.split_at_checked(possible_tag(rest)).unwrap_or((rest, ""));
+        let (ready, pending) = rest.split_at_checked(possible_tag(rest)).unwrap_or((rest, ""));
         self.report(ready, found);
-        self.held = held.to_owned();
+        self.pending = pending.to_owned();
     }
 
     /// Ends the reply and passes the last parts to `found`.
     pub fn finish(mut self, found: &mut dyn FnMut(ThinkPart<'_>)) {
-        let held = std::mem::take(&mut self.held);
-        self.report(&held, found);
+        let pending = std::mem::take(&mut self.pending);
+        self.report(&pending, found);
         if self.depth > 0 {
             let content = self.block.get(self.after_close.unwrap_or_default()..);
             found(ThinkPart::Unclosed {

@@ -143,9 +143,9 @@ fn configured(overrides: Overrides) -> Result<Config, RuntimeError> {
 
 fn engine(
     config: &Config,
-    own: Option<Arc<dyn Model>>,
+    custom: Option<Arc<dyn Model>>,
 ) -> Result<(ReasoningEngine, RuntimeProviderConfig), RuntimeError> {
-    if let Some(model) = own {
+    if let Some(model) = custom {
         let name = model.config().clone();
         return Ok((ReasoningEngine::with_model(model), name));
     }
@@ -154,7 +154,8 @@ fn engine(
     Ok((engine, model))
 }
 
-/// Opens the store of the configuration and ends unfinished runs in it. No other process uses the store, so nothing runs.
+/// Opens the store of the configuration. No other process can use it at the same time, so runs that it lists as running
+/// were left unfinished; they are ended.
 async fn own_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     let store = open_store(config)?;
     recover::end_unfinished_runs(store.as_ref()).await?;

@@ -37,19 +37,19 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Registers the tools in `own`, then those of the plugins folder. A bad file in the folder is not an error; it is
-    /// listed in `refused`, and so is a component whose tool has a name that is taken. `on_compiled` receives the
+    /// Registers the tools in `own_tools`, then those of the plugins folder. A bad file in the folder is not an error;
+    /// it is listed in `refused`, and so is a component whose tool has a name that is taken. `on_compiled` receives the
     /// progress of compiling.
     ///
     /// # Errors
-    /// Fails if a tool in `own` is refused, the sandbox cannot start, or the plugins folder cannot be read.
+    /// Fails if a tool in `own_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
     pub fn load(
         config: &Config,
-        own: Vec<Arc<dyn ToolExecutor>>,
+        own_tools: Vec<Arc<dyn ToolExecutor>>,
         on_compiled: OnCompiled<'_>,
     ) -> Result<Self, RuntimeError> {
         let registry = Arc::new(ToolRegistry::new());
-        own.into_iter().try_for_each(|tool| registry.register(tool))?;
+        own_tools.into_iter().try_for_each(|tool| registry.register(tool))?;
         let Loaded { plugins, mut refused } = match named(&config.plugins.value) {
             Some(folder) => load_plugins(config, folder, on_compiled)?,
             None => Loaded::default(),

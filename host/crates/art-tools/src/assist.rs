@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use crate::parse;
 
-/// How an output or its metadata says it; the code of a failure has the same name on the wire.
+/// The value that asks for help, in an output or its metadata; also the name of the error code.
 pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
 
-/// Returns whether a tool asks the model for help: by the code of its failure, or in an output that is an object with
-/// that `action` (or `error`, as older tools have it), or a text of such an object, which may follow a title and an
-/// empty line.
+/// Returns whether a tool asks the model for help: by the code of its failure, or by its output. That is an object with
+/// this `action` (or `error`, in older tools), or a text of such an object, which may follow a title and an empty line.
 pub(crate) fn asks(result: &ToolResult) -> bool {
     let by_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
     by_code || result.output.as_ref().is_some_and(asks_in)
@@ -21,7 +20,7 @@ pub(crate) fn asks(result: &ToolResult) -> bool {
 fn asks_in(output: &Value) -> bool {
     match output {
         Value::Object(object) => names_it(object),
-        // Most texts are not worth parsing.
+        // Most texts need no parsing.
         Value::String(text) if text.contains(ASSIST) => {
             is_request(text) || text.split_once("\n\n").is_some_and(|(_title, rest)| is_request(rest))
         }
@@ -47,7 +46,7 @@ mod tests {
 
     // A84, T13
     #[test]
-    fn an_output_asks_for_help_as_an_object_as_its_text_or_behind_a_title() {
+    fn an_output_asks_for_help_as_an_object_or_text_also_after_a_title() {
         for key in ["action", "error"] {
             let request = json!({key: "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
             let text = request.to_string();
@@ -59,7 +58,7 @@ mod tests {
 
     // A84, T13
     #[test]
-    fn an_output_that_only_speaks_of_it_asks_for_nothing() {
+    fn an_output_that_only_mentions_help_does_not_ask_for_it() {
         let outputs = [
             json!({"action": "other", "note": "LLM_ASSIST_REQUIRED"}),
             json!({"action": ["LLM_ASSIST_REQUIRED"]}),

@@ -10,9 +10,9 @@ use art_core::tool::ParsedToolCall;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::apart::{Allowance, apart};
 use crate::compiled::Tool;
 use crate::executor::Admitted;
+use crate::offload::{Allowance, offload};
 use crate::output::ended;
 use crate::registry::ToolRegistry;
 use crate::report::{CallEnding, ToolReport, about};
@@ -38,7 +38,7 @@ pub(crate) async fn check(
         return Err(refuse(&call, CallEnding::NotFound, Code::ToolNotFound, text));
     };
     let start = Instant::now();
-    match check_apart(&tool, call.arguments.take(), scope).await {
+    match check_offloaded(&tool, call.arguments.take(), scope).await {
         Ok(Ok(checked)) => {
             call.arguments = checked.arguments;
             let mut limits = tool.limits;
@@ -70,7 +70,11 @@ struct Checked {
 
 /// Checks the arguments where that blocks no other call. The outer error is the ending of a call whose check did not
 /// end.
-async fn check_apart(tool: &Arc<Tool>, arguments: Value, scope: &CallScope) -> Result<Result<Checked, String>, Ending> {
+async fn check_offloaded(
+    tool: &Arc<Tool>,
+    arguments: Value,
+    scope: &CallScope,
+) -> Result<Result<Checked, String>, Ending> {
     let shape = match Shape::of_payload(&arguments) {
         Ok(shape) => shape,
         Err(problem) => return Ok(Err(format!("input is {problem}"))),
@@ -82,7 +86,7 @@ async fn check_apart(tool: &Arc<Tool>, arguments: Value, scope: &CallScope) -> R
     };
     let is_light = tool.input.is_light(&shape);
     let tool = Arc::clone(tool);
-    apart(is_light, allowance, move || check_arguments(&tool, arguments, shape)).await
+    offload(is_light, allowance, move || check_arguments(&tool, arguments, shape)).await
 }
 
 /// Fills in the defaults, validates, and writes the text that the tool is given.

@@ -1,21 +1,21 @@
-//! How much the tool system does at a time.
+//! Limits of the tool system as a whole.
 
 use std::time::Duration;
 
-/// Bounds of a [`ToolSystem`](crate::system::ToolSystem).
+/// Limits of a [`ToolSystem`](crate::system::ToolSystem).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemConfig {
-    /// Calls that run at the same time, over all batches.
+    /// Maximum number of running calls, over all batches.
     pub max_parallel: usize,
-    /// Calls that may wait for one of them to end; the next is refused with `BUSY`.
+    /// Maximum number of waiting calls. Further calls are refused with `BUSY`.
     pub queue: usize,
-    /// How long an executor may continue after its time is over or its call was cancelled, to report its usage. Then it
-    /// is dropped.
+    /// Time for which an executor may continue after its time limit or a cancellation, to report its usage. Then it is
+    /// dropped.
     pub grace: Duration,
 }
 
 impl Default for SystemConfig {
-    /// Allows twice the number of processors but at least 4 calls at a time, 128 waiting, and 2 s of grace.
+    /// Allows twice as many calls as processors but at least 4, 128 waiting calls, and 2 s of grace.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         Self {

@@ -1,4 +1,4 @@
-//! Tools that are part of the host (T14).
+//! Tools that are functions of the host program (T14).
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -19,26 +19,26 @@ use crate::executor::{Admitted, ToolExecutor};
 use crate::progress::NewestProgress;
 use crate::run::micros;
 
-/// The owner of every tool that is part of the host.
+/// Owner of every direct tool.
 pub const HOST: &str = "host";
 
-/// What the function of a direct tool is given.
+/// The argument of a direct tool's function.
 #[derive(Clone, Debug)]
 pub struct DirectCall {
-    /// Validated, with defaults.
+    /// The validated arguments, with defaults.
     pub arguments: Value,
-    /// Who calls.
+    /// The run and the person for which the tool is called.
     pub context: ExecutionContext,
-    /// Cancelled when the caller gives up; the function is dropped then, unless it has ended.
+    /// Cancelled when the caller gives up. The function is dropped then, unless it has ended.
     pub cancel: CancellationToken,
-    /// Takes what the function says of its work, for a person who waits.
+    /// Receives progress reports of the function.
     pub progress: NewestProgress,
 }
 
-/// An asynchronous function of the host as a tool.
+/// A tool that is an asynchronous function of the host program.
 ///
-/// It is trusted with the host's memory, so only time and output are limited. A panic ends the call with a host error and
-/// nothing else. The function must not block; what blocks belongs into `spawn_blocking`.
+/// The function is trusted with the memory of the host, so only its time and output are limited. A panic ends only the
+/// call, with a host error. The function must not block; use `spawn_blocking` for blocking work.
 pub struct DirectTool {
     pub(crate) schema: ToolSchema,
     limits: Limits,
@@ -46,7 +46,8 @@ pub struct DirectTool {
 }
 
 impl DirectTool {
-    /// Creates a tool with the default limits; [`typed`](Self::typed) takes a function with a type of its own. [`success`] and [`failure`] make the usual endings.
+    /// Creates a tool with the default limits. [`success`] and [`failure`] create the usual results;
+    /// [`typed`](Self::typed) derives the schema from the type of the function's argument.
     pub fn new<F, Fut>(schema: ToolSchema, function: F) -> Self
     where
         F: Fn(DirectCall) -> Fut + Send + Sync + 'static,
@@ -59,7 +60,7 @@ impl DirectTool {
         }
     }
 
-    /// The tool with other limits.
+    /// Sets the limits.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -87,7 +88,7 @@ impl DirectTool {
     }
 }
 
-/// An output.
+/// Returns a successful ending.
 #[must_use]
 pub fn success(output: &Value) -> Ending {
     Ending::Success(Success {
@@ -96,7 +97,7 @@ pub fn success(output: &Value) -> Ending {
     })
 }
 
-/// A failure with a text that the model may see.
+/// Returns a failed ending. `message` is for the model.
 #[must_use]
 pub fn failure(code: ToolErrorCode, message: impl Into<String>) -> Ending {
     Ending::Failure(Failure {

@@ -1,4 +1,4 @@
-//! Executors of calls, and the proof that a call was checked.
+//! Executors of calls, and the type that proves that a call was checked.
 
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::NewestProgress;
 
-/// A call that passed every check: enabled for its thread, registered, its arguments valid.
+/// A call that passed all checks: its tool is enabled for the thread and registered, and its arguments are valid.
 ///
-/// Only [`ToolSystem`](crate::system::ToolSystem) makes one and [`ToolExecutor`] accepts nothing else, so no call
-/// reaches a sandbox unchecked.
+/// Only [`ToolSystem`](crate::system::ToolSystem) creates one, and [`ToolExecutor`] accepts nothing else, so no
+/// unchecked call reaches a sandbox.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     call: ParsedToolCall,
@@ -42,8 +42,8 @@ impl Admitted {
 
     /// Creates an admitted call without any check, for tests and benches of executors.
     ///
-    /// Needs the cargo feature `test-util`, which no build that is shipped turns on. The input is the arguments as they
-    /// are; the context names the thread `thread` and the run `trace`; the token is never cancelled.
+    /// Needs the cargo feature `test-util`, which is off in every release. The input is the arguments unchanged, the
+    /// thread is named `thread`, the run is named `trace`, and the token is never cancelled.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test(call: ParsedToolCall, limits: Limits) -> Self {
@@ -76,7 +76,7 @@ impl Admitted {
         &self.input_json
     }
 
-    /// Returns the caller and the run. The host made every identifier.
+    /// Returns the run and the person for which the call is made. The host created every identifier.
     #[must_use]
     pub const fn context(&self) -> &ExecutionContext {
         &self.context
@@ -96,7 +96,7 @@ impl Admitted {
         &self.cancel
     }
 
-    /// Returns where an executor puts progress reports. They may have no reader.
+    /// Returns the receiver of progress reports. Reports may never be read.
     #[must_use]
     pub const fn progress(&self) -> &NewestProgress {
         &self.progress
@@ -111,7 +111,7 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns the schema of the tool.
     fn schema(&self) -> &ToolSchema;
 
-    /// Returns the limits of one call. The executor enforces them; the host adds a backstop for the time.
+    /// Returns the limits of one call. The executor enforces them; the host also enforces the time limit.
     fn limits(&self) -> Limits {
         Limits::EXECUTE
     }
@@ -119,17 +119,16 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns the owner of the tool: a plugin's identifier, or `host`.
     fn owner(&self) -> &str;
 
-    /// Returns the preparation before the first call of the tool, which may take far longer than a call; the time of
-    /// the call starts after it. Returns `None` if there is nothing to prepare, as for every later call. The
-    /// preparation observes the cancellation itself.
+    /// Returns the preparation before the first call of the tool, which may take far longer than a call; the time limit
+    /// of the call starts after it. Returns `None` if there is nothing to prepare, as for every later call. The
+    /// preparation must observe the cancellation.
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let _ = call;
         None
     }
 
-    /// Runs an admitted call to its end. Never fails: every way to end is an [`Outcome`]. A panic counts as a failure of the
-    /// host.
+    /// Runs an admitted call. It always returns an [`Outcome`]; a panic counts as a failure of the host.
     ///
-    /// The future is polled on the caller's task next to the other calls of the batch, so it must not block.
+    /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;
 }

@@ -1,9 +1,9 @@
-//! The tools of the host: which there are, whether a call may be made, what its answer is worth.
+//! The tool system: registers tools, checks calls, runs them, and checks and records their results.
 //!
-//! A [`ParsedToolCall`](art_core::tool::ParsedToolCall) is untrusted. [`ToolSystem`] checks it, and only then makes the
-//! [`Admitted`] that a [`ToolExecutor`] accepts; what comes back is untrusted as well until it has been parsed under limits
-//! and checked against the schema of the output. Schemas are untrusted too: [`admission`] refuses those that cost too much
-//! to use. The crate knows nothing of WebAssembly, of models or of stores.
+//! A [`ParsedToolCall`](art_core::tool::ParsedToolCall) is untrusted. [`ToolSystem`] checks it and only then creates
+//! the [`Admitted`] that a [`ToolExecutor`] accepts. The output is untrusted until it was parsed under limits and
+//! checked against its schema. Schemas are untrusted as well: [`admission`] refuses those that cost too much to apply.
+//! The crate does not depend on WebAssembly, models or stores.
 
 pub mod executor;
 pub mod sink;
@@ -22,12 +22,12 @@ pub mod report;
 pub mod scope;
 pub mod system;
 
-mod apart;
 mod assist;
 mod check;
 mod compiled;
 mod defaults;
 mod observe;
+mod offload;
 mod output;
 mod parse;
 mod queue;
@@ -46,6 +46,6 @@ pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError};
 pub use registry::{ToolRegistry, same_name};
 pub use report::{CallEnding, ToolReport};
-pub use scope::{AskEnabled, CallScope, EnabledTools};
+pub use scope::{CallScope, EnabledLookup, EnabledTools};
 pub use sink::{ObservationSink, SinkError};
 pub use system::ToolSystem;

@@ -1,4 +1,4 @@
-//! The record of a call (C36).
+//! The observation of a call (C36).
 
 use art_core::JsonObject;
 use art_core::observation::{NewObservation, ObservationType};
@@ -10,15 +10,15 @@ use crate::report::ToolReport;
 use crate::scope::CallScope;
 use crate::shape::text_len;
 
-/// Bytes of the content of an observation (X17). The whole output is in the result; an observation is for people and is kept.
+/// Maximum size of the content of an observation, in bytes (X17). Longer outputs are cut; the result contains all of them.
 pub const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Bytes kept of an output that is too large. Its text is quoted, which can double it.
+/// Size to which an output is cut, in bytes. Quoting can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
-/// Bytes kept of the metadata of such an output.
+/// Maximum size of the metadata of such an output, in bytes.
 const KEPT_METADATA_BYTES: usize = 8 << 10;
 const MAX_NAME: usize = 200;
 
-/// Returns the one `TOOL_EXECUTION` of a call. `text` is the output as the tool wrote it.
+/// Returns the `TOOL_EXECUTION` observation of a call. `text` is the output as the tool wrote it.
 pub(crate) fn observation(report: &ToolReport, text: Option<&str>, scope: &CallScope) -> NewObservation {
     let content = content(&report.result, text);
     let mut metadata = JsonObject::new();
@@ -48,11 +48,11 @@ fn content(result: &ToolResult, text: Option<&str>) -> Value {
     } else {
         serde_json::to_value(shortened(result, text))
     };
-    // Every result can be written as JSON.
+    // Serialising a result cannot fail.
     value.unwrap_or_default()
 }
 
-/// Returns the result with its output replaced by the beginning of it, and a marker.
+/// Returns the result with only the beginning of its output, and a marker.
 fn shortened(result: &ToolResult, text: Option<&str>) -> ToolResult {
     let output = result.output.as_ref().map(|output| match text {
         Some(text) => Value::String(cut(text)),

@@ -13,30 +13,30 @@ use crate::parse;
 use crate::report::{CallEnding, ToolReport, about};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
-/// Characters of a title.
+/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 500;
-/// The text of an error that a tool gives no text for (T4).
+/// Message of an error without a message (T4).
 const UNEXPLAINED: &str = "Unknown execution error";
-/// Characters of a failure's message.
+/// Maximum length of an error message, in characters.
 const MAX_MESSAGE: usize = 8_000;
-/// Bytes of everything next to an output: metadata, sources, and each part of a suspension.
+/// Maximum size of each value that accompanies an output (metadata, sources, parts of a suspension), in bytes.
 const MAX_ASIDE_BYTES: usize = 64 << 10;
-/// Characters of an identifier, a file name or a media type that a tool chose.
+/// Maximum length of an identifier, a file name or a media type that a tool chose, in characters.
 const MAX_NAME: usize = 200;
 
-/// Sources of one output, attachments of one output, characters of an address.
+/// Maximum number of sources and of attachments of one output, and maximum length of an address in characters.
 const MAX_SOURCES: usize = 100;
 const MAX_ATTACHMENTS: usize = 100;
 const MAX_URL: usize = 4_000;
 
-/// In the metadata of a suspension: the form of the answer as the tool gave it, not yet validated.
+/// Key in the metadata of a suspension: the schema of the answer as the tool gave it, not yet validated.
 pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
-/// In the metadata: the identifier that the tool itself gave to its suspension (X2).
+/// Key in the metadata: the identifier that the tool gave to its suspension (X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
-/// Set to true in the metadata of a result with which a tool asks the model for help. The call is over all the same:
-/// the model reads the result and continues.
+/// Key in the metadata, set to true if the tool asks the model for help. The call has ended like any other: the model
+/// reads the result and continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
-/// Names of metadata that only the host sets.
+/// Keys of metadata that only the host may set.
 const RESERVED: [&str; 10] = [
     "title",
     "sources",
@@ -50,7 +50,7 @@ const RESERVED: [&str; 10] = [
     ASSIST_REQUIRED,
 ];
 
-/// Returns the report of a call that ended so. The output is parsed and validated here.
+/// Returns the report of a call with that ending. The output is parsed and validated here.
 pub(crate) fn report(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> ToolReport {
     let report = match ending {
         Ending::Success(success) => succeeded(call, tool, success),
@@ -66,7 +66,7 @@ pub(crate) fn report(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> Tool
     report
 }
 
-/// Returns the report of a call whose ending has no payload, or none that is used.
+/// Returns the report of a call whose ending has no payload, or one that is ignored.
 pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
         let text = "asked for a subtask, which this host cannot run yet";
@@ -98,7 +98,7 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Too
     metadata.attachments = attachments(&success.attachments)?;
     metadata.extra = extra(success.metadata)?;
     metadata.for_display = tool.is_display();
-    let ending = if take_back(&mut result) {
+    let ending = if fail_if_metadata_has_error(&mut result) {
         CallEnding::Failure
     } else {
         CallEnding::Success
@@ -110,9 +110,9 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Too
     })
 }
 
-/// Turns a success into an error if its metadata has an `error` that is a text or `true`, and returns whether it did
-/// (C81). The output stays: it may say more.
-fn take_back(result: &mut ToolResult) -> bool {
+/// Turns a success into an error if its metadata has an `error` that is a text or `true`. Returns whether it did (C81). The
+/// output is kept, because it may contain more detail.
+fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
         Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE),
         Some(Value::Bool(true)) => UNEXPLAINED.to_owned(),
@@ -157,7 +157,7 @@ fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<ToolReport
     Ok(ToolReport::new(result, CallEnding::Suspended))
 }
 
-/// The tool's own words are the error (T4).
+/// Returns the report of a failure. Its message is that of the tool (T4).
 fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
     let message = match failure.message.as_str() {
         "" => UNEXPLAINED.to_owned(),
@@ -169,8 +169,8 @@ fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String>
     Ok(ToolReport::new(result, CallEnding::Failure))
 }
 
-/// Returns the tool's metadata without the names that are the host's. Its own identifier of a suspension is kept under
-/// another name (X2).
+/// Returns the metadata of a tool without keys that only the host may set. The identifier that the tool gave to a
+/// suspension is kept under another key (X2).
 fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
     let Value::Object(mut extra) = aside(Value::Object(metadata))? else {
         return Ok(JsonObject::new());
@@ -187,12 +187,12 @@ fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
     Ok(extra)
 }
 
-/// Refuses a value next to the output that is too large to be kept with every result.
+/// Checks that a value that accompanies an output is small enough to be stored with the result.
 fn aside(value: Value) -> Result<Value, String> {
     if value.as_object().is_some_and(JsonObject::is_empty) {
         return Ok(value);
     }
-    // The shape first: the length is found by recursion.
+    // Check the depth first, because computing the length recurses.
     Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("metadata {problem}"))?;
     match text_len(&value) {
         bytes if bytes > MAX_ASIDE_BYTES => Err(format!("metadata of {bytes} bytes, more than {MAX_ASIDE_BYTES}")),
@@ -209,7 +209,7 @@ fn sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
             Value::Object(extra) => extra,
             _ => JsonObject::new(),
         })?;
-        // They would be written twice.
+        // These keys have fields of their own.
         extra.retain(|name, _| name != "sourceName" && name != "url");
         Ok(Source {
             source_name: truncate(&source.source_name, MAX_TITLE),

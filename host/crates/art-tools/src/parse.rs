@@ -1,4 +1,4 @@
-//! Strict parsing of JSON text that a tool made (D09, D10, D12).
+//! Strict parsing of JSON text from a tool (D09, D10, D12).
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,14 +8,14 @@ use serde_json::{Map, Number, Value};
 
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, TooLarge};
 
-/// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values, which are counted before they are
-/// built: two bytes of text can cost 32 of memory. Two properties of one name are refused, because the validator and a later
-/// reader could each see another one.
+/// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. Both are checked before a value
+/// is built, because two bytes of text can cost 32 bytes of memory. Duplicate keys are refused, because the validator
+/// and a later reader could each use another one.
 ///
-/// An integer beyond 64 bits becomes the nearest float; a number that no float can hold is refused.
+/// An integer beyond 64 bits becomes the nearest float. A number beyond the range of floats is refused.
 ///
 /// # Errors
-/// Fails with what is wrong, with its line and column.
+/// Fails with the fault and its line and column.
 pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
     let shape = RefCell::new(Shape::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);

@@ -1,4 +1,4 @@
-//! Progress of calls before their batch has ended.
+//! Progress of calls in a batch.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,45 +8,45 @@ use serde_json::Value;
 
 use crate::report::ToolReport;
 
-/// Bytes of a title that are kept: more than a line of a terminal has.
+/// Maximum length of a title, in bytes: more than one line of a terminal.
 const MAX_TITLE_BYTES: usize = 200;
-/// Maximum bytes of the facts in a progress report; longer ones are ignored.
+/// Maximum size of the facts in a progress report, in bytes; longer ones are ignored.
 const MAX_FACTS_BYTES: usize = 1_000;
 
-/// Progress of a call. A call that did not run, because it was refused or found no place in the queue, has none; only
-/// its report mentions it.
+/// Progress of a call. A call that was refused or found the queue full does not run and has no progress; only its report
+/// mentions it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallProgress {
-    /// The call has a place and runs now. Its arguments are the validated ones, defaults included.
+    /// The call started. Its arguments are the validated ones, with defaults.
     Started(ParsedToolCall),
-    /// Progress of a running call, reported at most ten times a second; the newest report counts.
+    /// The tool reported progress. At most ten times a second; of several reports the newest is sent.
     Reported(ToolProgress),
-    /// A call that had started has ended, in whatever way, and was recorded, with the report that the batch returns.
+    /// A call that had started has ended and was recorded. The batch returns the same report.
     Ended(Box<ToolReport>),
 }
 
-/// A progress report of a tool (C78). It is for a waiting person only: it is not stored and decides nothing.
+/// A progress report of a tool (C78). It is only for a waiting person: it is not stored and has no effect on the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolProgress {
-    /// The call.
+    /// Identifier of the call.
     pub call_id: String,
     /// Parent of the call; see [`CallScope::parent_id`](crate::CallScope::parent_id).
     pub parent_id: Option<String>,
-    /// What the tool is doing, in its own words: at most 200 bytes, unescaped.
+    /// What the tool is doing, at most 200 bytes, unescaped.
     pub title: String,
-    /// Progress in percent, 0 to 100, if the facts of the tool have `done` and `of`.
+    /// Progress in percent, from 0 to 100, if the facts of the tool contain `done` and `of`.
     pub percent: Option<u8>,
 }
 
-/// The newest progress report of a call, until it is read; older ones are lost. Clones share it.
+/// The newest progress report of a call that was not read yet; older ones are lost. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct NewestProgress(Arc<Mutex<Option<Said>>>);
+pub struct NewestProgress(Arc<Mutex<Option<RawProgress>>>);
 
-/// A progress in the words of the tool, bounded.
+/// A progress report as the tool gave it, bounded.
 #[derive(Debug, PartialEq, Eq)]
-struct Said {
+struct RawProgress {
     title: String,
-    /// JSON, if the tool keeps to its contract.
+    /// The text of a JSON object, if the tool follows the contract.
     facts: String,
 }
 
@@ -54,29 +54,29 @@ impl NewestProgress {
     /// Replaces the last report. `facts` is the text of a JSON object, or empty.
     pub fn say(&self, title: &str, facts: &str) {
         let facts = if facts.len() > MAX_FACTS_BYTES { "" } else { facts };
-        let said = Said {
+        let report = RawProgress {
             title: byte_prefix(title, MAX_TITLE_BYTES).to_owned(),
             facts: facts.to_owned(),
         };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 
-    /// Returns the last report as that of `call`, if it was not taken before.
+    /// Takes the newest report as one of `call`, if there is one.
     pub(crate) fn take_for(&self, call: &ParsedToolCall, parent_id: Option<&str>) -> Option<ToolProgress> {
-        self.take().map(|said| ToolProgress {
+        self.take().map(|report| ToolProgress {
             call_id: call.call_id.clone(),
             parent_id: parent_id.map(str::to_owned),
-            percent: percent(&said.facts),
-            title: said.title,
+            percent: percent(&report.facts),
+            title: report.title,
         })
     }
 
-    fn take(&self) -> Option<Said> {
+    fn take(&self) -> Option<RawProgress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Returns the share that `{"done": 3, "of": 10}` means, rounded down; none if the facts have no such share.
+/// Returns the percentage of facts such as `{"done": 3, "of": 10}`, rounded down, or `None` if they have none.
 fn percent(facts: &str) -> Option<u8> {
     let facts: Value = serde_json::from_str(facts).ok()?;
     let number = |name: &str| facts.get(name).and_then(Value::as_f64);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_last_is_what_is_heard_and_only_once() {
+    fn only_the_newest_report_is_read_and_only_once() {
         let newest = NewestProgress::default();
         let tool = newest.clone();
         assert_eq!(newest.take(), None);
@@ -131,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_says_is_bounded() {
+    fn a_report_is_bounded() {
         let newest = NewestProgress::default();
         newest.say(&"ä".repeat(1_000_000), &"x".repeat(1_000_000));
-        let said = newest.take().unwrap();
-        assert_eq!((said.title.len(), said.facts.as_str()), (MAX_TITLE_BYTES, ""));
+        let report = newest.take().unwrap();
+        assert_eq!((report.title.len(), report.facts.as_str()), (MAX_TITLE_BYTES, ""));
     }
 }

@@ -1,4 +1,4 @@
-//! Places for calls: a bounded number runs, a bounded number waits, and further calls are refused as busy.
+//! The queue of calls: a bounded number runs, a bounded number waits, and further calls are refused as busy.
 
 use art_core::outcome::Ending;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -8,13 +8,13 @@ use crate::config::SystemConfig;
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// Held from the request on, by those that wait and those that run.
+    /// Held by calls that wait or run.
     places: Semaphore,
-    /// Held by those that run.
+    /// Held by calls that run.
     slots: Semaphore,
 }
 
-/// The right to run; given back on drop.
+/// Permission to run, which is returned on drop.
 #[derive(Debug)]
 pub(crate) struct Permit<'q> {
     _slot: SemaphorePermit<'q>,
@@ -31,11 +31,11 @@ impl Queue {
         }
     }
 
-    /// Waits for the right to run, first come first served.
+    /// Waits for permission to run. Calls are served in order of arrival.
     ///
     /// # Errors
-    /// Fails with [`Ending::Busy`] at once if there is no place to wait, and with [`Ending::Cancelled`] if the caller
-    /// gives up.
+    /// Fails with [`Ending::Busy`] immediately if the queue is full, and with [`Ending::Cancelled`] if the call is
+    /// cancelled.
     pub(crate) async fn enter(&self, cancel: &CancellationToken) -> Result<Permit<'_>, Ending> {
         let Ok(place) = self.places.try_acquire() else {
             return Err(Ending::Busy);

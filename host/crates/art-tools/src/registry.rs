@@ -9,17 +9,17 @@ use crate::compiled::Tool;
 use crate::executor::ToolExecutor;
 use crate::refusal::RegisterError;
 
-/// Returns whether two names of tools are the same but for `_` and `-`, which people and models take for each other.
+/// Returns whether two names are equal except for `_` and `-`, which people and models confuse.
 #[must_use]
 pub fn same_name(left: &str, right: &str) -> bool {
     let spelt = |byte: u8| if byte == b'-' { b'_' } else { byte };
     left.bytes().map(spelt).eq(right.bytes().map(spelt))
 }
 
-/// The tools of a host, by name. Cheap to share: all methods take `&self`.
+/// The tools of a host, by name. All methods take `&self`.
 ///
-/// Everything that can be wrong with a tool is found when it is registered, never when it is called. A call that has begun
-/// keeps its tool when the tool is unregistered or replaced.
+/// A tool is checked when it is registered, not when it is called. A running call keeps its tool even if the tool is
+/// unregistered or replaced.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
     tools: RwLock<BTreeMap<String, Arc<Tool>>>,
@@ -41,21 +41,21 @@ impl ToolRegistry {
         self.insert(tool, false)
     }
 
-    /// Adds a tool, or replaces the one of that name if the same owner has it (X3).
+    /// Adds a tool, or replaces a tool with the same name and owner (X3).
     ///
     /// # Errors
-    /// Fails if another owner has the name, or the tool is refused.
+    /// Fails if another owner has the name, or if the tool is refused.
     pub fn replace(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = Tool::compile(executor)?;
         self.insert(tool, true)
     }
 
-    /// Takes a tool away. Returns `false` if there was none (T2).
+    /// Removes a tool. Returns `false` if there was none (T2).
     pub fn unregister(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// Removes every tool for whose schema and owner `predicate` is true, and returns their number (T2).
+    /// Removes every tool for which `predicate` returns true, given its schema and owner. Returns their number (T2).
     pub fn unregister_where(&self, mut predicate: impl FnMut(&ToolSchema, &str) -> bool) -> usize {
         let mut tools = self.write();
         let before = tools.len();
@@ -63,7 +63,7 @@ impl ToolRegistry {
         before - tools.len()
     }
 
-    /// Takes every tool away (T2).
+    /// Removes all tools (T2).
     pub fn clear(&self) {
         self.write().clear();
     }
@@ -80,7 +80,7 @@ impl ToolRegistry {
         self.tool(name).map(|tool| tool.owner.clone())
     }
 
-    /// Returns the schema of a tool, with every `$ref` replaced.
+    /// Returns the schema of a tool, with every `$ref` resolved.
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<ToolSchema> {
         self.tool(name).map(|tool| tool.schema.clone())
@@ -123,7 +123,7 @@ impl ToolRegistry {
         Ok(())
     }
 
-    // A panic while the lock is held cannot leave the map half changed, so a poisoned lock is as good as another.
+    // A panic while the lock is held cannot leave the map half changed, so a poisoned lock can be used.
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<Tool>>> {
         self.tools.read().unwrap_or_else(PoisonError::into_inner)
     }

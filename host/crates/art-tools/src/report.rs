@@ -1,4 +1,4 @@
-//! The report on a call: its result, and what the host knows of it besides.
+//! The report of a call: its result and everything else that the host knows about it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use art_core::tool::{ParsedToolCall, ToolResult, ToolResultMetadata, ToolStatus}
 use art_core::usage::Usage;
 use serde::Serialize;
 
-/// Characters of a tool's name in a text.
+/// Maximum length of a tool's name in a message, in characters.
 const MAX_NAME: usize = 200;
 
-/// What came of one call. A batch has one report for each call, in the order of the calls.
+/// The report of one call. A batch has one report for each call, in the order of the calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolReport {
     /// Result for the model and the journal. `callId` and `toolName` are those of the request.
     pub result: ToolResult,
-    /// What the call used; zero if it never ran.
+    /// Usage of the call; zero if it never ran.
     pub usage: Usage,
-    /// How it ended.
+    /// How the call ended.
     pub ending: CallEnding,
     /// Log of the call, bounded.
     pub log: CallLog,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
-    /// From the request to the ending, the wait for a place included.
+    /// Time from the request to the end, including time in the queue.
     pub duration: Duration,
-    /// The output as the tool wrote it, for the observation; taken when that is stored.
+    /// The output as the tool wrote it, until its observation is stored.
     pub(crate) text: Option<String>,
 }
 
 impl ToolReport {
-    /// Creates the report of a call with that result, which used nothing yet.
+    /// Creates a report with a result and no usage.
     pub(crate) fn new(result: ToolResult, ending: CallEnding) -> Self {
         Self {
             result,
@@ -46,26 +46,26 @@ impl ToolReport {
         }
     }
 
-    /// Creates the report of a call that failed. `message` is for the model.
+    /// Creates the report of a failed call. `message` is for the model.
     pub(crate) fn error(call: &ParsedToolCall, ending: CallEnding, code: ToolErrorCode, message: String) -> Self {
         let mut result = ToolResult::error(call, code, message);
         result.metadata.retryable = code.is_retryable();
         Self::new(result, ending)
     }
 
-    /// Creates the report of a call that its caller could not give to the tool system. `message` is for the model.
+    /// Creates the report of a call that was never passed to the tool system. `message` is for the model.
     #[must_use]
     pub fn not_run(call: &ParsedToolCall, code: ToolErrorCode, message: String) -> Self {
         Self::error(call, CallEnding::NotRun, code, message).without_running()
     }
 
-    /// Marks the result as that of a call whose tool never ran.
+    /// Marks the call as one whose tool did not run.
     pub(crate) fn without_running(mut self) -> Self {
         self.result.metadata.not_run = true;
         self
     }
 
-    /// Replaces everything that a restart would not know of, when the call could not be recorded.
+    /// Replaces the result, because the call could not be recorded and a restart would not know about it.
     pub(crate) fn withhold(&mut self) {
         self.ending = CallEnding::NotRecorded;
         self.attachments = Arc::new([]);
@@ -83,50 +83,50 @@ impl ToolReport {
     }
 }
 
-/// Returns `Tool "NAME" <text>`. The name comes from a model, so it is cut.
+/// Returns `Tool "NAME" <text>`. The name may come from a model, so it is cut.
 pub(crate) fn about(tool_name: &str, text: &str) -> String {
     format!("Tool \"{}\" {text}", truncate(tool_name, MAX_NAME))
 }
 
-/// How a call ended: the endings of a call that ran, and the reasons for which one did not run.
+/// How a call ended, or why it did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnding {
-    /// It answered, and the answer is valid.
+    /// The call succeeded with a valid output.
     Success,
-    /// The tool says why it could not answer.
+    /// The tool returned an error.
     Failure,
-    /// A person has to decide.
+    /// The call waits for a person's decision.
     Suspended,
-    /// The call requested a subtask, which this host cannot run yet.
+    /// The tool asked for a subtask, which this host cannot run yet.
     Continuation,
-    /// It burnt all its fuel.
+    /// The call exhausted its fuel.
     FuelExhausted,
-    /// It took too long.
+    /// The call exceeded its time limit.
     Timeout,
-    /// The call requested too much memory.
+    /// The call exceeded its memory limit.
     MemoryExhausted,
-    /// Its recursion was too deep.
+    /// The call recursed too deeply.
     StackOverflow,
-    /// It stopped itself.
+    /// The guest trapped.
     Trap,
-    /// The output breaks the contract or the tool's output schema.
+    /// The output violates the contract or the output schema of the tool.
     InvalidOutput,
-    /// It used a right that it was not granted.
+    /// The tool used a capability that it was not granted.
     Denied,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// There was no place in the queue.
+    /// The queue was full.
     Busy,
     /// The host failed.
     HostError,
-    /// Refused: not enabled for the thread.
+    /// Refused: the tool is not enabled for the thread.
     Disabled,
-    /// Refused: no such tool.
+    /// Refused: there is no such tool.
     NotFound,
-    /// Refused: its arguments are not valid.
+    /// Refused: the arguments are invalid.
     InvalidArguments,
-    /// Not run: a call before it waits for a decision, or a file that it names is gone.
+    /// Not run: an earlier call waits for a decision, or a file that the call names no longer exists.
     NotRun,
     /// The call ran, but could not be recorded.
     NotRecorded,

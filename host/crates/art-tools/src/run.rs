@@ -1,4 +1,4 @@
-//! Runs an admitted call to its end, whatever its executor does.
+//! Runs an admitted call, even if its executor misbehaves.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -13,14 +13,14 @@ use crate::executor::{Admitted, ToolExecutor};
 use crate::progress::CallProgress;
 use crate::scope::CallScope;
 
-/// Interval at which the host reads the progress of a tool, which bounds how many reports it passes on.
+/// Interval at which the progress of a tool is read, which limits the number of reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs a call. The executor limits its own time and observes the cancellation. One that does neither within `grace` is
+/// Runs a call. The executor must respect the time limit and the cancellation; one that does not within `grace` is
 /// dropped, and its usage is unknown.
 pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration) -> Outcome {
     let start = Instant::now();
-    // In an async block, so that a panic before the first await is caught as well.
+    // The async block also catches a panic before the first await.
     let prepared = AssertUnwindSafe(async { prepare(executor, call).await })
         .catch_unwind()
         .await;
@@ -53,7 +53,7 @@ fn panicked(call: &Admitted) -> Ending {
     }
 }
 
-/// Waits for `running`, the run of `call`, and sends the progress of its tool to the receiver of `scope` meanwhile.
+/// Waits for `running`, the execution of `call`, and sends the progress of its tool to the receiver of `scope`.
 pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope: &CallScope) -> F::Output {
     if scope.progress.is_none() {
         return running.await;
@@ -66,13 +66,13 @@ pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope:
             biased;
             output = &mut running => return output,
             _ = looks.tick() => if let Some(progress) = call.progress().take_for(call.call(), scope.parent_id.as_deref()) {
-                scope.tell(|| CallProgress::Reported(progress));
+                scope.send(|| CallProgress::Reported(progress));
             },
         }
     }
 }
 
-/// Returns the outcome of a call of which only the time was measured.
+/// Returns an outcome whose only known usage is the time.
 fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,
@@ -84,7 +84,7 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     }
 }
 
-/// Ends when the executor has used its grace.
+/// Completes when the executor has exceeded its time limit and the grace.
 async fn overdue(call: &Admitted, grace: Duration) -> Ending {
     let limit_ms = call.limits().timeout_ms;
     let late = sleep(Duration::from_millis(limit_ms).saturating_add(grace));

@@ -11,23 +11,23 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::CallProgress;
 
-/// Which tools may be called. Without anything said there are none.
+/// The tools that may be called. The default is none.
 #[derive(Clone, Debug)]
 pub enum EnabledTools {
-    /// Those of these names.
+    /// The tools with these names.
     Named(Vec<String>),
-    /// Decided by the given object at each call (S004).
-    Asked(Arc<dyn AskEnabled>),
+    /// Decided by an object at each call (S004).
+    Lookup(Arc<dyn EnabledLookup>),
 }
 
-/// Knows which tools a thread may use now.
-pub trait AskEnabled: Send + Sync + fmt::Debug {
-    /// Returns whether the tool of that name may be called. If that cannot be found out, it may not.
+/// Decides which tools a thread may call.
+pub trait EnabledLookup: Send + Sync + fmt::Debug {
+    /// Returns whether the tool may be called now, and false if that cannot be determined.
     fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool>;
 }
 
 impl EnabledTools {
-    /// Creates the tools of those names.
+    /// Enables the tools with these names.
     pub fn named<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::Named(names.into_iter().map(Into::into).collect())
     }
@@ -35,7 +35,7 @@ impl EnabledTools {
     pub(crate) async fn allow(&self, tool: &str) -> bool {
         match self {
             Self::Named(names) => names.iter().any(|name| name == tool),
-            Self::Asked(knows) => knows.is_enabled(tool).await,
+            Self::Lookup(knows) => knows.is_enabled(tool).await,
         }
     }
 }
@@ -46,33 +46,32 @@ impl Default for EnabledTools {
     }
 }
 
-/// Fields that the calls of one batch share. The host makes every identifier.
+/// The context that the calls of one batch share. The host creates every identifier.
 #[derive(Clone, Debug, Default)]
 pub struct CallScope {
-    /// Conversation.
+    /// Identifier of the conversation.
     pub thread_id: String,
-    /// Run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// Person for whom the calls are made.
+    /// Identifier of the person.
     pub user_id: Option<String>,
-    /// Session of that person.
+    /// Identifier of the person's session.
     pub session_id: Option<String>,
-    /// Tools that may be called; every other one is refused.
+    /// Tools that may be called; calls of others are refused.
     pub enabled_tools: EnabledTools,
-    /// Parent of the observations: the todo item.
+    /// Parent of the observations: the identifier of the plan item.
     pub parent_id: Option<String>,
-    /// Set when a suspended call is run again after its decision; such a batch has that one call.
+    /// Present if a suspended call is run again after its decision. Such a batch has only that call.
     pub hitl_context: Option<HitlContext>,
-    /// Cancels every call of the batch.
+    /// Cancels all calls of the batch.
     pub cancel: CancellationToken,
-    /// Receives the start, the progress and the end of each call of the batch that runs. Messages to a closed receiver
-    /// are lost.
+    /// Receives the start, the progress and the end of each call that runs. Messages to a closed receiver are lost.
     pub progress: Option<UnboundedSender<CallProgress>>,
 }
 
 impl CallScope {
-    /// Sends the progress of a call to the receiver, if there is one; `progress` is made only then.
-    pub(crate) fn tell(&self, progress: impl FnOnce() -> CallProgress) {
+    /// Sends progress to the receiver. `progress` is called only if there is one.
+    pub(crate) fn send(&self, progress: impl FnOnce() -> CallProgress) {
         if let Some(listener) = &self.progress {
             // Ignore send errors: progress is best effort, results are stored.
             drop(listener.send(progress()));

@@ -1,9 +1,9 @@
-//! Where the observations of calls go.
+//! The destination of observations.
 
 use art_core::observation::NewObservation;
 use futures_util::future::BoxFuture;
 
-/// Stores observations. What `record` has returned from must survive the death of the process.
+/// Stores observations. An observation must be durable when `record` returns.
 pub trait ObservationSink: Send + Sync + std::fmt::Debug {
     /// Stores one observation.
     fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>>;
@@ -13,7 +13,7 @@ pub trait ObservationSink: Send + Sync + std::fmt::Debug {
 #[derive(Debug, thiserror::Error)]
 #[error("could not store the observation")]
 pub struct SinkError {
-    /// Why; for the operator, never for the model.
+    /// The error, for the operator and not for the model.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }

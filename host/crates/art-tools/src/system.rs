@@ -1,4 +1,4 @@
-//! The way of a call from the model's request to the stored result.
+//! Takes a call from the model's request to the stored result.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::apart::{Allowance, apart};
 use crate::check::check;
 use crate::compiled::Tool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
 use crate::observe::observation;
+use crate::offload::{Allowance, offload};
 use crate::output::{ended, report};
 use crate::progress::CallProgress;
 use crate::queue::Queue;
@@ -30,7 +30,7 @@ use crate::sink::ObservationSink;
 
 /// Checks, runs and records calls.
 ///
-/// Needs a tokio runtime with time. One system is shared by all runs of a host, because its bounds are those of the host.
+/// Needs a tokio runtime with a timer. All runs of a host share one system, because its limits are those of the host.
 #[derive(Debug)]
 pub struct ToolSystem {
     registry: Arc<ToolRegistry>,
@@ -51,29 +51,28 @@ impl ToolSystem {
         }
     }
 
-    /// Returns the tools.
+    /// Returns the registry.
     #[must_use]
     pub const fn registry(&self) -> &Arc<ToolRegistry> {
         &self.registry
     }
 
-    /// Runs the calls of one turn, and returns one report for each, in order, whatever happens to the others (T7).
+    /// Runs a batch of calls and returns one report for each, in order, even if some fail (T7).
     ///
-    /// - Calls run at the same time, over all batches at most [`SystemConfig::max_parallel`] of them. A call that finds no
-    ///   place in the queue is answered `BUSY`.
-    /// - A call of a blocking tool runs separately: after all calls before it, before all calls after it (Q3a).
-    /// - Once a call is suspended, whatever the mode of its tool, the calls that have not begun are not run. Each gets
-    ///   the result `CANCELLED` with the reason, so that every call of the turn has a result (B9); they may be made
-    ///   again.
-    /// - Each call, also one that was refused or not run, has exactly one `TOOL_EXECUTION` observation, stored when the
-    ///   call ends and before this returns. If it cannot be stored the result is withheld and the answer is
-    ///   `HOST_ERROR`: a run must not continue from what a restart would not know of.
-    /// - `callId` and `toolName` of a result are those of the request. Its status follows from how the call ended. A
+    /// - Calls run concurrently, at most [`SystemConfig::max_parallel`] over all batches. A call that finds the queue full
+    ///   ends with `BUSY`.
+    /// - A call of a blocking tool runs alone: after all calls before it, and before all calls after it (Q3a).
+    /// - Once a call is suspended, calls that have not begun are not run, whatever the mode of the tool. They end with
+    ///   `CANCELLED` and the reason, so that every call has a result (B9), and may be made again.
+    /// - Each call has exactly one `TOOL_EXECUTION` observation, even if it was refused or not run. It is stored when the
+    ///   call ends and before this function returns. If it cannot be stored, the result is withheld and replaced by
+    ///   `HOST_ERROR`, because a run must not depend on a result that is lost in a restart.
+    /// - `callId` and `toolName` of a result are those of the request. The status follows from the ending of the call. A
     ///   failure never becomes a success, but a success with an error in its metadata becomes a failure.
-    /// - A tool that asks the model for help has an answer like any other, with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED) in
-    ///   its metadata.
+    /// - A tool that asks the model for help gets an ordinary result with
+    ///   [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED) in its metadata.
     ///
-    /// To stop, cancel the token of `scope` and wait: dropping the future instead drops running calls unrecorded.
+    /// To stop, cancel the token of `scope` and wait. Dropping the future drops running calls without recording them.
     pub async fn execute_batch(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {
         let mut reports: Vec<ToolReport> = Vec::with_capacity(calls.len());
         let mut calls = calls.into_iter().peekable();
@@ -84,8 +83,8 @@ impl ToolSystem {
                 continue;
             }
             let mut group = vec![first];
-            if !self.runs_apart(group.first()) {
-                while let Some(next) = calls.next_if(|next| !self.runs_apart(Some(next))) {
+            if !self.runs_alone(group.first()) {
+                while let Some(next) = calls.next_if(|next| !self.runs_alone(Some(next))) {
                     group.push(next);
                 }
             }
@@ -99,7 +98,7 @@ impl ToolSystem {
         reports
     }
 
-    fn runs_apart(&self, call: Option<&ParsedToolCall>) -> bool {
+    fn runs_alone(&self, call: Option<&ParsedToolCall>) -> bool {
         let tool = call.and_then(|call| self.registry.tool(&call.tool_name));
         tool.is_some_and(|tool| tool.is_blocking())
     }
@@ -113,7 +112,7 @@ impl ToolSystem {
         let ran = !report.result.metadata.not_run;
         let report = self.record(report, start, scope).await;
         if ran {
-            scope.tell(|| CallProgress::Ended(Box::new(report.clone())));
+            scope.send(|| CallProgress::Ended(Box::new(report.clone())));
         }
         report
     }
@@ -123,7 +122,7 @@ impl ToolSystem {
             Ok(permit) => permit,
             Err(ending) => return ended(admitted.call(), &ending).without_running(),
         };
-        scope.tell(|| CallProgress::Started(admitted.call().clone()));
+        scope.send(|| CallProgress::Started(admitted.call().clone()));
         let start = Instant::now();
         let running = run(&*tool.executor, &admitted, self.config.grace);
         let Outcome {
@@ -133,7 +132,7 @@ impl ToolSystem {
         } = with_progress(running, &admitted, scope).await;
         let ran = start.elapsed();
         if let Ending::Timeout { limit_ms } = &mut ending {
-            // The check of the arguments had used a part of the executor's time.
+            // The check of the arguments used part of the time limit, so report the whole limit.
             *limit_ms = tool.limits.timeout_ms;
         }
         let allowance = Allowance {
@@ -141,8 +140,8 @@ impl ToolSystem {
             limit_ms: tool.limits.timeout_ms,
             cancel: admitted.cancel(),
         };
-        let report = report_apart(admitted.call(), tool, ending, allowance).await;
-        // The time of a call includes checking its output.
+        let report = report_offloaded(admitted.call(), tool, ending, allowance).await;
+        // The time of a call includes the check of its output.
         usage.wall_us = usage
             .wall_us
             .saturating_add(micros(start.elapsed().saturating_sub(ran)));
@@ -159,7 +158,7 @@ impl ToolSystem {
         self.record(report, Instant::now(), scope).await
     }
 
-    /// Stores the observation of a call, and only then returns its report.
+    /// Stores the observation of a call and then returns its report.
     async fn record(&self, mut report: ToolReport, start: Instant, scope: &CallScope) -> ToolReport {
         report.duration = start.elapsed();
         let text = report.text.take();
@@ -179,8 +178,13 @@ impl ToolSystem {
     }
 }
 
-/// Makes the report of a call that ended so, where that blocks no other call.
-async fn report_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, allowance: Allowance<'_>) -> ToolReport {
+/// Creates the report of a call with that ending, without blocking other calls.
+async fn report_offloaded(
+    call: &ParsedToolCall,
+    tool: Arc<Tool>,
+    ending: Ending,
+    allowance: Allowance<'_>,
+) -> ToolReport {
     let is_light = match &ending {
         Ending::Success(success) => tool.is_light_output(success.output.len()),
         _ => true,
@@ -190,7 +194,7 @@ async fn report_apart(call: &ParsedToolCall, tool: Arc<Tool>, ending: Ending, al
         tool_name: call.tool_name.clone(),
         arguments: Value::Null,
     };
-    let made = apart(is_light, allowance, move || report(&named, &tool, ending)).await;
+    let made = offload(is_light, allowance, move || report(&named, &tool, ending)).await;
     made.unwrap_or_else(|ending| ended(call, &ending))
 }
 

@@ -1,4 +1,4 @@
-//! Shared by the tests of this crate: scripted executors and sinks.
+//! Helpers for the tests of this crate: scripted executors and sinks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -69,7 +69,7 @@ impl Scripted {
         }
     }
 
-    /// Answers with its input.
+    /// Creates a tool that returns its input.
     pub(crate) fn echo(name: &str) -> Self {
         Self::new(schema(name), |call| std::future::ready(answer(call.input_json())))
     }
@@ -115,7 +115,7 @@ impl ToolExecutor for Scripted {
     }
 }
 
-/// Keeps observations, or fails for chosen tools.
+/// Stores observations in memory, or fails for chosen tools.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) stored: Mutex<Vec<NewObservation>>,
@@ -140,7 +140,7 @@ impl ObservationSink for Memory {
     }
 }
 
-/// A system with its tools enabled.
+/// A tool system whose tools are enabled.
 pub(crate) struct Bench {
     pub(crate) system: ToolSystem,
     pub(crate) sink: Arc<Memory>,

@@ -1,4 +1,4 @@
-//! Direct tools whose function takes a type of its own.
+//! Direct tools whose function takes an argument of its own type.
 
 use std::fmt::Display;
 
@@ -14,8 +14,8 @@ use serde_json::Value;
 use crate::direct::{DirectTool, failure, success};
 
 impl DirectTool {
-    /// Creates a tool of an asynchronous function. The schema of its input is derived from the type of its argument, and doc
-    /// comments of the fields become descriptions. The model reads the text of an error.
+    /// Creates a tool from an asynchronous function. Its input schema is derived from the type of the argument; doc
+    /// comments of the fields become descriptions. The text of an error is for the model.
     pub fn typed<I, O, E, F, Fut>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -45,8 +45,8 @@ impl DirectTool {
         })
     }
 
-    /// Adds an example: a question in a person's words, and the input that answers it. Models learn from examples when to call
-    /// a tool.
+    /// Adds an example: a question as a person would ask it, and the input that answers it. Models learn from examples
+    /// when to call a tool.
     #[must_use]
     pub fn example(mut self, question: impl Into<String>, input: Value) -> Self {
         self.schema.examples.push(ToolExample {
@@ -66,17 +66,17 @@ fn ending<O: Serialize, E: Display>(result: Result<O, E>) -> Ending {
     }
 }
 
-/// Returns the schema of a type, self-contained and with an object at its root.
+/// Returns the schema of a type, without references and with an object at its root.
 fn input_schema<I: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
     settings.inline_subschemas = true;
     let mut schema = settings.into_generator().into_root_schema_for::<I>();
-    // The name of the Rust type.
+    // The title is the name of the Rust type.
     schema.remove("title");
     let mut schema = schema.to_value();
     if let Some(root) = schema.as_object_mut() {
-        // An enum of objects has `oneOf` at its root and no type.
+        // The schema of an enum of objects has `oneOf` at its root, but no type.
         root.entry("type").or_insert_with(|| "object".into());
     }
     schema
@@ -95,7 +95,7 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     struct Division {
-        /// What is divided.
+        /// The dividend.
         dividend: i32,
         divisor: i32,
     }

@@ -79,8 +79,8 @@ pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
     if is_cut(reply) {
         cut(&mut parsed);
     }
-    let own = [texts.thoughts, std::mem::take(&mut parsed.thoughts)];
-    parsed.thoughts = own
+    let thoughts = [texts.thoughts, std::mem::take(&mut parsed.thoughts)];
+    parsed.thoughts = thoughts
         .into_iter()
         .filter(|text| !text.is_empty())
         .collect::<Vec<_>>()

@@ -70,8 +70,8 @@ impl AnswerStream {
         let mut parts = Vec::new();
         std::mem::take(&mut self.thoughts).finish(&mut |found| add(found, &mut parts));
         let mut shown = self.show(parts);
-        let held = std::mem::take(&mut self.tags).finish();
-        shown.push_str(&self.trim.push(&held));
+        let pending = std::mem::take(&mut self.tags).finish();
+        shown.push_str(&self.trim.push(&pending));
         shown
     }
 

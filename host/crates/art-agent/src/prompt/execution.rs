@@ -146,11 +146,11 @@ fn step_results(item: &TodoItem, share: usize) -> Value {
     let mut shown = json!({"stepId": item.id, "description": item.description, "results": results});
     if let Some(map) = shown.as_object_mut() {
         // The model's result is added unless it only repeats the last tool output.
-        let own = item
+        let of_model = item
             .result
             .as_ref()
             .filter(|result| last_output(&item.tool_results).as_deref() != Some(*result));
-        map.extend(own.map(|result| ("result".to_owned(), bounded(result, share))));
+        map.extend(of_model.map(|result| ("result".to_owned(), bounded(result, share))));
         map.extend(
             item.error
                 .as_ref()
@@ -196,18 +196,18 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
         (None, None) if result.status == ToolStatus::Success => "null".to_owned(),
         (None, None) => one_line(&json!({"error": "the tool gave no reason", "code": result.code})),
     };
-    let left: Vec<_> = files
+    let produced: Vec<_> = files
         .iter()
         .filter(|file| file.call_id == result.call_id)
         .take(attachment::MAX_LISTED_FILES)
         .map(file_entry)
         .collect();
-    let text = match left.as_slice() {
+    let text = match produced.as_slice() {
         [] => text,
         // The files are on a line of their own. The output is one line, so it cannot forge that line.
-        left => format!(
+        produced => format!(
             "{text}\nFiles, which a call can take as `attachment:NAME`: {}",
-            one_line(left)
+            one_line(produced)
         ),
     };
     Message::tool_result(result.call_id.as_str(), result.tool_name.as_str(), text)

@@ -54,10 +54,12 @@ fn work_summary(
 ) -> String {
     use TodoItemStatus::{Completed, Failed};
     let items = &state.todo_list;
-    let (earlier, own): (Vec<_>, Vec<_>) = items.iter().partition(|item| earlier.contains(&item.id));
-    let (earlier, completed) = (with_status(&earlier, Completed), with_status(&own, Completed));
-    let failed = with_status(&own, Failed);
-    let unfinished = own.iter().filter(|item| !matches!(item.status, Completed | Failed));
+    let (earlier, of_question): (Vec<_>, Vec<_>) = items.iter().partition(|item| earlier.contains(&item.id));
+    let (earlier, completed) = (with_status(&earlier, Completed), with_status(&of_question, Completed));
+    let failed = with_status(&of_question, Failed);
+    let unfinished = of_question
+        .iter()
+        .filter(|item| !matches!(item.status, Completed | Failed));
     let share = start.config.tool_result_max_length / (completed.len() + earlier.len()).max(1);
     let json_section = |heading: &str, entries: Vec<Value>| Some(section(heading, &one_line(&entries)));
     let sections = [
@@ -124,8 +126,8 @@ fn unfinished_entry(items: &[TodoItem], item: &TodoItem) -> Value {
 /// Lists completed and unfinished items, one line each. Items in `earlier` are left out, because they belong to other
 /// questions. The list is empty if there are no items.
 pub(crate) fn result_listing(items: &[TodoItem], earlier: &BTreeSet<String>) -> String {
-    let own = items.iter().filter(|item| !earlier.contains(&item.id));
-    let lines = own.map(|item| match item.status {
+    let of_question = items.iter().filter(|item| !earlier.contains(&item.id));
+    let lines = of_question.map(|item| match item.status {
         TodoItemStatus::Completed => {
             let result = item.result.as_ref().unwrap_or(&Value::Null);
             format!("- {}: {}", item.description, safe_stringify(result, LISTED_CHARS))

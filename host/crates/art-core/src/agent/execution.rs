@@ -29,7 +29,7 @@ pub struct ExecutionConfig {
     pub max_cost_usd: Option<f64>,
     /// Maximum number of times that an invalid plan is sent back to the model.
     pub plan_repairs: u32,
-    /// Maximum number of tools that one prompt lists, if the model has a context window.
+    /// Maximum number of tools that one prompt lists, if the model's context is limited.
     pub max_shown_tools: u32,
     /// Whether steps may be delegated to other agents. This host has none, so only `false` is accepted.
     #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]

@@ -94,11 +94,11 @@ impl LimitPolicy {
     /// # Errors
     /// Fails if the tool requests more than it may have.
     pub fn grant(&self, tool: &str, asked: LimitOverrides) -> Result<Limits, LimitsNotGranted> {
-        let own = self.tools.get(tool).copied();
+        let of_tool = self.tools.get(tool).copied();
         let mut limits = LimitOverrides::default();
         let mut exceeded = Vec::new();
         for limit in &SettableLimit::ALL {
-            let set = limit.of(own.unwrap_or_default()).map(|set| set.min(limit.maximum));
+            let set = limit.of(of_tool.unwrap_or_default()).map(|set| set.min(limit.maximum));
             let most = set.unwrap_or_else(|| self.ceiling_of(limit));
             let asked = limit.of(asked);
             if let Some(asked) = asked.filter(|asked| *asked > most) {
@@ -122,7 +122,7 @@ impl LimitPolicy {
         Err(LimitsNotGranted {
             tool: tool.to_owned(),
             exceeded,
-            has_own: own.is_some(),
+            has_table: of_tool.is_some(),
         })
     }
 }
@@ -133,7 +133,7 @@ pub struct LimitsNotGranted {
     tool: String,
     exceeded: Vec<Exceeded>,
     /// Whether the operator's file has a table for the tool.
-    has_own: bool,
+    has_table: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl LimitsNotGranted {
             return None;
         }
         let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.asked));
-        Some(if self.has_own {
+        Some(if self.has_table {
             format!(
                 "set `{}` for `{tool}` under `[tools]` of `art.toml`",
                 lines.join("`, `")
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    fn own(name: &str, limits: LimitOverrides) -> LimitPolicy {
+    fn for_tool(name: &str, limits: LimitOverrides) -> LimitPolicy {
         LimitPolicy {
             tools: BTreeMap::from([(name.to_owned(), limits)]),
             ..LimitPolicy::default()
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn the_limits_of_one_tool_apply_to_that_tool_alone() {
         let most = Limits::EXECUTE.fuel * 2;
-        let policy = own("t", fuel(most));
+        let policy = for_tool("t", fuel(most));
         for asked in [LimitOverrides::default(), fuel(1), fuel(most)] {
             assert_eq!(policy.grant("t", asked).unwrap().fuel, most);
         }
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn nothing_raises_a_limit_over_its_maximum() {
-        let all = own("t", fuel(u64::MAX));
+        let all = for_tool("t", fuel(u64::MAX));
         assert_eq!(
             all.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_refusal_of_a_tool_with_a_table_shows_what_to_set_in_it() {
-        let error = own("t", fuel(5)).grant("t", fuel(6)).unwrap_err().to_string();
+        let error = for_tool("t", fuel(5)).grant("t", fuel(6)).unwrap_err().to_string();
         assert!(
             error.ends_with("set `fuel = 6` for `t` under `[tools]` of `art.toml`)"),
             "{error}"

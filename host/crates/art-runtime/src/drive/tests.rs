@@ -1,6 +1,6 @@
 mod callbacks;
 mod failing;
-mod left;
+mod produced_files;
 mod scripted;
 mod streaming;
 

@@ -41,7 +41,7 @@ impl<'a> Work<'a> {
         let scope = CallScope {
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
-            enabled_tools: EnabledTools::Asked(Arc::new(ToolsOfThread::new(runtime, start))),
+            enabled_tools: EnabledTools::Lookup(Arc::new(ToolsOfThread::new(runtime, start))),
             cancel: cancel.child_token(),
             ..CallScope::default()
         };

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use super::*;
 use crate::direct::{self, DirectTool};
 use crate::report::CallEnding;
-use crate::scope::{AskEnabled, EnabledTools};
+use crate::scope::{EnabledLookup, EnabledTools};
 use crate::testing::{Bench, Memory, Scripted, answer, call, schema};
 
 fn echo(name: &str) -> Arc<Scripted> {
@@ -175,7 +175,7 @@ async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
 #[derive(Debug, Default)]
 struct Once(std::sync::atomic::AtomicBool);
 
-impl AskEnabled for Once {
+impl EnabledLookup for Once {
     fn is_enabled<'a>(&'a self, _tool: &'a str) -> futures_util::future::BoxFuture<'a, bool> {
         let first = !self.0.swap(true, std::sync::atomic::Ordering::SeqCst);
         Box::pin(std::future::ready(first))
@@ -187,7 +187,7 @@ impl AskEnabled for Once {
 async fn whether_a_tool_is_enabled_is_asked_at_each_call() {
     let tool = echo("tool");
     let mut bench = Bench::new([Arc::clone(&tool)]);
-    bench.scope.enabled_tools = EnabledTools::Asked(Arc::new(Once::default()));
+    bench.scope.enabled_tools = EnabledTools::Lookup(Arc::new(Once::default()));
     let reports = bench.run(vec![call("tool", json!({})); 2]).await;
     assert_eq!(endings(&reports), [CallEnding::Success, CallEnding::Disabled]);
     assert_eq!(tool.times(), 1);
@@ -358,7 +358,7 @@ async fn what_follows_a_suspended_call_is_answered_but_not_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_blocking_tool_runs_apart() {
+async fn a_blocking_tool_runs_alone() {
     let mut schema = schema("apart");
     schema.execution_mode = ExecutionMode::Blocking;
     let apart = Arc::new(Scripted::new(schema, |_| async {

@@ -43,8 +43,12 @@ impl Fence {
             // Parse the object only once, when all its brackets are closed.
             if self.state == (State::Value { depth: 0 }) {
                 let value = inside.get(..self.read).unwrap_or_default().trim_start();
-                let sound = serde_json::from_str::<IgnoredAny>(value).is_ok();
-                self.state = if sound { State::After { ticks: 0 } } else { State::Other };
+                let is_json = serde_json::from_str::<IgnoredAny>(value).is_ok();
+                self.state = if is_json {
+                    State::After { ticks: 0 }
+                } else {
+                    State::Other
+                };
             }
         }
         self.state != State::Other

@@ -59,12 +59,13 @@ impl AnswerFinder {
 
     /// Ends the reply and returns the pending text that is part of the answer.
     pub(super) fn finish(self) -> String {
-        let held = self.pending.rest();
+        let pending = self.pending.rest();
         match self.place {
-            Place::Start => visible(held).to_owned(),
-            Place::Plain if self.shown && without_trailing_fence(&format!("x{held}")).is_some() => String::new(),
-            Place::Main if held.starts_with(METADATA) => String::new(),
-            Place::Plain | Place::Main => held.to_owned(),
+            Place::Start => visible(pending).to_owned(),
+            // A fence counts as trailing only after other text; `x` represents the text that was shown.
+            Place::Plain if self.shown && without_trailing_fence(&format!("x{pending}")).is_some() => String::new(),
+            Place::Main if pending.starts_with(METADATA) => String::new(),
+            Place::Plain | Place::Main => pending.to_owned(),
             Place::Metadata | Place::End => String::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use art_agent::RunStart;
 use art_store::Store;
-use art_tools::AskEnabled;
+use art_tools::EnabledLookup;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -26,7 +26,7 @@ impl ToolsOfThread {
     }
 }
 
-impl AskEnabled for ToolsOfThread {
+impl EnabledLookup for ToolsOfThread {
     fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool> {
         async move {
             match self.store.get_thread(&self.thread_id).await {

@@ -1,4 +1,4 @@
-//! Work on values that takes long enough to hold up others.
+//! Runs work on values that takes long enough to delay other calls.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Time and cancellation of a call, for the host's work on its values.
+/// Remaining time and cancellation of a call, for the work that the host does on its values.
 #[derive(Debug)]
 pub(crate) struct Allowance<'c> {
-    /// Of the time that the call may take.
+    /// Remaining time of the call.
     pub(crate) left: Duration,
-    /// That time, for the message.
+    /// Time limit of the call in milliseconds, for the message.
     pub(crate) limit_ms: u64,
     pub(crate) cancel: &'c CancellationToken,
 }
 
-/// Runs `work` here if it is light, else on a thread where it blocks neither I/O nor other calls. In that case the
-/// caller returns when its time is over or it is cancelled; the work, whose cost is bounded, ends later.
+/// Runs `work` here if it is light, else on a thread where it blocks neither I/O nor other calls. Heavy work is
+/// abandoned when the time is over or the call is cancelled; it then runs to its end unobserved, at a bounded cost.
 ///
 /// # Errors
-/// Fails with how the call ends when the work does not.
-pub(crate) async fn apart<T: Send + 'static>(
+/// Fails with the ending of the call if the work was abandoned or panicked.
+pub(crate) async fn offload<T: Send + 'static>(
     is_light: bool,
     allowance: Allowance<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -31,7 +31,7 @@ pub(crate) async fn apart<T: Send + 'static>(
         return Ok(work());
     }
     let working = spawn_blocking(work);
-    // Work that has not begun when its caller is gone is dropped.
+    // Drops work that has not begun when the caller is dropped.
     let _dropped = AbortOnDrop(working.abort_handle());
     tokio::select! {
         biased;
@@ -68,25 +68,25 @@ mod tests {
     #[tokio::test]
     async fn light_work_is_done_at_once_even_without_time() {
         let cancel = CancellationToken::new();
-        assert_eq!(apart(true, allowance(0, &cancel), || 7).await, Ok(7));
+        assert_eq!(offload(true, allowance(0, &cancel), || 7).await, Ok(7));
     }
 
     #[tokio::test]
     async fn heavy_work_is_left_when_the_time_is_over_or_the_call_is_cancelled() {
         let cancel = CancellationToken::new();
         let (end, ended) = mpsc::channel::<()>();
-        let late = apart(false, allowance(20, &cancel), move || ended.recv().is_ok());
+        let late = offload(false, allowance(20, &cancel), move || ended.recv().is_ok());
         assert_eq!(late.await, Err(Ending::Timeout { limit_ms: 1_000 }));
         drop(end);
         cancel.cancel();
-        let cancelled = apart(false, allowance(60_000, &cancel), || ());
+        let cancelled = offload(false, allowance(60_000, &cancel), || ());
         assert_eq!(cancelled.await, Err(Ending::Cancelled));
     }
 
     #[tokio::test]
     async fn a_panic_of_the_work_ends_the_call_alone() {
         let cancel = CancellationToken::new();
-        let ending = apart(false, allowance(60_000, &cancel), || -> u8 { panic!("told to") }).await;
+        let ending = offload(false, allowance(60_000, &cancel), || -> u8 { panic!("told to") }).await;
         assert!(matches!(ending, Err(Ending::HostError { .. })), "{ending:?}");
     }
 
@@ -94,8 +94,8 @@ mod tests {
     async fn others_go_on_beside_heavy_work() {
         let cancel = CancellationToken::new();
         let (go, gone) = mpsc::channel::<()>();
-        // The work ends only when the other one, on the same thread, has run.
-        let work = apart(false, allowance(60_000, &cancel), move || gone.recv().is_ok());
+        // The work ends only after other code has run on the same thread.
+        let work = offload(false, allowance(60_000, &cancel), move || gone.recv().is_ok());
         let (done, ()) = tokio::join!(work, async move { go.send(()).unwrap() });
         assert_eq!(done, Ok(true));
     }
