@@ -164,3 +164,10 @@ fn a_unit_of_one_parameter_is_known_to_the_other() {
     assert_eq!(calls("2 kilograms convert to stones"), [] as [Value; 0]);
     assert_eq!(calls("Convert 2 kilograms to stones"), [expected]);
 }
+
+#[test]
+fn a_question_without_a_content_word_of_the_pattern_is_another_question() {
+    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
+    let asked = calls_with("What is the price in this table?", &tools(), &[csv]);
+    assert_eq!(asked, [] as [Value; 0]);
+}

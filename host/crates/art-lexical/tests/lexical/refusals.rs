@@ -85,3 +85,19 @@ fn a_call_that_the_schema_does_not_allow_is_not_made() {
     );
     assert_eq!(calls_with("Convert 50 miles to kilometres", &[strict], &[]).len(), 0);
 }
+
+#[test]
+fn unknown_words_of_two_slots_need_a_word_between_them() {
+    reason("Convert 3 florps glorps");
+    assert_eq!(calls("Convert 3 florps to glorps").len(), 1);
+}
+
+#[test]
+fn an_expression_does_not_begin_with_an_operator_between_numbers() {
+    reason("What is divided by 3?");
+}
+
+#[test]
+fn a_refusal_shows_no_example_when_none_is_near() {
+    assert!(!reason("Who wrote Hamlet?").contains("Ask for example"));
+}

@@ -109,3 +109,26 @@ fn a_request_without_a_task_is_told_what_the_model_cannot_do() {
         .unwrap();
     assert!(reply.text.contains("cannot reply to a prompt"));
 }
+
+#[test]
+fn that_refers_to_the_value_that_the_answer_shows() {
+    let table = json!({"rows": [{"sum_price": 16}], "columns": ["sum_price"], "row_count": 1});
+    let task = StepTask {
+        description: "What is that divided by 2?".to_owned(),
+        tools: tools(),
+        earlier: vec![TaskStep {
+            id: "step_1".to_owned(),
+            description: "What is the sum of price?".to_owned(),
+            outcome: StepOutcome::Completed {
+                result: table,
+                sources: Vec::new(),
+            },
+        }],
+        ..StepTask::default()
+    };
+    let reply: Value = serde_json::from_str(&reply(Task::Step(task), Phase::Execution).text).unwrap();
+    assert_eq!(
+        reply["toolCalls"][0]["arguments"],
+        json!({"expression": "16 divided by 2"})
+    );
+}
