@@ -40,10 +40,10 @@ impl Phrases {
         let (mut runs, mut text, mut at, mut end) = (Vec::new(), String::new(), 0, usize::MAX);
         let (mut operands, mut phrases) = (0, 0);
         while let Some(rest @ [first, ..]) = tokens.get(at..) {
-            let expected = if at == 0 { &self.first } else { &self.all };
             let number = (first.kind == Kind::Number).then_some((1, first.text.as_str()));
             let operand = number.or_else(|| Some((reading.reference(rest)?, EARLIER)));
-            let phrase = || beginnings(rest, MAX_PHRASE).find(|words| expected.contains(&stems(words)));
+            let phrase = || beginnings(rest, MAX_PHRASE).find(|words| self.all.contains(&stems(words)));
+            let phrase = || phrase().filter(|words| at > 0 || self.first.contains(&stems(words)));
             let Some(length) = operand.map(|operand| operand.0).or_else(|| phrase().map(<[_]>::len)) else {
                 break;
             };

@@ -54,6 +54,7 @@ fn calculate() -> ToolSchema {
         ("What is (2 + 6) * 4 / 2?", input("(2 + 6) * 4 / 2")),
         ("How much is 12 times 9?", input("12 times 9")),
         ("What is 96 divided by 8?", input("96 divided by 8")),
+        ("Divide 96 by 8", input("divide 96 by 8")),
         ("What is the square root of 144?", input("square root of 144")),
         ("What is the average of 4, 8 and 15?", input("average of 4, 8 and 15")),
     ];
