@@ -41,6 +41,11 @@ use symbols::Symbols;
         output = r#"{"result":4}"#
     ),
     example(
+        ask = "What is -5 + 3?",
+        input = r#"{"expression":"-5 + 3"}"#,
+        output = r#"{"result":-2}"#
+    ),
+    example(
         ask = "What is 15% of 80?",
         input = r#"{"expression":"15% of 80"}"#,
         output = r#"{"result":12}"#

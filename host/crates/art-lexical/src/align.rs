@@ -62,7 +62,7 @@ impl Alignment {
     }
 }
 
-/// A step of an alignment: the number of items of the pattern and of tokens of the question that it consumes.
+/// A step of an alignment: its effect, how many items of the pattern and tokens of the question it consumes, and its cost.
 #[derive(Clone, Debug)]
 struct Move(Effect, usize, usize, f64);
 
