@@ -18,7 +18,7 @@ const IGNORED_NOTE: &str = "stdin is a pipe without data";
 fn piped_text_is_attached_to_the_question() {
     let home = Home::new();
     home.art_with_input(&["run", WORD_QUESTION], "To be or not to be, that is the question.")
-        .answers(&["words 10"]);
+        .answers(&["text: 10"]);
     home.art_with_input(&["run", SALES_QUESTION], SALES)
         .answers(&["South", "400"]);
     home.art_with_input(&["run", "--attach", "-", SALES_QUESTION], SALES)
