@@ -40,7 +40,7 @@ impl<'s> Patterns<'s> {
         }
         let bytes = self.program(pattern, at)?;
         self.bytes += bytes;
-        let weight = u64::try_from(bytes.saturating_sub(EMPTY) / UNIT)
+        let weight = u64::try_from(bytes.saturating_sub(EMPTY).div_ceil(UNIT))
             .unwrap_or(u64::MAX)
             .max(1);
         self.weights.insert(pattern, weight);
