@@ -20,11 +20,6 @@ const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
         "host/crates/art-lexical",
         Some(&["art-core", "art-model"]),
     ),
-    (
-        "art-lexical",
-        "host/crates/art-lexical",
-        Some(&["art-core", "art-model"]),
-    ),
     ("art-store", "host/crates/art-store", Some(&["art-core"])),
     (
         "art-runtime",
