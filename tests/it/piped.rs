@@ -94,7 +94,7 @@ fn attach_dash_waits_for_stdin() {
 #[test]
 fn attach_dash_refuses_empty_and_endless_input() {
     let home = Home::new();
-    let (empty, endless) = ("it is empty", "has more than the 1048576 bytes allowed");
+    let (empty, endless) = ("stdin is empty", "has more than the 1048576 bytes allowed");
     for (stdin, message) in [("/dev/null", empty), ("/dev/zero", endless)] {
         let mut art = home.command(&["run", "--attach", "-", WORD_QUESTION]);
         let ran = CommandOutput(art.stdin(File::open(stdin).unwrap()).output().unwrap());
