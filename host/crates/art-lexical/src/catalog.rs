@@ -1,16 +1,17 @@
 //! The patterns of a set of tools, and what comparing them shows about their words.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use art_core::rank::Ranker;
 use art_core::tool::ToolSchema;
 use itertools::Itertools;
-use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::pattern::{Pattern, patterns};
 use crate::token::{Token, tokens};
 use crate::words::is_functional;
+use crate::{CompileSchema, Validator};
 
 /// Maximum number of patterns that one question is aligned with; of more, those with the nearest words.
 const MAX_ALIGNED: usize = 1_024;
@@ -21,27 +22,37 @@ const MIN_RARITY: f64 = 0.45;
 #[derive(Debug)]
 pub(crate) struct Catalog {
     tools: Vec<Tool>,
+    compile: CompileSchema,
     patterns: Vec<Pattern>,
     /// For each word, how many patterns have it.
     counts: HashMap<String, usize>,
     ranker: Ranker,
 }
 
-/// The name of a tool, and the validator of its arguments if its schema is valid.
-type Tool = (String, Option<Validator>);
+#[derive(Debug)]
+struct Tool {
+    name: String,
+    input_schema: Value,
+    /// Compiled when a question first fits the tool; `None` if the schema was refused.
+    validator: OnceLock<Option<Box<dyn Validator>>>,
+}
 
 impl Catalog {
     /// Learns from the examples of `tools`.
-    pub(crate) fn new(tools: &[ToolSchema]) -> Self {
+    pub(crate) fn new(tools: &[ToolSchema], compile: CompileSchema) -> Self {
         let all = tools.iter().enumerate().map(|(tool, schema)| patterns(tool, schema));
         let patterns = all.flatten().collect_vec();
         let words = patterns.iter().flat_map(|pattern| pattern.words().unique());
         let counts = words.cloned().counts();
-        let validator = |tool: &ToolSchema| jsonschema::draft202012::options().build(&tool.input_schema).ok();
-        let tools = tools.iter().map(|tool| (tool.name.clone(), validator(tool))).collect();
+        let tools = tools.iter().map(|tool| Tool {
+            name: tool.name.clone(),
+            input_schema: tool.input_schema.clone(),
+            validator: OnceLock::new(),
+        });
         let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask).join(" ")));
         Self {
-            tools,
+            tools: tools.collect(),
+            compile,
             patterns,
             counts,
             ranker,
@@ -50,10 +61,13 @@ impl Catalog {
 
     /// Returns the name of a tool and the first of `arguments` that its schema allows.
     pub(crate) fn allowed(&self, tool: usize, arguments: Vec<Value>) -> Option<(String, Value)> {
-        let (name, validator) = self.tools.get(tool)?;
-        let validator = validator.as_ref()?;
+        let tool = self.tools.get(tool)?;
+        let validator = tool
+            .validator
+            .get_or_init(|| (self.compile)(&tool.input_schema))
+            .as_ref()?;
         let arguments = arguments.into_iter().find(|arguments| validator.is_valid(arguments))?;
-        Some((name.clone(), arguments))
+        Some((tool.name.clone(), arguments))
     }
 
     /// Returns whether no pattern of another tool has all `words` that have content, and there are such words.

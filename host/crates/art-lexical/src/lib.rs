@@ -24,6 +24,7 @@ mod step;
 mod token;
 mod words;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
@@ -33,6 +34,7 @@ use art_core::tool::ToolSchema;
 use art_model::Model;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use serde_json::Value;
 
 use crate::catalog::Catalog;
 
@@ -42,10 +44,20 @@ const MAX_CATALOGS: usize = 16;
 /// The reply to a prompt that comes without a task.
 const NO_TASK: &str = "The embedded model routes questions to tools; it cannot reply to a prompt.";
 
+/// Checks arguments against the input schema of a tool, at a bounded cost.
+pub trait Validator: fmt::Debug + Send + Sync {
+    /// Returns whether the schema allows `arguments`.
+    fn is_valid(&self, arguments: &Value) -> bool;
+}
+
+/// Compiles an input schema, or returns `None` if it is refused.
+pub type CompileSchema = fn(&Value) -> Option<Box<dyn Validator>>;
+
 /// Finds the tool call whose examples are like a question.
 #[derive(Debug)]
 pub struct LexicalModel {
     config: RuntimeProviderConfig,
+    compile: CompileSchema,
     /// The catalogs that were used last, each with its tools, the newest first.
     catalogs: Mutex<Vec<(Vec<ToolSchema>, Arc<Catalog>)>>,
 }
@@ -56,10 +68,11 @@ impl LexicalModel {
     /// Name of the model.
     pub const MODEL: &'static str = "lexical";
 
-    /// Creates the model.
+    /// Creates the model. Tools write their schemas, so the program that embeds it says how they are compiled and bounded.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(compile: CompileSchema) -> Self {
         Self {
+            compile,
             config: RuntimeProviderConfig::new(Self::PROVIDER, Self::MODEL),
             catalogs: Mutex::default(),
         }
@@ -70,7 +83,7 @@ impl LexicalModel {
         let mut catalogs = self.catalogs.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = match catalogs.iter().position(|(of, _)| of == tools) {
             Some(place) => catalogs.remove(place),
-            None => (tools.to_vec(), Arc::new(Catalog::new(tools))),
+            None => (tools.to_vec(), Arc::new(Catalog::new(tools, self.compile))),
         };
         let catalog = Arc::clone(&entry.1);
         catalogs.insert(0, entry);
@@ -86,12 +99,6 @@ impl LexicalModel {
             Some(Task::Answer(task)) => answer::reply(task),
             None => (NO_TASK.to_owned(), Vec::new()),
         }
-    }
-}
-
-impl Default for LexicalModel {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -7,10 +7,13 @@ use art_core::id;
 use art_core::observation::NewObservation;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::ParsedToolCall;
-use art_lexical::LexicalModel;
+use art_lexical::{LexicalModel, Validator};
 use art_model::{Model, ReasoningEngine};
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_store::{MemoryStore, NewThread, SqliteStore, Store, StoreError};
+use art_tools::admission::Root;
+use art_tools::schema::CompiledSchema;
+use art_tools::shape::Shape;
 use art_tools::{
     CallScope, EnabledTools, ObservationSink, RegisterError, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
     ToolReport, ToolSystem,
@@ -123,13 +126,32 @@ impl Toolbox {
     }
 }
 
+/// Creates the embedded model, which checks arguments as the tool system does.
+#[must_use]
+pub fn embedded_model() -> LexicalModel {
+    LexicalModel::new(|schema| {
+        let schema = CompiledSchema::new(schema, Root::Object).ok()?;
+        Some(Box::new(InputSchema(schema)))
+    })
+}
+
+#[derive(Debug)]
+struct InputSchema(CompiledSchema);
+
+impl Validator for InputSchema {
+    fn is_valid(&self, arguments: &Value) -> bool {
+        let shape = Shape::of_payload(arguments);
+        shape.is_ok_and(|shape| self.0.check(arguments, &shape, "input").is_ok())
+    }
+}
+
 /// Creates the reasoning engine of the configuration. Reads keys but sends nothing.
 ///
 /// # Errors
 /// Fails if the settings of a provider are invalid.
 pub fn open_engine(config: &Config) -> Result<ReasoningEngine, RuntimeError> {
     let environment = |name: &str| std::env::var(name).ok();
-    let embedded: Arc<dyn Model> = Arc::new(LexicalModel::new());
+    let embedded: Arc<dyn Model> = Arc::new(embedded_model());
     Ok(ReasoningEngine::with_models(
         config.models.clone(),
         environment,

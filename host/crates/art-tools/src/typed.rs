@@ -112,7 +112,7 @@ mod tests {
         let schema = division().schema().input_schema.clone();
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["required"], json!(["dividend", "divisor"]));
-        assert_eq!(schema["properties"]["dividend"]["description"], "What is divided.");
+        assert_eq!(schema["properties"]["dividend"]["description"], "The dividend.");
         assert_eq!(schema.get("title"), None);
     }
 

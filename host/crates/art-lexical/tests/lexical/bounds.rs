@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -42,4 +44,26 @@ proptest! {
         let odd = tool("odd", &json!({"expression": {"type": "string"}}), &[(&ask, json!({"expression": value}))]);
         calls_with(&ask, &[odd], &[]);
     }
+}
+
+#[test]
+fn only_the_schema_of_a_tool_that_fits_is_compiled() {
+    static COMPILED: AtomicUsize = AtomicUsize::new(0);
+    let model = LexicalModel::new(|_schema| {
+        COMPILED.fetch_add(1, Ordering::Relaxed);
+        None
+    });
+    let ask = |query: &str| {
+        let task = PlanTask {
+            query: query.to_owned(),
+            files: Vec::new(),
+            tools: tools(),
+            earlier: Vec::new(),
+        };
+        reply_of(&model, Task::Plan(task), Phase::Planning);
+        COMPILED.load(Ordering::Relaxed)
+    };
+    assert_eq!(ask("Who wrote this song?"), 0);
+    assert_eq!(ask("How many kilograms are 80 pounds?"), 1);
+    assert_eq!(ask("How many kilograms are 90 pounds?"), 1);
 }

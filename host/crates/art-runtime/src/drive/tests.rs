@@ -37,7 +37,7 @@ where
         ..Overrides::default()
     };
     let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
-    let model = Arc::new(art_lexical::LexicalModel::new());
+    let model = Arc::new(crate::compose::embedded_model());
     let builder = Runtime::builder()
         .config(config)
         .store(Arc::new(MemoryStore::new()))

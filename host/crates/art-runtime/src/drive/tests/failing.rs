@@ -47,7 +47,7 @@ fn host_that_fails(phases: &'static [Phase]) -> (tempfile::TempDir, Runtime, Arc
     let (home, mut runtime) = counted();
     let shut_down = Arc::new(AtomicBool::new(false));
     runtime.engine = ReasoningEngine::with_model(Arc::new(Failing {
-        model: Arc::new(art_lexical::LexicalModel::new()),
+        model: Arc::new(crate::compose::embedded_model()),
         phases,
         shut_down: Arc::clone(&shut_down),
     }));

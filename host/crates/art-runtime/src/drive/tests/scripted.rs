@@ -111,7 +111,7 @@ pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::T
         tools.register(tool).unwrap();
     }
     runtime.engine = ReasoningEngine::with_model(Arc::new(Scripted {
-        embedded: Arc::new(art_lexical::LexicalModel::new()),
+        embedded: Arc::new(crate::compose::embedded_model()),
         replies: Mutex::new(replies.into_iter().collect()),
     }));
     (home, runtime)

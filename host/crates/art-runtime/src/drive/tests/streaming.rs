@@ -54,7 +54,7 @@ async fn read() -> (tempfile::TempDir, Runtime, Answer, Reader) {
     let (home, mut runtime) = counted();
     let mut reader = Reader::default();
     runtime.engine = ReasoningEngine::with_model(Arc::new(Counted {
-        model: Arc::new(art_lexical::LexicalModel::new()),
+        model: Arc::new(crate::compose::embedded_model()),
         given: Arc::clone(&reader.given),
     }));
     let answered = runtime
