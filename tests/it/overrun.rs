@@ -177,3 +177,18 @@ async fn memory_that_grows_has_its_size_and_is_zero() {
         (if (i32.load (i32.const 21757948)) (then unreachable))";
     assert_success("", execute).await;
 }
+
+#[tokio::test]
+async fn a_large_initial_memory_has_its_data_before_the_start_function_runs() {
+    let guest = Handmade {
+        memory: r#"(memory (export "memory") 400) (data (i32.const 20000000) "seven")"#,
+        items: "(global $started (mut i32) (i32.const 0))
+                (func $start (global.set $started (i32.load8_u (i32.const 20000000)))) (start $start)",
+        execute: "(if (i32.ne (global.get $started) (i32.const 115)) (then unreachable))
+                  (if (i32.load (i32.const 26214396)) (then unreachable))",
+        ..Handmade::default()
+    };
+    let plugin = sandbox().load("started", &guest.build()).expect("it loads");
+    let ending = call(&plugin, json!({}), Limits::EXECUTE).await.ending;
+    assert_eq!(ending.name(), "success", "{ending:?}");
+}

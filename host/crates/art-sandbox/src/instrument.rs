@@ -17,12 +17,14 @@ use crate::prices::prices;
 const CHUNK_BYTES: u32 = 256 << 10;
 /// Maximum fuel that a function uses between two checks.
 const MAX_UNCHECKED_FUEL: i64 = 10_000;
-/// Maximum fuel that a function uses between the return of a call and the next check. It is low because the functions
-/// of a deep recursion return one after the other without a check.
+/// Maximum fuel that a function uses between the return of a call and its own return without a check. It is low because
+/// the functions of a deep recursion return one after the other, and the engine checks none of that.
 const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
 /// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that
 /// memory stays in the pool between calls.
 const UNTOUCHED_PAGES: u8 = 63;
+/// Pages of 64 KiB that a memory may have from the beginning without writes to them.
+const UNTOUCHED_INITIAL_PAGES: u64 = 256;
 /// Maximum depth of components within components. The bytes of a component are parsed once for each level.
 const MAX_DEPTH: u32 = 32;
 
@@ -32,7 +34,10 @@ const COMPONENT_SECTION: u8 = 4;
 // Sections of a module.
 const TYPE_SECTION: u8 = 1;
 const FUNCTION_SECTION: u8 = 3;
+const START_SECTION: u8 = 8;
+const ELEMENT_SECTION: u8 = 9;
 const CODE_SECTION: u8 = 10;
+const DATA_COUNT_SECTION: u8 = 12;
 
 /// `(loop)`: the engine checks the fuel where a loop begins.
 const CHECK: [u8; 3] = [0x03, 0x40, 0x0b];
@@ -63,19 +68,36 @@ fn refuse<T>(reason: String) -> wasmtime::Result<T> {
     Err(wasmtime::Error::msg(reason))
 }
 
-/// Replaces the content of each section of a module or a component.
-fn map_sections(wasm: &[u8], mut map: impl FnMut(u8, &[u8]) -> wasmtime::Result<Vec<u8>>) -> wasmtime::Result<Vec<u8>> {
-    const HEADER: usize = 8;
+/// Bytes before the first section.
+const HEADER_BYTES: usize = 8;
+
+/// Calls `visit` with the kind, all bytes and the content of each section of a module or a component.
+fn for_each_section(
+    wasm: &[u8],
+    mut visit: impl FnMut(u8, &[u8], &[u8]) -> wasmtime::Result<()>,
+) -> wasmtime::Result<()> {
     let mut reader = BinaryReader::new(wasm, 0);
-    let mut mapped = reader.read_bytes(HEADER)?.to_vec();
+    reader.read_bytes(HEADER_BYTES)?;
     while !reader.eof() {
+        let start = reader.original_position();
         let id = reader.read_u8()?;
         let size = reader.read_var_u32()?;
-        let content = map(id, reader.read_bytes(size as usize)?)?;
+        let content = reader.read_bytes(size as usize)?;
+        visit(id, bytes(wasm, start, reader.original_position()), content)?;
+    }
+    Ok(())
+}
+
+/// Replaces the content of each section of a module or a component.
+fn map_sections(wasm: &[u8], mut map: impl FnMut(u8, &[u8]) -> wasmtime::Result<Vec<u8>>) -> wasmtime::Result<Vec<u8>> {
+    let mut mapped = bytes(wasm, 0, HEADER_BYTES).to_vec();
+    for_each_section(wasm, |id, _bytes, content| {
+        let content = map(id, content)?;
         mapped.push(id);
         push_leb128(&mut mapped, content.len())?;
         mapped.extend(content);
-    }
+        Ok(())
+    })?;
     Ok(mapped)
 }
 
@@ -90,6 +112,9 @@ struct Module {
     functions: u32,
     /// Number of memories, imported and defined.
     memories: u32,
+    /// Pages of the memory that the module defines.
+    initial_pages: u64,
+    start: Option<u32>,
     /// Rewritten bodies of the functions that the module defines.
     bodies: Vec<Vec<u8>>,
     /// Functions appended to those of the module.
@@ -110,6 +135,8 @@ enum AppendedType {
     Bulk = 0,
     /// The parameter and the result of `memory.grow`.
     Grow = 1,
+    /// Without parameters and results, as a start function.
+    Start = 2,
 }
 
 impl Module {
@@ -131,7 +158,13 @@ impl Module {
                     module.functions = module.functions.saturating_add(section.count());
                     module.function_types = section.into_iter().collect::<Result<_, _>>()?;
                 }
-                Payload::MemorySection(section) => module.memories = module.memories.saturating_add(section.count()),
+                Payload::MemorySection(section) => {
+                    module.memories = module.memories.saturating_add(section.count());
+                    for memory in section {
+                        module.initial_pages = memory?.initial;
+                    }
+                }
+                Payload::StartSection { func, .. } => module.start = Some(func),
                 Payload::CodeSectionEntry(body) => module.instrument_body(wasm, &body, prices)?,
                 _ => {}
             }
@@ -139,7 +172,19 @@ impl Module {
         if module.memories > 1 {
             return refuse("a core module of the component has multiple memories; only one is allowed".to_owned());
         }
+        module.touch_initial_memory()?;
         Ok(module)
+    }
+
+    /// Replaces the start function by one that writes to the pages of a large initial memory first.
+    fn touch_initial_memory(&mut self) -> wasmtime::Result<()> {
+        if self.initial_pages > UNTOUCHED_INITIAL_PAGES {
+            let body = touch_and_start(self.start)?;
+            self.start = Some(u32::try_from(
+                self.appended_function(AppendedType::Start, &[], |_| body),
+            )?);
+        }
+        Ok(())
     }
 
     fn count_import(&mut self, import: TypeRef) {
@@ -164,7 +209,7 @@ impl Module {
             let (operator, at) = operators.read_with_offset()?;
             let next = operators.original_position();
             let price = prices.cost(&operator);
-            if unchecked.would_exceed_limit(price) {
+            if unchecked.needs_check(&operator, price) {
                 code.extend(bytes(wasm, copied, at));
                 code.extend(CHECK);
                 copied = at;
@@ -246,7 +291,12 @@ impl Module {
 
     /// Returns the index of the function that replaces `instruction`, and appends that function if it does not exist
     /// yet.
-    fn appended_function(&mut self, ty: AppendedType, instruction: &[u8], body: fn(&[u8]) -> Vec<u8>) -> usize {
+    fn appended_function(
+        &mut self,
+        ty: AppendedType,
+        instruction: &[u8],
+        body: impl FnOnce(&[u8]) -> Vec<u8>,
+    ) -> usize {
         let existing = self
             .appended
             .iter()
@@ -264,8 +314,9 @@ impl Module {
 
     fn write(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
         let added = self.appended.len();
-        map_sections(wasm, |id, content| match id {
-            TYPE_SECTION if added > 0 => with_entries(content, 2, &[&BULK_TYPE[..], &GROW_TYPE].concat()),
+        let wasm = self.with_start(wasm)?;
+        map_sections(&wasm, |id, content| match id {
+            TYPE_SECTION if added > 0 => with_entries(content, 3, &[&BULK_TYPE[..], &GROW_TYPE, &START_TYPE].concat()),
             FUNCTION_SECTION if added > 0 => {
                 let mut type_indices = Vec::new();
                 for function in &self.appended {
@@ -276,6 +327,31 @@ impl Module {
             CODE_SECTION => self.code_section(),
             _ => Ok(content.to_vec()),
         })
+    }
+
+    /// Returns the module with its start function, which may be a new one.
+    fn with_start(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+        const AFTER_START: [u8; 3] = [ELEMENT_SECTION, DATA_COUNT_SECTION, CODE_SECTION];
+        let Some(start) = self.start else {
+            return Ok(wasm.to_vec());
+        };
+        let mut content = Vec::new();
+        push_leb128(&mut content, start as usize)?;
+        let mut section = vec![START_SECTION];
+        push_leb128(&mut section, content.len())?;
+        section.extend(content);
+        let mut with_start = bytes(wasm, 0, HEADER_BYTES).to_vec();
+        let mut is_written = false;
+        for_each_section(wasm, |id, bytes, _content| {
+            if AFTER_START.contains(&id) && !std::mem::replace(&mut is_written, true) {
+                with_start.extend(&section);
+            }
+            if id != START_SECTION {
+                with_start.extend(bytes);
+            }
+            Ok(())
+        })?;
+        Ok(with_start)
     }
 
     fn code_section(&self) -> wasmtime::Result<Vec<u8>> {
@@ -357,9 +433,26 @@ fn push_leb128(code: &mut Vec<u8>, number: usize) -> wasmtime::Result<()> {
 /// Upper bound of the fuel that was used since the last check, at one position in a function.
 #[derive(Debug, Default)]
 struct UncheckedFuel {
-    fuel: i64,
+    used: Used,
     /// The blocks, loops and `if`s around the position.
     labels: Vec<Label>,
+}
+
+/// Upper bounds over all paths that lead to a position.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    since_check: i64,
+    /// Since the last call, if no path was checked after one.
+    since_call: Option<i64>,
+}
+
+impl Used {
+    fn max(self, other: Self) -> Self {
+        Self {
+            since_check: self.since_check.max(other.since_check),
+            since_call: self.since_call.max(other.since_call),
+        }
+    }
 }
 
 /// A block, a loop or an `if` around a position.
@@ -367,25 +460,41 @@ struct UncheckedFuel {
 struct Label {
     /// A branch to a loop leads to its start, where the fuel is checked.
     is_loop: bool,
-    /// Maximum unchecked fuel of all branches to the end of the block.
-    fuel_at_end: i64,
-    /// Unchecked fuel at the start of the `else` branch, which may come later or not exist.
-    fuel_at_else: i64,
+    /// Maximum of all branches to the end of the block.
+    at_end: Used,
+    /// At the start of the `else` branch, which may come later or not exist.
+    at_else: Used,
 }
 
 impl UncheckedFuel {
-    fn would_exceed_limit(&self, price: i64) -> bool {
-        self.fuel + price > MAX_UNCHECKED_FUEL
+    /// Returns whether the fuel has to be checked before an instruction.
+    fn needs_check(&self, operator: &Operator<'_>, price: i64) -> bool {
+        let is_long_after_call = || self.used.since_call > Some(MAX_UNCHECKED_FUEL_AFTER_CALL);
+        self.used.since_check + price > MAX_UNCHECKED_FUEL || (self.leaves_function(operator) && is_long_after_call())
+    }
+
+    fn leaves_function(&self, operator: &Operator<'_>) -> bool {
+        let is_function = |depth: u32| depth as usize == self.labels.len();
+        match operator {
+            Operator::Return => true,
+            Operator::End => self.labels.is_empty(),
+            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => is_function(*relative_depth),
+            Operator::BrTable { targets } => {
+                is_function(targets.default()) || targets.targets().flatten().any(is_function)
+            }
+            _ => false,
+        }
     }
 
     /// Records that the fuel is checked here, or that the code after this position cannot be reached from before it.
     fn reset(&mut self) {
-        self.fuel = 0;
+        self.used = Used::default();
     }
 
     /// Moves past an instruction.
     fn pass(&mut self, operator: &Operator<'_>, price: i64) {
-        self.fuel += price;
+        self.used.since_check += price;
+        self.used.since_call = self.used.since_call.map(|fuel| fuel + price);
         match operator {
             Operator::Block { .. } | Operator::TryTable { .. } => self.labels.push(Label::default()),
             Operator::Loop { .. } => {
@@ -396,7 +505,7 @@ impl UncheckedFuel {
                 });
             }
             Operator::If { .. } => self.labels.push(Label {
-                fuel_at_else: self.fuel,
+                at_else: self.used,
                 ..Label::default()
             }),
             Operator::Else => self.go_to_else(),
@@ -412,7 +521,7 @@ impl UncheckedFuel {
                 self.reset();
             }
             Operator::Call { .. } | Operator::CallIndirect { .. } => {
-                self.fuel = self.fuel.max(MAX_UNCHECKED_FUEL - MAX_UNCHECKED_FUEL_AFTER_CALL);
+                self.used.since_call = self.used.since_call.or(Some(0));
             }
             Operator::Return | Operator::Unreachable => self.reset(),
             _ => {}
@@ -421,23 +530,23 @@ impl UncheckedFuel {
 
     fn go_to_else(&mut self) {
         if let Some(label) = self.labels.last_mut() {
-            label.fuel_at_end = label.fuel_at_end.max(self.fuel);
-            self.fuel = std::mem::take(&mut label.fuel_at_else);
+            label.at_end = label.at_end.max(self.used);
+            self.used = std::mem::take(&mut label.at_else);
         }
     }
 
     fn go_to_end(&mut self) {
         if let Some(label) = self.labels.pop() {
-            self.fuel = self.fuel.max(label.fuel_at_end).max(label.fuel_at_else);
+            self.used = self.used.max(label.at_end).max(label.at_else);
         }
     }
 
     fn branch(&mut self, depth: u32) {
-        let fuel = self.fuel;
+        let used = self.used;
         if let Some(label) = self.labels.iter_mut().rev().nth(depth as usize)
             && !label.is_loop
         {
-            label.fuel_at_end = label.fuel_at_end.max(fuel);
+            label.at_end = label.at_end.max(used);
         }
     }
 }
@@ -446,6 +555,8 @@ impl UncheckedFuel {
 const BULK_TYPE: [u8; 6] = [0x60, 3, 0x7f, 0x7f, 0x7f, 0];
 /// `(func (param i32) (result i32))`
 const GROW_TYPE: [u8; 5] = [0x60, 1, 0x7f, 1, 0x7f];
+/// `(func)`
+const START_TYPE: [u8; 3] = [0x60, 0, 0];
 
 // Instructions.
 const CALL: u8 = 0x10;
@@ -460,7 +571,14 @@ const GET_LENGTH: [u8; 2] = [0x20, 2];
 /// `i32.const` of [`CHUNK_BYTES`].
 const CHUNK_CONST: [u8; 4] = [0x41, 0x80, 0x80, 0x10];
 const ADD: [u8; 1] = [0x6a];
+const LESS: [u8; 1] = [0x49];
 const LESS_OR_EQUAL: [u8; 1] = [0x4d];
+const MEMORY_SIZE: [u8; 2] = [0x3f, 0];
+const NOP: [u8; 1] = [0x01];
+/// Turns a number of pages of 64 KiB into bytes.
+const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];
+/// `i32.const 4096`
+const PAGE_CONST: [u8; 3] = [0x41, 0x80, 0x20];
 const IF: [u8; 2] = [0x04, 0x40];
 const LOOP: [u8; 2] = [0x03, 0x40];
 const END: [u8; 1] = [0x0b];
@@ -557,13 +675,7 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     const GREATER: [u8; 1] = [0x4b];
     const GREATER_OR_EQUAL: [u8; 1] = [0x4f];
     const SELECT: [u8; 1] = [0x1b];
-    const MEMORY_SIZE: [u8; 2] = [0x3f, 0];
-    /// Turns a number of pages of 64 KiB into bytes.
-    const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];
     const STORE_ZERO: [u8; 5] = [0x41, 0, 0x3a, 0, 0];
-    /// `i32.const 4096`
-    const PAGE_CONST: [u8; 3] = [0x41, 0x80, 0x20];
-    const NOP: [u8; 1] = [0x01];
     let untouched = [0x41, UNTOUCHED_PAGES];
     let return_result = [&IF[..], &GET_RESULT, &RETURN, &END].concat();
     let grow = [&[LOCAL_GET, 0][..], instruction, &[LOCAL_TEE, 1]].concat();
@@ -590,4 +702,27 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
         &END,
     ]
     .concat()
+}
+
+/// Returns the body of a start function that writes to each page of 4 KiB beyond [`UNTOUCHED_INITIAL_PAGES`] what it contains, and
+/// then calls the module's own start function. Local 0 is the address.
+fn touch_and_start(start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
+    const ONE_I32: [u8; 3] = [1, 1, 0x7f];
+    const ADDRESS: [u8; 2] = [LOCAL_GET, 0];
+    const SET_ADDRESS: [u8; 2] = [LOCAL_SET, 0];
+    /// `i32.const` of [`UNTOUCHED_INITIAL_PAGES`] in bytes, 1 << 24.
+    const FIRST_ADDRESS: [u8; 5] = [0x41, 0x80, 0x80, 0x80, 0x08];
+    /// Reads a byte and writes it back.
+    const REWRITE: [u8; 6] = [0x2d, 0, 0, 0x3a, 0, 0];
+    let touch = [&NOP[..], &ADDRESS, &ADDRESS, &REWRITE].concat();
+    let advance = [&ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
+    let until_end = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &LESS, &[0x0d, 0]].concat();
+    let mut body = [&ONE_I32[..], &FIRST_ADDRESS, &SET_ADDRESS].concat();
+    body.extend([&LOOP[..], &touch, &advance, &until_end, &END].concat());
+    if let Some(start) = start {
+        body.push(CALL);
+        push_leb128(&mut body, start as usize)?;
+    }
+    body.extend(END);
+    Ok(body)
 }
