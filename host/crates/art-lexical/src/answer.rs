@@ -20,8 +20,7 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
     }
     let sources = sources(&task.steps);
     if !sources.is_empty() {
-        let listed: Vec<String> = sources.iter().map(source).collect();
-        blocks.push(format!("Sources: {}", listed.join(", ")));
+        blocks.push(format!("Sources: {}", sources.iter().map(source).join(", ")));
     }
     let text = format!(
         "<mainContent>\n{}\n</mainContent>\n<uiMetadata>{}</uiMetadata>",

@@ -29,13 +29,8 @@ pub(crate) struct Catalog {
     ranker: Ranker,
 }
 
-#[derive(Debug)]
-struct Tool {
-    name: String,
-    input_schema: Value,
-    /// Compiled when a question first fits the tool; `None` if the schema was refused.
-    validator: OnceLock<Option<Box<dyn Validator>>>,
-}
+/// A tool and the validator of its arguments, compiled when a question first fits; `None` if the schema was refused.
+type Tool = (ToolSchema, OnceLock<Option<Box<dyn Validator>>>);
 
 impl Catalog {
     /// Learns from the examples of `tools`.
@@ -44,11 +39,7 @@ impl Catalog {
         let patterns = all.flatten().collect_vec();
         let words = patterns.iter().flat_map(|pattern| pattern.words().unique());
         let counts = words.cloned().counts();
-        let tools = tools.iter().map(|tool| Tool {
-            name: tool.name.clone(),
-            input_schema: tool.input_schema.clone(),
-            validator: OnceLock::new(),
-        });
+        let tools = tools.iter().map(|tool| (tool.clone(), OnceLock::new()));
         let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask).join(" ")));
         Self {
             tools: tools.collect(),
@@ -61,11 +52,8 @@ impl Catalog {
 
     /// Returns the name of a tool and the first of `arguments` that its schema allows.
     pub(crate) fn allowed(&self, tool: usize, arguments: Vec<Value>) -> Option<(String, Value)> {
-        let tool = self.tools.get(tool)?;
-        let validator = tool
-            .validator
-            .get_or_init(|| (self.compile)(&tool.input_schema))
-            .as_ref()?;
+        let (tool, validator) = self.tools.get(tool)?;
+        let validator = validator.get_or_init(|| (self.compile)(&tool.input_schema)).as_ref()?;
         let arguments = arguments.into_iter().find(|arguments| validator.is_valid(arguments))?;
         Some((tool.name.clone(), arguments))
     }

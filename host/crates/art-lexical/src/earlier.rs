@@ -52,9 +52,6 @@ fn with(arguments: &Value, result: &Value) -> Value {
 /// The result as part of an expression. Brackets around a negative number keep the operator before it valid.
 fn operand(result: &Value) -> String {
     let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
-    if text.starts_with('-') {
-        format!("({text})")
-    } else {
-        text
-    }
+    let bracketed = text.starts_with('-').then(|| format!("({text})"));
+    bracketed.unwrap_or(text)
 }

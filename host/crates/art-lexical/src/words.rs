@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use itertools::Itertools;
+
 use crate::token::{Token, beginnings, stem, stems};
 
 /// Words of English grammar and politeness that a question may have or lack. None of them asks, limits, negates or names
@@ -19,16 +21,7 @@ static FUNCTIONAL_STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| FUNCTIONAL.iter().map(|word| stem(word)).collect());
 
 /// Words that refer to the result of the part before.
-const REFERENCES: [&str; 8] = [
-    "the result",
-    "the answer",
-    "that result",
-    "this result",
-    "result",
-    "that",
-    "it",
-    "this",
-];
+const REFERENCES: &str = "the result|the answer|that result|this result|result|that|it|this";
 
 /// Words between two parts of a question, the longest first.
 pub(crate) const CONNECTIVES: [&str; 6] = [", and then ", " and then ", ", then ", " then ", ", and ", " and "];
@@ -40,6 +33,7 @@ pub(crate) fn is_functional(stem: &str) -> bool {
 
 /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
 pub(crate) fn is_reference(tokens: &[Token]) -> Option<usize> {
-    let reference = beginnings(tokens, 2).find(|words| REFERENCES.contains(&stems(words).as_str()));
+    let is_reference = |words: &[Token]| REFERENCES.split('|').contains(&stems(words).as_str());
+    let reference = beginnings(tokens, 2).find(|words| is_reference(words));
     reference.map(<[Token]>::len)
 }
