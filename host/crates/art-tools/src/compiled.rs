@@ -1,4 +1,4 @@
-//! A tool as the registry keeps it: its schema copied, checked and compiled.
+//! Tools in the registry: their schemas are copied, checked and compiled.
 
 use std::sync::Arc;
 
@@ -12,11 +12,14 @@ use crate::refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, Part, Reg
 use crate::schema::CompiledSchema;
 use crate::shape::{Shape, text_len};
 
-/// Bytes of an output that is parsed where it arrives: a millisecond at most.
+/// Maximum size of an output that is parsed on the thread on which it arrives, in bytes. This takes at most a
+/// millisecond.
 const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
+/// Maximum length of a tool's name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// A registered tool. Its schemas are trees: nothing that is made of them has a `$ref`. What the executor said at registration holds until it is registered again.
+/// A registered tool. Its schemas are trees, without `$ref`. The values that the executor returned at registration are
+/// used until the tool is registered again.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) executor: Arc<dyn ToolExecutor>,
@@ -28,7 +31,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// Everything that can be wrong with a tool is found here, before it is offered to a model.
+    /// Checks and compiles a tool. This finds every error in its declaration, before the tool is offered to a model.
     pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
         let mut schema = executor.schema().clone();
         check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
@@ -44,10 +47,10 @@ impl Tool {
         for (part, embedded) in embedded(&mut schema) {
             *embedded = admit(embedded, Root::Any).map_err(refuse(part))?.schema;
         }
-        // Before the examples: it bounds them.
+        // Check the sizes first, because this bounds the work of checking the examples.
         check_prompt(&schema)?;
         check_examples(&schema, &input, output.as_ref())?;
-        // An executor may not give itself more than the host ever gives.
+        // The limits of an executor must not exceed the host's maximum.
         let limits = executor.limits().checked().map_err(|problem| RegisterError::Limits {
             name: schema.name.clone(),
             problem,
@@ -62,12 +65,12 @@ impl Tool {
         })
     }
 
-    /// Whether a call of the tool runs apart from the others of its batch.
+    /// Returns whether a call of the tool runs alone, apart from the other calls of its batch.
     pub(crate) fn is_blocking(&self) -> bool {
         self.schema.execution_mode == ExecutionMode::Blocking
     }
 
-    /// Whether an output of so many bytes is parsed and checked in no time.
+    /// Returns whether an output of that many bytes is parsed and checked fast enough to delay no other call.
     pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
         let shape = Shape::of_text(bytes);
         let schema = self.output.as_ref();
@@ -79,11 +82,11 @@ impl Tool {
     }
 }
 
-/// Checks that a tool can have the name: `^[a-z][a-z0-9_-]{0,63}$`, which every provider accepts, and no two such names look
+/// Checks that a name matches `^[a-z][a-z0-9_-]{0,63}$`. Every provider accepts such names, and no two of them look
 /// alike.
 ///
 /// # Errors
-/// When it cannot.
+/// Fails with the shortened name if it does not.
 pub fn check_name(name: &str) -> Result<(), InvalidName> {
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
     let continues = name
@@ -96,7 +99,8 @@ pub fn check_name(name: &str) -> Result<(), InvalidName> {
     }
 }
 
-/// Schemas that others apply later, and that must not cost too much then either.
+/// Returns the schemas of displayed data and of feedback. They are applied after the call, by other code, and their
+/// cost must be bounded as well.
 fn embedded(schema: &mut ToolSchema) -> impl Iterator<Item = (Part, &mut Value)> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());
@@ -107,7 +111,8 @@ fn embedded(schema: &mut ToolSchema) -> impl Iterator<Item = (Part, &mut Value)>
     data.into_iter().chain(custom.map(|schema| (Part::Feedback, schema)))
 }
 
-/// An example that its own schema refuses would teach the model to make calls that are refused.
+/// Checks every example against the schemas of its tool. An invalid example would teach the model to make calls that
+/// are refused.
 fn check_examples(
     schema: &ToolSchema,
     input: &CompiledSchema,
@@ -119,7 +124,7 @@ fn check_examples(
     output.map_or(Ok(()), |output| check_part(Part::Output, "output", output, outputs))
 }
 
-/// Checks one side of all examples, which together may cost no more than one value.
+/// Checks the inputs or the outputs of all examples. All of them together may cost no more than a single value.
 fn check_part<'e>(
     part: Part,
     root: &str,

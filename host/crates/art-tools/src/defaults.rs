@@ -1,4 +1,4 @@
-//! Defaults of a schema, filled into arguments before they are validated.
+//! Fills the defaults of a schema into arguments before they are validated.
 
 use art_core::JsonObject;
 use serde_json::Value;
@@ -13,7 +13,7 @@ const MAX_STEPS: usize = 500_000;
 #[error("grows too large when the defaults of its schema are filled in")]
 pub struct TooManyDefaults;
 
-/// Returns the shape of all defaults of a schema; empty for most schemas, whose values then need no walk.
+/// Returns the total shape of all defaults of a schema. It is empty for most schemas, and their values need no walk.
 pub(crate) fn measure(schema: &Value) -> Shape {
     let measured = |value| Shape::measure(value, usize::MAX, usize::MAX).unwrap_or_default();
     match schema {
@@ -26,10 +26,10 @@ pub(crate) fn measure(schema: &Value) -> Shape {
     }
 }
 
-/// Adds every missing property that has a `default`, in nested objects and items as well, through `allOf`. Not through
-/// `anyOf` and the like: which of their schemas is meant is known only after validation.
+/// Adds every missing property that has a `default`, also in nested objects and items, and in the schemas of `allOf`.
+/// Ignores `anyOf` and similar keywords, because only validation finds out which of their schemas matches.
 ///
-/// The schema must be a tree, so that the walk ends.
+/// The schema must be a tree without references, so that the walk ends.
 ///
 /// # Errors
 /// Fails if the added defaults have more than `max_bytes` bytes, or if there are too many places to visit.
@@ -41,6 +41,7 @@ pub(crate) fn fill(schema: &Value, value: &mut Value, max_bytes: usize) -> Resul
     filling.apply(schema, value)
 }
 
+/// The remaining budget of filling one value.
 struct Filling {
     steps: usize,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Why a tool is not registered.
+//! Reasons for which a tool is not registered.
 
 use std::fmt;
 
@@ -6,75 +6,76 @@ use art_core::limits::LimitTooHigh;
 
 use crate::admission::SchemaProblem;
 
-/// Bytes of a tool's description and input schema together: what a prompt may have to carry.
+/// Maximum size of a tool's description and input schema together, in bytes. A prompt may have to contain both.
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
-/// Bytes of a tool's examples together. A prompt carries only a few short ones; the embedded model learns from all.
+/// Maximum size of a tool's examples as compact JSON, in bytes. A prompt contains only a few short examples; the
+/// embedded model learns from all of them.
 pub const MAX_EXAMPLE_BYTES: usize = 64 << 10;
 
-/// Why a tool is not registered.
+/// The reason why a tool is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// No name, or one that is not allowed (T1).
+    /// The name is empty or not allowed (T1).
     #[error("Invalid tool executor provided for registration.")]
     InvalidExecutor {
-        /// The name.
+        /// The invalid name.
         source: InvalidName,
     },
-    /// Another tool has the name.
+    /// Another tool has the same name, or one that differs only in `_` and `-`.
     #[error("tool `{name}` of `{newcomer}` is not registered: `{owner}` already has a tool of that name")]
     Duplicate {
-        /// The name.
+        /// Name of the tool that is already registered.
         name: String,
-        /// Owner of the tool with that name.
+        /// Owner of the tool that is already registered.
         owner: String,
         /// Owner of the refused tool.
         newcomer: String,
     },
-    /// A schema is not admitted or not valid.
+    /// A schema of the tool is not admitted, or is not valid.
     #[error("the {part} is refused: {problem}")]
     Schema {
-        /// Which schema.
+        /// The refused schema.
         part: Part,
-        /// Why.
+        /// The reason.
         problem: SchemaProblem,
     },
-    /// An example breaks the schema that it is an example of.
+    /// An example violates a schema of its tool.
     #[error("example {index} does not match the {part}: {message}")]
     Example {
-        /// Position, from 0.
+        /// Index of the example, from 0.
         index: usize,
-        /// Which schema.
+        /// The schema that the example violates.
         part: Part,
-        /// The violations.
+        /// The violations, or why the example is too large.
         message: String,
     },
-    /// It would take too much of every prompt (D06).
+    /// The description and the input schema would take too much of every prompt (D06).
     #[error("description and input schema of `{name}` have {bytes} bytes, more than {MAX_PROMPT_BYTES}")]
     PromptTooLong {
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// How many.
+        /// Their size in bytes.
         bytes: usize,
     },
-    /// Its examples would take too long to check, and to learn from.
+    /// The examples would take too long to check and to learn from.
     #[error("the examples of `{name}` have {bytes} bytes, more than {MAX_EXAMPLE_BYTES}: leave some out")]
     ExamplesTooLong {
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// How many.
+        /// Their size in bytes.
         bytes: usize,
     },
-    /// The tool requests more than the maximum of the host.
+    /// The tool requests more than the host's maximum.
     #[error("tool `{name}` is not registered: {problem}")]
     Limits {
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// Which limit.
+        /// The limit that is too high.
         problem: LimitTooHigh,
     },
 }
 
-/// A name that is not `^[a-z][a-z0-9_-]{0,63}$`.
+/// The error for a name that does not match `^[a-z][a-z0-9_-]{0,63}$`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the name `{0}` is not a lower-case letter and up to 63 lower-case letters, digits, underscores and hyphens")]
 pub struct InvalidName(

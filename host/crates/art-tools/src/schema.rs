@@ -1,4 +1,4 @@
-//! A schema that was admitted and compiled, once, and is then applied to many values.
+//! Schemas that are admitted and compiled once and then applied to many values.
 
 use std::sync::OnceLock;
 
@@ -11,24 +11,26 @@ use crate::defaults::{self, TooManyDefaults};
 use crate::shape::Shape;
 use crate::violation::{Violations, describe};
 
-/// An admitted schema, and its compiled form once a value is checked.
+/// An admitted schema and its compiled form.
 ///
-/// `format` is an annotation, as 2020-12 has it, and checks nothing.
+/// `format` is an annotation, as by default in 2020-12, and is not checked.
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Value,
-    /// Can have megabytes.
+    /// The compiled form, which can take megabytes. Unset after [`release`](Self::release) until the next check; `None`
+    /// if the schema does not compile.
     validator: OnceLock<Option<Validator>>,
     cost: Cost,
-    /// All defaults together.
+    /// The total shape of all defaults in the schema.
     defaults: Shape,
 }
 
 impl CompiledSchema {
-    /// Admits a schema and compiles it: dialect 2020-12, linear patterns, nothing retrieved.
+    /// Admits a schema and compiles it, with dialect 2020-12 and linear patterns. Loads nothing from files or the
+    /// network.
     ///
     /// # Errors
-    /// When it is not admitted or is not a valid schema.
+    /// Fails if the schema is not admitted or is not valid in its dialect.
     pub fn new(schema: &Value, root: Root) -> Result<Self, SchemaProblem> {
         let Tree { schema: tree, cost } = admit(schema, root)?;
         jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(error.instance_path(), &error))?;
@@ -40,8 +42,8 @@ impl CompiledSchema {
         })
     }
 
-    /// Drops the compiled form of a large schema until a value is checked: a tool is loaded much more often than it is
-    /// called, and a folder may have thousands of them.
+    /// Drops the compiled form of a large schema until a value is checked. Tools are loaded much more often than they
+    /// are called, and a folder may have thousands of them.
     pub(crate) fn release(mut self) -> Self {
         let some_values = Shape::of_text(300);
         if !self.cost.is_light(&some_values) {
@@ -50,28 +52,30 @@ impl CompiledSchema {
         self
     }
 
-    /// The schema as it is applied: without references.
+    /// Returns the schema as it is applied: without references.
     #[must_use]
     pub const fn schema(&self) -> &Value {
         &self.schema
     }
 
-    /// What applying it costs.
+    /// Returns the cost of applying the schema.
     #[must_use]
     pub const fn cost(&self) -> &Cost {
         &self.cost
     }
 
-    /// Whether filling in the defaults and checking a value of this shape holds up nobody. Every part of it may get each
-    /// default.
+    /// Returns whether filling in the defaults of a value of this shape and checking the value is fast enough to delay
+    /// no other call. Assumes that every part of the value may get every default.
     pub(crate) fn is_light(&self, shape: &Shape) -> bool {
         self.validator.get().is_some() && self.cost.is_light(&shape.and(self.defaults.times(shape.nodes)))
     }
 
-    /// Adds what is missing in a value of this shape and has a default, and gives the shape of what came of it.
+    /// Adds missing properties that have a default to a value of this shape, and returns the new shape. A value that is
+    /// too large to be checked is left unchanged.
     ///
     /// # Errors
-    /// When the value is too large, or becomes so: by more than `max_bytes`, or past what any input may have.
+    /// Fails if the added defaults have more than `max_bytes` bytes or there are too many places to visit, or if the
+    /// result is larger than any input may be.
     pub fn fill(&self, value: &mut Value, shape: Shape, max_bytes: usize) -> Result<Shape, TooManyDefaults> {
         if self.defaults.nodes == 0 || !self.cost.allows(&shape) {
             return Ok(shape);
@@ -80,10 +84,11 @@ impl CompiledSchema {
         Shape::of_payload(value).map_err(|_too_large| TooManyDefaults)
     }
 
-    /// Checks a value. `root` is what a message calls the whole of it: `input` or `output`.
+    /// Checks a value of this shape. `root` is the name of the whole value in messages: `input` or `output`.
     ///
     /// # Errors
-    /// Every violation up to a bound, or one that says that the value is too large to be checked.
+    /// Fails with the first violations and the number of the others. Fails with a single message instead if the value
+    /// is too large to be checked or its violations too large to be listed, or if the schema does not compile.
     pub fn check(&self, value: &Value, shape: &Shape, root: &str) -> Result<(), Violations> {
         if !self.cost.allows(shape) {
             return Err(Violations::whole(

@@ -1,35 +1,36 @@
-//! The size of a JSON value, measured under caps.
+//! The size of a JSON value, measured under limits.
 
 use serde_json::Value;
 
-/// Levels of nesting of an input or an output.
+/// Maximum nesting depth of an input or an output; a scalar has depth 1.
 pub const MAX_DEPTH: usize = 64;
-/// Values in an input or an output, containers included.
+/// Maximum number of values in an input or an output, containers included.
 pub const MAX_NODES: usize = 50_000;
 
-/// Bytes of text that cost as much as one more value: a text is compared, hashed and counted many bytes at a time.
+/// Number of bytes of text that cost as much as one more value. Text is compared, hashed and counted many bytes at a
+/// time.
 const TEXT_UNIT: usize = 32;
-/// Bytes of a path that cost as much as one more value.
+/// Number of bytes of a path that cost as much as one more value.
 const PATH_UNIT: usize = 64;
 
-/// How large a JSON value is.
+/// The size of a JSON value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Values, containers included.
+    /// Number of values, containers included.
     pub nodes: usize,
-    /// Levels of nesting; a scalar has one.
+    /// Nesting depth; that of a scalar is 1.
     pub depth: usize,
-    /// Bytes of all texts and all names of properties.
+    /// Total size of all texts and all names of properties, in bytes.
     pub text_bytes: usize,
 }
 
-/// A JSON value is larger than it may be.
+/// A JSON value exceeds a limit. Contains the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
-    /// It is nested too deeply.
+    /// The value is nested too deeply.
     #[error("nested more than {0} levels deep")]
     Depth(usize),
-    /// It has too many values.
+    /// The value contains too many values.
     #[error("more than {0} values")]
     Nodes(usize),
 }
@@ -38,8 +39,8 @@ impl Shape {
     /// Measures `value`.
     ///
     /// # Errors
-    /// Fails as soon as it turns out to be deeper or to have more values than allowed: the walk, and so its recursion,
-    /// stops there does.
+    /// Fails as soon as `value` proves to be deeper or to have more values than allowed. The walk stops there, which
+    /// also bounds its recursion.
     pub fn measure(value: &Value, max_depth: usize, max_nodes: usize) -> Result<Self, TooLarge> {
         let mut shape = Self::default();
         shape.add(value, 1, max_depth, max_nodes)?;
@@ -49,17 +50,17 @@ impl Shape {
     /// Measures an input or an output.
     ///
     /// # Errors
-    /// Fails if it is deeper or has more values than any may have.
+    /// Fails if it is nested deeper than [`MAX_DEPTH`] or has more than [`MAX_NODES`] values.
     pub fn of_payload(value: &Value) -> Result<Self, TooLarge> {
         Self::measure(value, MAX_DEPTH, MAX_NODES)
     }
 
-    /// Returns how many values cost as much as this one: each part counts, and so does text.
+    /// Returns the size in units of work: one for each value, plus the units of the text.
     pub(crate) fn units(&self) -> u64 {
         (self.nodes as u64).saturating_add(text_units(self.text_bytes))
     }
 
-    /// Returns the shape of both values together.
+    /// Returns the total shape of both values.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(other.nodes),
@@ -68,7 +69,7 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of `count` such values.
+    /// Returns the total shape of `count` such values.
     pub(crate) fn times(self, count: usize) -> Self {
         Self {
             nodes: self.nodes.saturating_mul(count),
@@ -77,7 +78,7 @@ impl Shape {
         }
     }
 
-    /// Returns a shape at least as large as that of any value whose text has that many bytes.
+    /// Returns a shape at least as large as that of any input or output whose JSON text has that many bytes.
     pub(crate) fn of_text(bytes: usize) -> Self {
         Self {
             nodes: bytes.min(MAX_NODES),
@@ -86,7 +87,7 @@ impl Shape {
         }
     }
 
-    /// Counts one value at `depth`.
+    /// Counts one value at `depth`, or fails if this exceeds a limit.
     pub(crate) fn enter(&mut self, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
         if depth > max_depth {
             return Err(TooLarge::Depth(max_depth));
@@ -120,14 +121,14 @@ impl Shape {
     }
 }
 
-/// Returns how many values cost as much as so many bytes of text.
+/// Returns the number of values that cost as much as that many bytes of text.
 pub(crate) fn text_units(bytes: usize) -> u64 {
     (bytes / TEXT_UNIT) as u64
 }
 
-/// Returns how many values cost as much as the paths to all parts of `value`.
+/// Returns the number of values that cost as much as the paths to all parts of `value`.
 pub(crate) fn path_units(value: &Value) -> u64 {
-    /// A separator and the position of an item.
+    /// Length of a separator and the index of an item, in bytes; an index below [`MAX_NODES`] has at most five digits.
     const POSITION: usize = 6;
     fn below(value: &Value, path: usize) -> u64 {
         let parts: u64 = match value {
@@ -143,12 +144,12 @@ pub(crate) fn path_units(value: &Value) -> u64 {
     below(value, 0)
 }
 
-/// Returns the length of the compact JSON text of `value`, without making the text.
+/// Returns the length of the compact JSON text of `value` in bytes, without building the text.
 pub(crate) fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
     let mut counter = Counter(0);
     match serde_json::to_writer(&mut counter, value) {
         Ok(()) => counter.0,
-        // Only a type with a broken `Serialize` gets here; no cap lets it pass.
+        // Only a type with a faulty `Serialize` gets here. The result exceeds every limit.
         Err(_) => usize::MAX,
     }
 }

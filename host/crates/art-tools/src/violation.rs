@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words for the model.
+//! Describes the violations of a schema by a value, in messages for the model.
 
 use std::fmt;
 
@@ -7,25 +7,27 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
-/// Violations that are listed; the others are counted.
+/// Maximum number of violations that are listed; the others are only counted.
 pub const MAX_VIOLATIONS: usize = 20;
-/// Bytes of the listed violations, after which no other one is listed.
+/// Size of the listed violations from which on no other one is listed, in bytes.
 const MAX_LISTED_BYTES: usize = 16 << 10;
-/// Characters of one path and of one detail; both hold names that a model or a tool chose.
+/// Maximum length of a path and of a detail in a message, in characters. Both contain names that a model or a tool
+/// chose.
 const SHOWN: usize = 200;
-/// Names listed of a set.
+/// Maximum number of names or values in one list of a message.
 const NAMES: usize = 20;
 
-/// Everything that is wrong with a value, `<path> <message>` each.
+/// The violations of a schema by a value, each in the form `<path> <message>`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violations {
-    /// The first ones.
+    /// The first violations.
     pub listed: Vec<String>,
-    /// How many more there are.
+    /// Number of violations that are not listed.
     pub more: usize,
 }
 
 impl Violations {
+    /// Creates a single violation by the whole value, which is named `root`.
     pub(crate) fn whole(root: &str, message: &str) -> Self {
         Self {
             listed: vec![format!("{root} {message}")],
@@ -33,7 +35,7 @@ impl Violations {
         }
     }
 
-    /// Lists one more violation, or counts it.
+    /// Lists one more violation, or only counts it if enough are listed.
     pub(crate) fn add(&mut self, describe: impl FnOnce() -> String) {
         let bytes: usize = self.listed.iter().map(String::len).sum();
         if self.listed.len() < MAX_VIOLATIONS && bytes < MAX_LISTED_BYTES {
@@ -54,7 +56,7 @@ impl fmt::Display for Violations {
     }
 }
 
-/// One violation. Values are never repeated: they may be secret, and they may be large.
+/// Returns the message of one violation. It does not contain the invalid value, which may be secret or large.
 pub(crate) fn describe(error: &ValidationError<'_>, schema: &Value, root: &str) -> String {
     let path = match error.instance_path().as_str() {
         "" => root,
@@ -90,7 +92,7 @@ fn message(error: &ValidationError<'_>, schema: &Value) -> String {
     }
 }
 
-/// The messages that name a bound.
+/// Returns the message of a violated bound, or of a keyword that the host implements.
 fn bound(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::Minimum { limit } => format!("must be >= {}", json(limit)),
@@ -103,7 +105,7 @@ fn bound(kind: &Kind) -> Option<String> {
         Kind::MaxItems { limit } => format!("must have at most {limit} items"),
         Kind::MinProperties { limit } => format!("must have at least {limit} properties"),
         Kind::MaxProperties { limit } => format!("must have at most {limit} properties"),
-        // `uniqueItems` and `multipleOf` are ours.
+        // The host implements `uniqueItems` and `multipleOf`.
         Kind::Custom { message, .. } => message.clone(),
         _ => return None,
     })
@@ -116,7 +118,7 @@ fn types(kind: &TypeKind) -> String {
     }
 }
 
-/// The names that the schema allows beside the one that was refused: the `properties` next to the keyword.
+/// Returns the names of properties that the schema allows: the `properties` in the same schema as the violated keyword.
 fn allowed(error: &ValidationError<'_>, schema: &Value) -> String {
     let keyword = error.schema_path().as_str();
     let holder = keyword.rsplit_once('/').map_or("", |(holder, _)| holder);

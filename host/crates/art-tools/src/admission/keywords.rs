@@ -1,27 +1,32 @@
-//! Keywords of JSON Schema: which hold other schemas, which assert something, and which are refused.
+//! Keywords of JSON Schema: those that contain schemas, those that assert something, and those that are refused.
 
-/// How a keyword holds its schemas.
+/// The form in which a keyword contains schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
+    /// One schema.
     One,
+    /// An array of schemas.
     List,
+    /// An object whose values are schemas.
     Map,
 }
 
-/// What nested schemas are applied to.
+/// The value to which the schemas in a keyword are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
-    /// The value itself.
+    /// The same value as the schema that has the keyword.
     Here,
-    /// A part of the value, or the name of one.
+    /// A part of that value, or the name of a property.
     Part,
-    /// A part of the value, which `unevaluated*` beside or around it tries again to find out whether it was evaluated.
+    /// A part of that value. An `unevaluated*` in the same schema, or in one that contains it, tries the schemas again
+    /// to find out which parts they evaluated.
     Again,
-    /// Not used until a reference names it.
+    /// None. The schemas are used only as targets of references.
     Nowhere,
 }
 
-/// Returns the keywords of 2020-12 that hold schemas, with the older names that validators and authors still know.
+/// Returns how a keyword contains schemas and to which value they are applied, or `None` for a keyword without schemas.
+/// Knows the keywords of 2020-12 and the older names that validators and authors still use.
 pub(super) fn holder(keyword: &str) -> Option<(Holder, Applies)> {
     Some(match keyword {
         "not" | "if" | "then" | "else" => (Holder::One, Applies::Here),
@@ -37,8 +42,8 @@ pub(super) fn holder(keyword: &str) -> Option<(Holder, Applies)> {
     })
 }
 
-/// Returns whether a keyword can make a value invalid. All others are annotations, such as titles, defaults and unknown
-/// keywords.
+/// Returns whether a keyword can make a value invalid. All other keywords, such as titles, defaults and unknown
+/// keywords, are annotations.
 pub(super) fn asserts(keyword: &str) -> bool {
     let holds = holder(keyword).is_some_and(|(_, applies)| applies != Applies::Nowhere);
     holds || is_assertion(keyword)
@@ -70,30 +75,33 @@ fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Returns how many tries of a plain schema the keyword costs for each value, beside those of the schemas that it holds.
+/// Returns the cost of a keyword for each value, in tries of an empty schema. Does not include the schemas in the
+/// keyword.
 pub(super) fn price(keyword: &str) -> u64 {
     match keyword {
-        // Numbers are written and read as decimals.
+        // Numbers are formatted as text and parsed as decimals.
         "multipleOf" => 60,
-        // Every value below is hashed, objects in the order of their names.
+        // Every nested value is hashed, and the members of every object are sorted by name.
         "uniqueItems" => 20,
-        // Every name becomes a value of its own.
+        // Every name of a property is converted to a JSON value.
         "propertyNames" => 5,
         _ => 0,
     }
 }
 
-/// Returns whether a keyword looks back at what the schemas beside it have evaluated.
+/// Returns whether the result of a keyword depends on which parts of the value the other keywords of its schema
+/// evaluated.
 pub(super) fn looks_back(keyword: &str) -> bool {
     matches!(keyword, "unevaluatedProperties" | "unevaluatedItems")
 }
 
-/// Returns whether the schemas of a keyword are tried twice on an invalid value: to find out, and to explain.
+/// Returns whether the schemas in a keyword are tried twice on an invalid value: once to find the violation and once to
+/// explain it.
 pub(super) fn chooses(keyword: &str) -> bool {
     looks_back(keyword) || matches!(keyword, "anyOf" | "oneOf" | "not" | "if" | "contains" | "propertyNames")
 }
 
-/// Keywords that make a reference mean something else than the place it names, or that load other vocabularies.
+/// Returns whether a keyword changes the target of references or loads another vocabulary. Such keywords are refused.
 pub(super) fn is_refused(keyword: &str) -> bool {
     matches!(
         keyword,

@@ -1,9 +1,12 @@
-//! Which schemas are let in.
+//! Admission of schemas: decides which schemas the host accepts.
 //!
-//! A schema comes from a tool that nobody trusts and is applied inside the host, unmetered. So every `$ref` in it is replaced
-//! by what it names, under one budget, before anything else looks at it: what comes out is a tree, and no code after this
-//! ever sees a reference. A tree tries each of its schemas at most once on each part of a value, so its text bounds what
-//! applying it costs: a [`Cost`], with which every value is checked before the schema is applied to it.
+//! A schema comes from an untrusted tool, and the host applies it without metering. Therefore every `$ref` is first
+//! replaced by its target, under one budget. The result is a tree, and all later code works on trees without
+//! references.
+//!
+//! A validator tries each schema of a tree once on each part of a value; `unevaluated*` adds further tries, which are
+//! counted. So the tree bounds the cost of applying it. This bound is a [`Cost`], against which every value is checked
+//! before the schema is applied to it.
 
 mod keywords;
 mod multiple;
@@ -22,66 +25,72 @@ pub(crate) use unique::unique_items;
 
 use crate::shape::{Shape, path_units, text_len, text_units};
 
-/// Bytes of the compact text of a schema, as it is written and as a tree.
+/// Maximum size of a schema as compact JSON text, in bytes. Applies both to the schema as it is written and to its
+/// tree.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
-/// Values in a schema as it is written.
+/// Maximum number of JSON values in a schema as it is written.
 pub const MAX_NODES: usize = 2_000;
-/// Schemas in the tree.
+/// Maximum number of schemas in the tree.
 pub const MAX_SCHEMAS: usize = 2_000;
-/// Schemas within schemas in the tree.
+/// Maximum nesting depth of the schemas in the tree; the root has depth 1.
 pub const MAX_DEPTH: usize = 32;
-/// Levels of nesting of a schema as JSON: most schemas take two, one for the keyword that holds them.
+/// Maximum nesting depth of a schema as JSON: most nested schemas add two levels, one of them for the keyword that
+/// contains them.
 pub const MAX_NESTING: usize = 2 * MAX_DEPTH;
-/// References that lead to one another.
+/// Maximum length of a chain of references, in which the target of each reference contains the next one.
 pub const MAX_REFERENCES: usize = 64;
-/// Bytes of a reference.
+/// Maximum length of the JSON pointer in a reference, in bytes.
 pub const MAX_REFERENCE_BYTES: usize = 512;
-/// Bytes of the path to a schema.
+/// Maximum length of the JSON pointer to a schema in the tree, in bytes.
 pub const MAX_POINTER_BYTES: usize = 4 << 10;
-/// Bytes of a pattern.
+/// Maximum length of a pattern, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 512;
-/// Patterns in the tree.
+/// Maximum number of patterns in the tree. A pattern that occurs twice counts twice.
 pub const MAX_PATTERNS: usize = 64;
-/// Bytes of the compiled programs of all patterns of a schema. What the host keeps of them is some twenty times as large.
+/// Maximum total size of the compiled programs of the different patterns of a schema, in bytes. The compiled schema
+/// takes about 20 times as much memory for them.
 pub const MAX_PATTERN_PROGRAMS: usize = 512 << 10;
-/// How often the schemas of a tree are tried on one value: once, unless `unevaluated*` has them tried again.
+/// Maximum number of tries that a tree needs for one value. Each schema is tried once, unless `unevaluated*` tries it
+/// again.
 pub const MAX_TRIES: u64 = 20_000;
-/// Times that a schema is tried on a part of one value, counted from above.
+/// Maximum work of applying a schema to a value; [`Cost`] computes an upper bound of it. One unit is one try of a
+/// schema on one part of the value.
 pub const MAX_WORK: u64 = 10_000_000;
-/// The same for collecting every violation, which costs memory as well.
+/// Maximum work of collecting every violation of a value: tries, multiplied by the size of the paths and texts that the
+/// violations may copy. It is lower than [`MAX_WORK`] because these copies take memory.
 pub const MAX_LISTED_WORK: u64 = 250_000;
-/// The dialect of every schema.
+/// The only supported dialect.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Tries that 256 bytes of the compiled program of a pattern cost for each byte of text, at worst.
+/// Maximum cost of matching a pattern, in tries, for each 256 bytes of its compiled program and each byte of text.
 const PATTERN_STEPS: u64 = 7;
 
-/// What has to stand at the root of a schema.
+/// The required form of the root of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// `"type": "object"` (C3): arguments have names.
+    /// An object with `"type": "object"`, because arguments have names (C3).
     Object,
     /// Any schema.
     Any,
 }
 
-/// A schema without references.
+/// An admitted schema: every `$ref` is replaced by its target.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The schema.
+    /// The schema without references.
     pub schema: Value,
-    /// What applying it costs.
+    /// The cost of applying it.
     pub cost: Cost,
 }
 
-/// Replaces every `$ref` of a schema and bounds the cost of applying it, or refuses it. Does not look at whether it is valid
-/// as a schema.
+/// Replaces every `$ref` of a schema and bounds the cost of applying it. Does not check that it is valid in its
+/// dialect; [`CompiledSchema::new`](crate::schema::CompiledSchema::new) does.
 ///
 /// # Errors
-/// The first problem found.
+/// Fails with the first problem found.
 pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
     Shape::measure(schema, MAX_NESTING, MAX_NODES)?;
-    // Only now: the text of a value is made by recursion.
+    // Check the depth first, because computing the length recurses.
     let bytes = text_len(schema);
     if bytes > MAX_TEXT_BYTES {
         return Err(SchemaProblem::TextTooLong(bytes));
@@ -91,7 +100,7 @@ pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
         return Err(SchemaProblem::RootNotObject);
     }
     let (schema, weight) = tree::grow(schema)?;
-    // What a definition holds may be as deep as the place that it is put into.
+    // Check the depth again: a definition is now nested as deeply as the references to it.
     Shape::measure(&schema, MAX_NESTING, usize::MAX)?;
     if root == Root::Object && schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(SchemaProblem::RootNotObject);
@@ -124,29 +133,33 @@ impl From<crate::shape::TooLarge> for SchemaProblem {
     }
 }
 
-/// What applying a schema costs at most, as a function of the value. One unit of work takes 10 ns at most.
+/// Upper bound of the work of applying a schema, as a function of the value. One unit of work takes at most 10 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
+    /// Number of tries for each unit of the value.
     tries: u64,
+    /// Total weight of the patterns, for each byte of text.
     patterns: u64,
-    /// How often all of it is done to find out that something is wrong, and what.
+    /// Maximum number of times that the tries are repeated to decide whether a value is invalid and to explain why.
     passes: u64,
 }
 
 impl Cost {
-    /// Returns whether the schema may be applied to a value of this shape at all.
+    /// Returns whether the schema may be applied to a value of this shape.
     #[must_use]
     pub fn allows(&self, shape: &Shape) -> bool {
         self.work(shape) <= MAX_WORK
     }
 
-    /// Returns whether applying the schema to a value of this shape takes a millisecond at most, so that it holds up nobody.
+    /// Returns whether applying the schema to a value of this shape takes at most a millisecond, too little to delay
+    /// other calls.
     #[must_use]
     pub fn is_light(&self, shape: &Shape) -> bool {
         self.work(shape) <= MAX_WORK / 100
     }
 
-    /// Returns whether every violation of this value may be collected. Each keeps the path to what is wrong.
+    /// Returns whether every violation of this value may be collected. Each violation keeps a copy of the path to the
+    /// invalid part.
     #[must_use]
     pub fn allows_listing(&self, shape: &Shape, value: &Value) -> bool {
         let all = |work: u64| work.saturating_mul(self.passes);
@@ -156,7 +169,7 @@ impl Cost {
 
     fn work(&self, shape: &Shape) -> u64 {
         let tries = self.tries.saturating_mul(shape.units());
-        // A match costs something even on an empty text.
+        // Count values as well as text, because even matching an empty text has a cost.
         let matched = (shape.nodes as u64).saturating_add(shape.text_bytes as u64);
         let matching = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(matched);
         tries.saturating_add(matching)

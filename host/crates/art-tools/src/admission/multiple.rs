@@ -1,6 +1,7 @@
-//! `multipleOf` in a time that is the same for all numbers, and exact for decimals as they are written.
+//! `multipleOf` in constant time for all numbers, and exact for decimals as they are written.
 //!
-//! The library divides what does not fit into its integers as fractions of any size, which takes a thousand times as long.
+//! The library represents numbers beyond its integers as fractions of arbitrary size, whose division takes a thousand
+//! times as long.
 
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
@@ -12,7 +13,10 @@ struct MultipleOf {
     unit: Decimal,
 }
 
-/// Makes the keyword of a schema.
+/// Creates the implementation of `multipleOf` for the value of the keyword in a schema.
+///
+/// # Errors
+/// Fails if the value is not a number.
 pub(crate) fn multiple_of<'s>(
     _: &'s Map<String, Value>,
     value: &'s Value,
@@ -41,7 +45,7 @@ impl<'i> Keyword<'i> for MultipleOf {
     }
 }
 
-/// A number without its sign: digits, times a power of ten.
+/// The absolute value of a number: `digits` times ten to the `power`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decimal {
     digits: u64,
@@ -49,7 +53,8 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The number as it is written: that of a float with the fewest digits that mean no other float.
+    /// Returns the number as it is written. A float is written with the fewest digits that distinguish it from other
+    /// floats.
     fn of(number: &Number) -> Self {
         let integer = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
         match integer {
@@ -58,7 +63,7 @@ impl Decimal {
         }
     }
 
-    /// Reads a text such as `1.25e-3`. A float has 17 digits at most.
+    /// Parses a text such as `1.25e-3`. A float has at most 17 digits, so the digits fit into 64 bits.
     fn read(text: &str) -> Self {
         let (written, power) = text.split_once('e').unwrap_or((text, "0"));
         let (whole, fraction) = written.split_once('.').unwrap_or((written, ""));
@@ -83,12 +88,13 @@ impl Decimal {
         }
         let scaled = 10_u128.checked_pow(power.unsigned_abs());
         let scaled = scaled.and_then(|scale| units.checked_mul(scale));
-        // A unit that is too large for any integer is larger than the number.
+        // If the scaled unit overflows, it is larger than the number, which is therefore not a multiple of it.
         scaled.is_some_and(|units| digits.is_multiple_of(units))
     }
 }
 
-/// What is left of a power of ten when it is divided by `units`, which has 64 bits.
+/// Returns the remainder of a power of ten divided by `units`, which must fit into 64 bits so that no product
+/// overflows.
 fn power_of_ten(mut power: u32, units: u128) -> u128 {
     let (mut left, mut square) = (1 % units, 10 % units);
     while power > 0 {

@@ -1,4 +1,4 @@
-//! Regular expressions inside a schema (D05).
+//! Cost of the regular expressions in a schema (D05).
 
 use std::collections::HashMap;
 
@@ -10,26 +10,32 @@ use regex_automata::nfa::thompson::{Config, NFA};
 use super::problem::SchemaProblem;
 use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
-/// Bytes of compiled program that count as one unit of weight.
+/// Size of a compiled program that counts as one unit of weight, in bytes.
 const UNIT: usize = 256;
-/// Bytes of the compiled program of an empty pattern.
+/// Size of the compiled program of an empty pattern, in bytes.
 const EMPTY: usize = 684;
-/// Bytes that the states of an automaton may take, which are made while a pattern is matched and kept for the next match.
+/// Maximum size of a cache of automaton states, in bytes. The states are computed while a pattern is matched and kept
+/// for the next match.
 const PATTERN_CACHE: usize = 128 << 10;
 
-/// The patterns of a schema so far.
+/// The patterns of a schema that were counted so far.
 #[derive(Debug, Default)]
 pub(super) struct Patterns<'s> {
     count: usize,
-    /// Of their compiled programs.
+    /// Total size of the compiled programs of the different patterns, in bytes.
     bytes: usize,
+    /// The weight of each different pattern.
     weights: HashMap<&'s str, u64>,
 }
 
 impl<'s> Patterns<'s> {
-    /// Returns the weight of one more pattern of the schema: the size of its compiled program in units. A byte of text
-    /// costs a linear engine up to one step for each instruction of the program, so this is what text must be
-    /// multiplied with.
+    /// Counts one more pattern and returns its weight: the size of its compiled program beyond that of an empty
+    /// pattern, in units, rounded up. A linear engine takes at most one step for each byte of text and each instruction
+    /// of the program, so the cost of a match is proportional to this weight times the length of the text. `at` is the
+    /// position of the schema, for messages.
+    ///
+    /// # Errors
+    /// Fails if the schema has too many patterns, or if this one is too long, is not supported, or exceeds the budget.
     pub(super) fn weigh(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
         self.count += 1;
         if self.count > MAX_PATTERNS {
@@ -47,7 +53,7 @@ impl<'s> Patterns<'s> {
         Ok(weight)
     }
 
-    /// Returns how many bytes the compiled program of a pattern has, if there is so much left.
+    /// Returns the size of the compiled program of a pattern, in bytes. Fails if it exceeds the remaining budget.
     fn program(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
         let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
         let bytes = pattern.len();
@@ -60,14 +66,16 @@ impl<'s> Patterns<'s> {
     }
 }
 
-/// Compiles the validator's own translation of a pattern.
+/// Compiles a pattern after translating it in the same way as the validator. Returns `None` if it is not supported or
+/// the program exceeds `most` bytes.
 fn compile(pattern: &str, most: usize) -> Option<NFA> {
     let limits = Config::new().nfa_size_limit(Some(most));
     let translated = to_rust_regex(pattern).ok()?;
     NFA::compiler().configure(limits).build(&translated).ok()
 }
 
-/// Returns the linear engine with a bounded program and a bounded cache, which each pattern has twice.
+/// Returns the options that select the linear engine and bound its programs and caches. Each pattern has two of both,
+/// for matching forwards and backwards.
 pub(crate) fn pattern_options() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex()
         .size_limit(MAX_PATTERN_PROGRAMS)

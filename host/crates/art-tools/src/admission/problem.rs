@@ -1,11 +1,12 @@
-//! Why a schema is refused.
+//! Reasons why a schema is refused.
 
 use super::{
     MAX_DEPTH, MAX_NODES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS, MAX_POINTER_BYTES,
     MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_TRIES,
 };
 
-/// Why a schema is refused. `at` is a JSON pointer into it.
+/// The reason why a schema is refused. `at` is a JSON pointer into its tree, in which each `$ref` is replaced by its
+/// target, or into the schema as it is written if that is the invalid part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaProblem {
     /// The schema has too much text (D02).
@@ -14,33 +15,33 @@ pub enum SchemaProblem {
     /// The schemas are nested too deeply (D01).
     #[error("its schemas are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
-    /// The path to a schema is too long: everything that can go wrong there keeps a copy of it.
+    /// The path to a schema is too long. The validator keeps a copy of it for every keyword of the schema.
     #[error(
         "the names on the way to the schema at `{at}` have more than {MAX_POINTER_BYTES} bytes together: shorten them"
     )]
     PointerTooLong {
-        /// Where.
+        /// Position of the schema.
         at: String,
     },
     /// The schema has too many values.
     #[error("it has more than {MAX_NODES} values")]
     TooManyNodes,
-    /// The root is not an object (D07).
+    /// The root does not describe an object (D07).
     #[error("its root must have `\"type\": \"object\"`")]
     RootNotObject,
-    /// The dialect is not JSON Schema 2020-12.
+    /// The dialect is not JSON Schema 2020-12. Contains the dialect, shortened.
     #[error("`$schema` names the dialect `{0}`; only `{dialect}` is supported", dialect = super::DIALECT)]
     Dialect(String),
     /// A schema is neither an object nor a boolean.
     #[error("there is no schema at `{at}`: a schema is an object or a boolean")]
     NotASchema {
-        /// Where.
+        /// Position of the value.
         at: String,
     },
-    /// A keyword that changes the meaning of a reference.
+    /// The schema has a keyword that changes the target of references, or `$id` or `$schema` below its root.
     #[error("`{keyword}` at `{at}` is not supported")]
     RefusedKeyword {
-        /// Where.
+        /// Position of the schema with the keyword.
         at: String,
         /// The keyword.
         keyword: String,
@@ -51,15 +52,15 @@ pub enum SchemaProblem {
          {MAX_REFERENCE_BYTES} bytes: write what it names under `$defs`"
     )]
     ForeignReference {
-        /// Where.
+        /// Position of the reference.
         at: String,
         /// The reference.
         reference: String,
     },
-    /// The reference names no schema.
+    /// There is no schema at the place that a reference names.
     #[error("the `$ref` `{reference}` at `{at}` names no schema")]
     DanglingReference {
-        /// Where.
+        /// Position of the reference.
         at: String,
         /// The reference.
         reference: String,
@@ -70,7 +71,7 @@ pub enum SchemaProblem {
          are needed and `true` below them, or take a list whose items name their parent"
     )]
     Recursive {
-        /// Where, in the schema without references.
+        /// Position of the reference.
         at: String,
         /// The reference.
         reference: String,
@@ -78,25 +79,28 @@ pub enum SchemaProblem {
     /// A chain of references is too long.
     #[error("more than {MAX_REFERENCES} references lead to one another: refer to the last of them at once")]
     TooManyReferences,
-    /// The schema has too many parts once its references are replaced; names those references.
+    /// The schema has too many nested schemas once its references are replaced. Contains the end of the message, which
+    /// names the reference that was being replaced.
     #[error(
         "it has more than {MAX_SCHEMAS} schemas when each `$ref` is replaced by what it names{0}: write `true` or \
          `{{\"type\": \"object\"}}` for a definition that is used often, or split the tool"
     )]
     TooManySchemas(String),
-    /// The schema has too much text once its references are replaced; names those references.
+    /// The schema has too much text once its references are replaced. Contains the end of the message, which names the
+    /// reference that was being replaced.
     #[error(
         "its text has more than {MAX_TEXT_BYTES} bytes when each `$ref` is replaced by what it names{0}: shorten the \
          definitions that are used often"
     )]
     TreeTooLong(String),
-    /// Validators evaluate what is below once for each of them.
+    /// An `unevaluated*` is inside another one that applies to the same value. Validators would evaluate the inner
+    /// schemas once for each of them.
     #[error("the `unevaluated*` at `{at}` lies in place below another one: keep the outer one")]
     NestedUnevaluated {
-        /// Where.
+        /// Position of the schema with the keyword.
         at: String,
     },
-    /// The same through parts of a value.
+    /// Keywords `unevaluated*` inside one another, for parts of a value, would try their schemas too often.
     #[error(
         "`unevaluated*` has its schemas tried more than {MAX_TRIES} times: write `additionalProperties` or `items`"
     )]
@@ -104,18 +108,18 @@ pub enum SchemaProblem {
     /// A pattern is too long.
     #[error("the pattern at `{at}` has {bytes} bytes, more than {MAX_PATTERN_BYTES}")]
     PatternTooLong {
-        /// Where.
+        /// Position of the schema with the pattern.
         at: String,
-        /// How long it is.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// A pattern is not linear, or compiles to too much together with those before it.
+    /// A pattern is not linear, or the compiled patterns of the schema together are too large.
     #[error(
         "the pattern at `{at}` is not supported: it must be linear (no lookaround, no backreference), and all patterns \
          together must compile to at most {MAX_PATTERN_PROGRAMS} bytes (smaller counts, `[a-z]` instead of `\\p{{L}}`)"
     )]
     PatternRefused {
-        /// Where.
+        /// Position of the schema with the pattern.
         at: String,
     },
     /// There are too many patterns.
@@ -124,7 +128,7 @@ pub enum SchemaProblem {
     /// The schema is not valid in its dialect.
     #[error("`{at}` is not valid in JSON Schema 2020-12: {message}")]
     Invalid {
-        /// Where.
+        /// Position of the invalid part.
         at: String,
         /// The reason.
         message: String,

@@ -19,7 +19,7 @@ fn object(keyword: &str, value: Value) -> Value {
     schema
 }
 
-/// `n` definitions, each of which refers twice to the next.
+/// Returns a schema with `n` definitions, each of which refers twice to the next.
 fn expo(n: usize) -> Value {
     let mut defs = Map::new();
     for i in 0..n {
@@ -39,7 +39,7 @@ fn chain(n: usize) -> Value {
     json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
 }
 
-/// The tree of a schema.
+/// Returns the tree of a schema.
 fn tree(schema: &Value) -> Value {
     admit(schema, Root::Any).unwrap().schema
 }
@@ -145,7 +145,7 @@ fn references_that_fan_out_are_refused_at_once() {
     assert!(told.contains("the last one `#/$defs/d"), "{told}");
 }
 
-/// `n` properties of the definition `levels` deep, each of whose properties refers to the next.
+/// Returns a schema with a chain of `levels` definitions, each with `n` properties that refer to the next definition.
 fn fan(n: usize, levels: usize) -> Value {
     let level = |i: usize| {
         let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
@@ -409,7 +409,7 @@ fn only_small_linear_patterns_are_admitted() {
     assert!(CompiledSchema::new(&object("pattern", json!("(x+x+)+y")), Root::Object).is_ok());
 }
 
-/// A pattern under `n` by `n` paths.
+/// Returns a schema with one pattern that is reached by `n` by `n` paths.
 fn pattern_under(n: usize) -> Value {
     let refer = |to: &str| -> Map<_, _> { (0..n).map(|p| (format!("p{p}"), json!({"$ref": to}))).collect() };
     json!({
@@ -544,7 +544,7 @@ fn contains_beside_unevaluated_items_counts_each_time_that_it_is_tried() {
     assert_eq!(tries(20), Err(SchemaProblem::TooManyTries));
 }
 
-/// What checking a value costs.
+/// Returns the work of applying a schema to a value.
 fn work(schema: &Value, value: &Value) -> u64 {
     let shape = Shape::of_payload(value).unwrap();
     admit(schema, Root::Any).unwrap().cost.work(&shape)
@@ -687,7 +687,7 @@ fn hostile_text_against_hostile_patterns_is_refused() {
     assert_eq!(check(&simple, &json!(text)), Ok(()));
 }
 
-/// Values that look like schemas.
+/// Generates values that look like schemas.
 fn schemas() -> impl Strategy<Value = Value> {
     let reference = prop_oneof![
         Just("#/$defs/a"),

@@ -1,4 +1,4 @@
-//! A schema with every `$ref` replaced by what it names: a tree, grown under one budget.
+//! Replaces every `$ref` of a schema by its target. The result is a tree, which is built under one budget.
 
 use art_core::JsonObject;
 use art_core::text::truncate;
@@ -11,14 +11,15 @@ use super::weight::Weight;
 use super::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES};
 use crate::shape::{Shape, text_len, text_units};
 
-/// Characters of a pointer or a reference that a message shows; names are chosen by the tool.
+/// Maximum length of a pointer or a reference in a message, in characters. The tool chooses the names in them.
 const SHOWN: usize = 200;
 
-/// The tree of `root`, and what applying it weighs.
+/// Returns the tree of `root` and the weight of applying it.
 ///
-/// A `$ref` alone becomes its target, and the annotations beside it win over those of the target. Beside assertions the
-/// target becomes one more member of `allOf`: merging would change what either means. Definitions go. Data is copied as it
-/// is, whatever it looks like.
+/// A schema with `$ref` but without assertions is replaced by the target of the reference; annotations next to the
+/// `$ref` override those of the target. If the schema has assertions, the target is added to its `allOf`, because
+/// merging the two would change their meaning. Definitions are removed. Data, such as a `default`, is copied unchanged,
+/// even if it looks like a schema.
 pub(super) fn grow(root: &Value) -> Result<(Value, Weight), SchemaProblem> {
     let mut grower = Grower {
         root,
@@ -37,27 +38,29 @@ pub(super) fn grow(root: &Value) -> Result<(Value, Weight), SchemaProblem> {
     )
 }
 
-/// What is left of the budget, and where the growth is.
+/// The remaining budget and the current position in the tree.
 struct Grower<'s> {
     root: &'s Value,
+    /// Number of schemas that may still be added to the tree.
     schemas: usize,
+    /// Number of bytes that may still be added to the text of the tree.
     bytes: usize,
     patterns: Patterns<'s>,
-    /// The references that are being replaced, outermost first.
+    /// The references that are being replaced, the outermost first.
     open: Vec<&'s str>,
-    /// The place in the tree, as a JSON pointer.
+    /// The current position in the tree, as a JSON pointer.
     at: String,
 }
 
-/// Where a schema stands among those that hold it.
+/// Position of a schema relative to the schemas that contain it.
 #[derive(Clone, Copy)]
 struct Level {
     depth: usize,
-    /// A schema that holds it in place has `unevaluated*`.
+    /// True if a schema that contains it and applies to the same value has `unevaluated*`.
     looked_at: bool,
 }
 
-/// An object of the tree while it grows.
+/// An object schema of the tree, under construction.
 #[derive(Default)]
 struct Grown {
     members: JsonObject,
@@ -97,7 +100,7 @@ impl<'s> Grower<'s> {
         let target = match members.get("$ref") {
             None => None,
             Some(reference) if alone => {
-                // The target is counted; that it was named costs nothing.
+                // Count only the target, and not the schema that it replaces.
                 self.schemas += 1;
                 Some(self.follow(reference, level)?)
             }
@@ -138,7 +141,7 @@ impl<'s> Grower<'s> {
             (Some((Holder::Map, applies)), Value::Object(schemas)) => {
                 self.map(grown, keyword, applies, schemas, held)?
             }
-            // A keyword whose value has another form than it should is refused by the meta-schema later.
+            // The meta-schema later refuses a keyword whose value has the wrong form.
             _ => self.data(grown, keyword, value)?,
         };
         grown.members.insert(keyword.to_owned(), value);
@@ -161,7 +164,7 @@ impl<'s> Grower<'s> {
                 grown.weight.match_pattern(self.patterns.weigh(name, &self.at)?);
             }
             let member = match schema {
-                // `dependencies` may also list names of properties.
+                // In `dependencies`, a list contains names of properties instead of schemas.
                 Value::Array(_) if keyword == "dependencies" => self.data(grown, keyword, schema)?,
                 _ => self.part(grown, applies, [keyword, name], schema, held)?,
             };
@@ -170,7 +173,8 @@ impl<'s> Grower<'s> {
         Ok(Value::Object(members))
     }
 
-    /// Grows a schema that another one holds, and adds its weight to that one's.
+    /// Returns the tree of a nested schema, and adds its weight to that of `grown`. `place` is the keyword and, if the
+    /// keyword contains several schemas, the name or index in it.
     fn part(
         &mut self,
         grown: &mut Grown,
@@ -225,8 +229,8 @@ impl<'s> Grower<'s> {
         Ok(grown)
     }
 
-    /// The schema that a reference names. It has to be one that keywords hold: what lies elsewhere, say in a `default`, is
-    /// data.
+    /// Returns the text of a reference and its target. The target must be under keywords that contain schemas: a value
+    /// anywhere else, for example in a `default`, is data.
     fn target(&self, reference: &'s Value) -> Result<(&'s str, &'s Value), SchemaProblem> {
         let name = reference.as_str().unwrap_or("(not a string)");
         let (at, shown) = (self.place(), truncate(name, SHOWN));
@@ -234,7 +238,8 @@ impl<'s> Grower<'s> {
             return Err(SchemaProblem::Recursive { at, reference: shown });
         }
         let pointer = name.strip_prefix("#/");
-        // Percent-encoding is refused because authors and this walk could read it in two ways.
+        // Refuse percent-encoding, because it is ambiguous: an author may mean the decoded name, but this code does not
+        // decode it.
         match pointer.filter(|pointer| pointer.len() <= MAX_REFERENCE_BYTES && !pointer.contains('%')) {
             None => Err(SchemaProblem::ForeignReference { at, reference: shown }),
             Some(pointer) => match schema_at(self.root, pointer) {
@@ -254,7 +259,8 @@ impl<'s> Grower<'s> {
         SchemaProblem::TooManySchemas(self.named())
     }
 
-    /// What a message says of the references that are being replaced.
+    /// Returns the part of a message that names the innermost reference that is being replaced. It is empty if there is
+    /// none.
     fn named(&self) -> String {
         let name = |reference: &&str| format!(", the last one `{}`", truncate(reference, SHOWN));
         self.open.last().map(name).unwrap_or_default()
@@ -266,7 +272,7 @@ impl<'s> Grower<'s> {
 }
 
 impl Grown {
-    /// The object with the target of its reference.
+    /// Returns the finished schema and its weight, after adding the target of its reference if it has one.
     fn close(mut self, target: Option<(Value, Weight)>, alone: bool, looks_back: usize) -> (Value, Weight) {
         match target {
             Some((target, weight)) if alone => return (annotated(self.members, target), weight),
@@ -281,7 +287,7 @@ impl Grown {
     }
 }
 
-/// Adds a schema as one more member of `allOf`.
+/// Adds a schema to `allOf`.
 fn join(members: &mut JsonObject, target: Value) {
     match members.get_mut("allOf") {
         Some(Value::Array(all)) => all.push(target),
@@ -289,7 +295,8 @@ fn join(members: &mut JsonObject, target: Value) {
     }
 }
 
-/// The target with the annotations of what referred to it, which come first and win.
+/// Returns the target with the annotations of the schema that referred to it, which come first and override those of
+/// the target.
 fn annotated(mut own: JsonObject, target: Value) -> Value {
     match target {
         Value::Object(members) => {
@@ -303,7 +310,8 @@ fn annotated(mut own: JsonObject, target: Value) -> Value {
     Value::Object(own)
 }
 
-/// The schema at a JSON pointer, if every step of it is one that a keyword takes.
+/// Returns the schema at a JSON pointer. Returns `None` if there is none, or if a part of the pointer is not a keyword
+/// that contains schemas.
 fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     let mut schema = root;
     let mut segments = pointer

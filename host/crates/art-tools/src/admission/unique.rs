@@ -1,7 +1,7 @@
-//! `uniqueItems` in time linear in the array, whatever its items are.
+//! `uniqueItems` in time linear in the size of the array, for all kinds of items.
 //!
-//! The hashes of the library collide for chosen values, and every collision is compared. These hashes are keyed with a
-//! secret, so that collisions cannot be chosen.
+//! Values can be chosen so that their hashes in the library collide, and the library then compares all of them with one
+//! another. The hashes here are keyed with a secret, so collisions cannot be chosen.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -15,7 +15,7 @@ struct UniqueItems {
     wanted: bool,
 }
 
-/// Makes the keyword of a schema.
+/// Creates the implementation of `uniqueItems` for the value of the keyword in a schema.
 pub(crate) fn unique_items<'s>(
     _: &'s Map<String, Value>,
     value: &'s Value,
@@ -42,7 +42,7 @@ impl<'i> Keyword<'i> for UniqueItems {
     }
 }
 
-/// A value that equals others by the rules of JSON Schema: numbers by value, objects in any order.
+/// A value that is compared by the rules of JSON Schema: numbers by value, objects in any order of their members.
 struct Item<'v>(&'v Value);
 
 impl PartialEq for Item<'_> {
@@ -85,10 +85,10 @@ impl Hash for Item<'_> {
     }
 }
 
-/// Returns the value of a number: an integer, or the bits of another float. Integers have no bits, so the two never
-/// collide.
+/// Returns a key that is the same for equal numbers: an integer and 0, or, for all other floats, 0 and the bits of the
+/// float. These bits are never 0, so the two forms are always different.
 fn worth(number: &Number) -> (i128, u64) {
-    /// From here on every float is an integer that no other type can hold.
+    /// Floats from here on are integers that neither `i64` nor `u64` can represent, so their bits identify them.
     const BEYOND: f64 = 1e30;
     let float = number.as_f64().unwrap_or_default();
     match (number.as_i64(), number.as_u64()) {

@@ -1,19 +1,22 @@
-//! Cost of applying a schema to one value, from its tree alone.
+//! Cost of applying a schema to one value, computed only from its tree.
 
 use super::keywords::Applies;
 
-/// The weight of a schema with all that it holds.
+/// The cost of applying a schema and all schemas in it to one value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weight {
-    /// Schemas that are tried, and values of their keywords that a value is compared with.
+    /// Number of tries: one for each schema, plus the size of the keyword values with which a value is compared.
     pub(super) tries: u64,
-    /// Units of patterns that are matched.
+    /// Total weight of the patterns that are matched, in units.
     pub(super) patterns: u64,
-    /// Nested choices: each tries its schemas once more to explain a violation.
+    /// Maximum number of choices, such as `anyOf`, inside one another. Each tries its schemas once more to explain a
+    /// violation.
     pub(super) choices: u64,
+    /// True if a keyword of this schema is a choice.
     chooses: bool,
-    /// Work that is repeated to find out what the schemas in place evaluated.
+    /// Tries that one `unevaluated*` repeats to find out what the schemas for the same value evaluated.
     tries_again: u64,
+    /// Weight of the patterns that one `unevaluated*` matches again.
     patterns_again: u64,
 }
 
@@ -27,24 +30,24 @@ impl Weight {
         }
     }
 
-    /// Adds what takes as long as so many tries of a schema.
+    /// Adds work that takes as long as that many tries of a schema.
     pub(super) fn try_more(&mut self, tries: u64) {
         add(&mut self.tries, tries);
         add(&mut self.tries_again, tries);
     }
 
-    /// Adds a pattern.
+    /// Adds a pattern with a weight of that many units.
     pub(super) fn match_pattern(&mut self, units: u64) {
         add(&mut self.patterns, units);
         add(&mut self.patterns_again, units);
     }
 
-    /// Says whether a keyword of the schema tries its schemas twice.
+    /// Records whether a keyword of the schema is a choice, which tries its schemas twice.
     pub(super) fn choose(&mut self, chooses: bool) {
         self.chooses |= chooses;
     }
 
-    /// Adds a schema that this one holds.
+    /// Adds the weight of a schema that this one contains.
     pub(super) fn hold(&mut self, held: Self, applies: Applies) {
         if applies == Applies::Nowhere {
             return;
@@ -62,7 +65,7 @@ impl Weight {
         }
     }
 
-    /// Ends a schema with `looks_back` keywords `unevaluated*`.
+    /// Completes the weight of a schema that has `looks_back` keywords `unevaluated*`.
     pub(super) fn close(&mut self, looks_back: usize) {
         for _ in 0..looks_back {
             add(&mut self.tries, self.tries_again);
