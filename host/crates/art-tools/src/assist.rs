@@ -1,4 +1,4 @@
-//! Tools that ask the model for help (T13).
+//! Finds out whether a tool asks the model for help (T13).
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use crate::parse;
 
-/// The value that asks for help, in an output or its metadata; also the name of the error code.
+/// The value by which an output or its metadata asks for help. It is also the name of the error code.
 pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
 
-/// Returns whether a tool asks the model for help: by the code of its failure, or by its output. That is an object with
-/// this `action` (or `error`, in older tools), or a text of such an object, which may follow a title and an empty line.
+/// Returns whether a tool asks the model for help, by the code of its failure or by its output. Such an output is an
+/// object whose `action` (in older tools, `error`) is [`ASSIST`], or the JSON text of such an object, which may follow
+/// a title and an empty line.
 pub(crate) fn asks(result: &ToolResult) -> bool {
     let by_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
     by_code || result.output.as_ref().is_some_and(asks_in)
@@ -20,7 +21,7 @@ pub(crate) fn asks(result: &ToolResult) -> bool {
 fn asks_in(output: &Value) -> bool {
     match output {
         Value::Object(object) => names_it(object),
-        // Most texts need no parsing.
+        // Skip parsing for texts that cannot contain a request.
         Value::String(text) if text.contains(ASSIST) => {
             is_request(text) || text.split_once("\n\n").is_some_and(|(_title, rest)| is_request(rest))
         }
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // A84, T13
+    // A84, T13: requests for help from the model.
     #[test]
     fn an_output_asks_for_help_as_an_object_or_text_also_after_a_title() {
         for key in ["action", "error"] {
@@ -56,7 +57,7 @@ mod tests {
         }
     }
 
-    // A84, T13
+    // A84, T13: requests for help from the model.
     #[test]
     fn an_output_that_only_mentions_help_does_not_ask_for_it() {
         let outputs = [

@@ -1,4 +1,4 @@
-//! The checks before a call, in the order and with the texts of the contract (T4, M06, M07).
+//! Checks a call before it runs, in the order and with the messages of the contract (T4, M06, M07).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::report::{CallEnding, ToolReport, about};
 use crate::scope::CallScope;
 use crate::shape::Shape;
 
-/// Admits a call, or returns the report of its refusal. Only this function makes an [`Admitted`].
+/// Admits a call, or returns the report of its refusal. Only this function creates an [`Admitted`], except in tests.
 pub(crate) async fn check(
     registry: &ToolRegistry,
     mut call: ParsedToolCall,
@@ -42,7 +42,7 @@ pub(crate) async fn check(
         Ok(Ok(checked)) => {
             call.arguments = checked.arguments;
             let mut limits = tool.limits;
-            // The check has used a part of the time.
+            // The check used a part of the time limit.
             limits.timeout_ms = limits.timeout_ms.saturating_sub(millis(start)).max(1);
             let context = scope.context(&call.call_id);
             let admitted = Admitted::new(call, checked.input_json, context, limits, scope.cancel.clone());
@@ -61,15 +61,15 @@ fn millis(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Arguments that are valid.
+/// Valid arguments.
 struct Checked {
     arguments: Value,
-    /// Their text, which the tool is given.
+    /// The same as compact JSON text, which is the input of the tool.
     input_json: String,
 }
 
-/// Checks the arguments where that blocks no other call. The outer error is the ending of a call whose check did not
-/// end.
+/// Checks the arguments without blocking other calls. The inner error describes the violations. The outer error is the
+/// ending of a call whose check did not complete.
 async fn check_offloaded(
     tool: &Arc<Tool>,
     arguments: Value,
@@ -89,7 +89,7 @@ async fn check_offloaded(
     offload(is_light, allowance, move || check_arguments(&tool, arguments, shape)).await
 }
 
-/// Fills in the defaults, validates, and writes the text that the tool is given.
+/// Fills in the defaults, validates the arguments, and writes them as the input of the tool.
 fn check_arguments(tool: &Tool, mut arguments: Value, shape: Shape) -> Result<Checked, String> {
     let max_bytes = usize::try_from(tool.limits.input_bytes).unwrap_or(usize::MAX);
     let filled = tool.input.fill(&mut arguments, shape, max_bytes);

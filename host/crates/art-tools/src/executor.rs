@@ -50,7 +50,7 @@ impl Admitted {
         Self::for_test_with_cancel(call, limits, CancellationToken::new())
     }
 
-    /// Creates a call as [`for_test`](Self::for_test), with a token that the test can cancel.
+    /// Same as [`for_test`](Self::for_test), with a token that the test can cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
@@ -119,9 +119,9 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns the owner of the tool: a plugin's identifier, or `host`.
     fn owner(&self) -> &str;
 
-    /// Returns the preparation before the first call of the tool, which may take far longer than a call; the time limit
-    /// of the call starts after it. Returns `None` if there is nothing to prepare, as for every later call. The
-    /// preparation must observe the cancellation.
+    /// Returns a future that prepares the first call of the tool, or `None` if there is nothing to prepare, as before
+    /// every later call. The preparation may take far longer than a call; the time limit of the call starts after it.
+    /// It must observe the cancellation.
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let _ = call;
         None

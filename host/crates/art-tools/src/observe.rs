@@ -10,12 +10,14 @@ use crate::report::ToolReport;
 use crate::scope::CallScope;
 use crate::shape::text_len;
 
-/// Maximum size of the content of an observation, in bytes (X17). Longer outputs are cut; the result contains all of them.
+/// Maximum size of the content of an observation, in bytes (X17). Longer outputs are cut; the result contains them in
+/// full.
 pub const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Size to which an output is cut, in bytes. Quoting can double it.
+/// Maximum size of an output after it is cut, in bytes. JSON quoting can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
-/// Maximum size of the metadata of such an output, in bytes.
+/// Maximum size of the metadata in a shortened result, in bytes.
 const KEPT_METADATA_BYTES: usize = 8 << 10;
+/// Maximum length of an identifier or a name, in characters.
 const MAX_NAME: usize = 200;
 
 /// Returns the `TOOL_EXECUTION` observation of a call. `text` is the output as the tool wrote it.
@@ -52,7 +54,7 @@ fn content(result: &ToolResult, text: Option<&str>) -> Value {
     value.unwrap_or_default()
 }
 
-/// Returns the result with only the beginning of its output, and a marker.
+/// Returns the result with only the beginning of its output, followed by a marker.
 fn shortened(result: &ToolResult, text: Option<&str>) -> ToolResult {
     let output = result.output.as_ref().map(|output| match text {
         Some(text) => Value::String(cut(text)),

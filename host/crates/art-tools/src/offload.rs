@@ -1,4 +1,4 @@
-//! Runs work on values that takes long enough to delay other calls.
+//! Runs work on values without delaying other calls.
 
 use std::time::Duration;
 
@@ -17,8 +17,9 @@ pub(crate) struct Allowance<'c> {
     pub(crate) cancel: &'c CancellationToken,
 }
 
-/// Runs `work` here if it is light, else on a thread where it blocks neither I/O nor other calls. Heavy work is
-/// abandoned when the time is over or the call is cancelled; it then runs to its end unobserved, at a bounded cost.
+/// Runs `work` on this thread if it is light, else on a thread where it blocks neither I/O nor other calls. Heavy work
+/// is abandoned when the time is over or the call is cancelled. If it has begun, it still runs to its end, at a bounded
+/// cost, but its result is dropped.
 ///
 /// # Errors
 /// Fails with the ending of the call if the work was abandoned or panicked.

@@ -15,7 +15,7 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 500;
-/// Message of an error without a message (T4).
+/// Message for an error that has none (T4).
 const UNEXPLAINED: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
 const MAX_MESSAGE: usize = 8_000;
@@ -24,17 +24,19 @@ const MAX_ASIDE_BYTES: usize = 64 << 10;
 /// Maximum length of an identifier, a file name or a media type that a tool chose, in characters.
 const MAX_NAME: usize = 200;
 
-/// Maximum number of sources and of attachments of one output, and maximum length of an address in characters.
+/// Maximum number of sources of one output.
 const MAX_SOURCES: usize = 100;
+/// Maximum number of attachments of one output.
 const MAX_ATTACHMENTS: usize = 100;
+/// Maximum length of the address of a source, in characters.
 const MAX_URL: usize = 4_000;
 
-/// Key in the metadata of a suspension: the schema of the answer as the tool gave it, not yet validated.
+/// Key in the metadata of a suspension: the schema of the answer as the tool wrote it, not validated.
 pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
-/// Key in the metadata: the identifier that the tool gave to its suspension (X2).
+/// Key in the metadata: the identifier that the tool chose for its suspension (X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
-/// Key in the metadata, set to true if the tool asks the model for help. The call has ended like any other: the model
-/// reads the result and continues.
+/// Key in the metadata: true if the tool asks the model for help. The call has ended like any other: the model reads
+/// the result and continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Keys of metadata that only the host may set.
 const RESERVED: [&str; 10] = [
@@ -110,8 +112,8 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Too
     })
 }
 
-/// Turns a success into an error if its metadata has an `error` that is a text or `true`. Returns whether it did (C81). The
-/// output is kept, because it may contain more detail.
+/// Turns a success into an error if its metadata has an `error` that is a text or `true`. Returns whether it did (C81).
+/// The output is kept, because it may contain more detail.
 fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
         Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE),
@@ -157,7 +159,7 @@ fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<ToolReport
     Ok(ToolReport::new(result, CallEnding::Suspended))
 }
 
-/// Returns the report of a failure. Its message is that of the tool (T4).
+/// Returns the report of a failure. The message is the one that the tool wrote (T4).
 fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
     let message = match failure.message.as_str() {
         "" => UNEXPLAINED.to_owned(),
@@ -169,7 +171,7 @@ fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String>
     Ok(ToolReport::new(result, CallEnding::Failure))
 }
 
-/// Returns the metadata of a tool without keys that only the host may set. The identifier that the tool gave to a
+/// Returns the metadata of a tool without the keys that only the host may set. The identifier that the tool chose for a
 /// suspension is kept under another key (X2).
 fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
     let Value::Object(mut extra) = aside(Value::Object(metadata))? else {
@@ -209,7 +211,7 @@ fn sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
             Value::Object(extra) => extra,
             _ => JsonObject::new(),
         })?;
-        // These keys have fields of their own.
+        // These keys are already the fields of a source.
         extra.retain(|name, _| name != "sourceName" && name != "url");
         Ok(Source {
             source_name: truncate(&source.source_name, MAX_TITLE),

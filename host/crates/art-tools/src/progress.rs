@@ -13,13 +13,12 @@ const MAX_TITLE_BYTES: usize = 200;
 /// Maximum size of the facts in a progress report, in bytes; longer ones are ignored.
 const MAX_FACTS_BYTES: usize = 1_000;
 
-/// Progress of a call. A call that was refused or found the queue full does not run and has no progress; only its report
-/// mentions it.
+/// Progress of a call. A call that is refused or finds the queue full does not run and has no progress, only a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallProgress {
     /// The call started. Its arguments are the validated ones, with defaults.
     Started(ParsedToolCall),
-    /// The tool reported progress. At most ten times a second; of several reports the newest is sent.
+    /// The tool reported progress. Sent at most ten times a second, with only the newest of several reports.
     Reported(ToolProgress),
     /// A call that had started has ended and was recorded. The batch returns the same report.
     Ended(Box<ToolReport>),
@@ -32,21 +31,21 @@ pub struct ToolProgress {
     pub call_id: String,
     /// Parent of the call; see [`CallScope::parent_id`](crate::CallScope::parent_id).
     pub parent_id: Option<String>,
-    /// What the tool is doing, at most 200 bytes, unescaped.
+    /// Description of what the tool is doing: at most 200 bytes, unescaped.
     pub title: String,
     /// Progress in percent, from 0 to 100, if the facts of the tool contain `done` and `of`.
     pub percent: Option<u8>,
 }
 
-/// The newest progress report of a call that was not read yet; older ones are lost. Clones share it.
+/// The newest progress report of a call that was not read yet. A new report replaces an unread one. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct NewestProgress(Arc<Mutex<Option<RawProgress>>>);
 
-/// A progress report as the tool gave it, bounded.
+/// A progress report as the tool sent it, within the limits.
 #[derive(Debug, PartialEq, Eq)]
 struct RawProgress {
     title: String,
-    /// The text of a JSON object, if the tool follows the contract.
+    /// The text of a JSON object, if the tool follows the contract; else any text.
     facts: String,
 }
 
@@ -61,7 +60,7 @@ impl NewestProgress {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 
-    /// Takes the newest report as one of `call`, if there is one.
+    /// Takes the newest report out and returns it with the identifiers of `call`, or `None` if there is none.
     pub(crate) fn take_for(&self, call: &ParsedToolCall, parent_id: Option<&str>) -> Option<ToolProgress> {
         self.take().map(|report| ToolProgress {
             call_id: call.call_id.clone(),
@@ -76,7 +75,7 @@ impl NewestProgress {
     }
 }
 
-/// Returns the percentage of facts such as `{"done": 3, "of": 10}`, rounded down, or `None` if they have none.
+/// Returns the percentage in facts such as `{"done": 3, "of": 10}`, rounded down, or `None` if they contain none.
 fn percent(facts: &str) -> Option<u8> {
     let facts: Value = serde_json::from_str(facts).ok()?;
     let number = |name: &str| facts.get(name).and_then(Value::as_f64);

@@ -16,19 +16,19 @@ const MAX_NAME: usize = 200;
 /// The report of one call. A batch has one report for each call, in the order of the calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolReport {
-    /// Result for the model and the journal. `callId` and `toolName` are those of the request.
+    /// Result for the model and the journal. Its `callId` and `toolName` are those of the request.
     pub result: ToolResult,
     /// Usage of the call; zero if it never ran.
     pub usage: Usage,
     /// How the call ended.
     pub ending: CallEnding,
-    /// Log of the call, bounded.
+    /// Log of the call, within its limits.
     pub log: CallLog,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
     /// Time from the request to the end, including time in the queue.
     pub duration: Duration,
-    /// The output as the tool wrote it, until its observation is stored.
+    /// The output as the tool wrote it; taken when the observation is stored.
     pub(crate) text: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl ToolReport {
     }
 }
 
-/// Returns `Tool "NAME" <text>`. The name may come from a model, so it is cut.
+/// Returns `Tool "NAME" <text>`. The name is shortened, because it may come from a model.
 pub(crate) fn about(tool_name: &str, text: &str) -> String {
     format!("Tool \"{}\" {text}", truncate(tool_name, MAX_NAME))
 }

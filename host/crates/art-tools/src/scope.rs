@@ -16,7 +16,7 @@ use crate::progress::CallProgress;
 pub enum EnabledTools {
     /// The tools with these names.
     Named(Vec<String>),
-    /// Decided by an object at each call (S004).
+    /// The tools that the lookup allows at the time of each call (S004).
     Lookup(Arc<dyn EnabledLookup>),
 }
 

@@ -1,4 +1,4 @@
-//! Takes a call from the model's request to the stored result.
+//! Processes calls, from the model's request to the stored result.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -59,18 +59,18 @@ impl ToolSystem {
 
     /// Runs a batch of calls and returns one report for each, in order, even if some fail (T7).
     ///
-    /// - Calls run concurrently, at most [`SystemConfig::max_parallel`] over all batches. A call that finds the queue full
-    ///   ends with `BUSY`.
+    /// - Calls run concurrently, at most [`SystemConfig::max_parallel`] over all batches. A call that finds the queue
+    ///   full ends with `BUSY`.
     /// - A call of a blocking tool runs alone: after all calls before it, and before all calls after it (Q3a).
     /// - Once a call is suspended, calls that have not begun are not run, whatever the mode of the tool. They end with
     ///   `CANCELLED` and the reason, so that every call has a result (B9), and may be made again.
-    /// - Each call has exactly one `TOOL_EXECUTION` observation, even if it was refused or not run. It is stored when the
-    ///   call ends and before this function returns. If it cannot be stored, the result is withheld and replaced by
+    /// - Each call has exactly one `TOOL_EXECUTION` observation, even if it was refused or not run. It is stored when
+    ///   the call ends and before this function returns. If it cannot be stored, the result is withheld and replaced by
     ///   `HOST_ERROR`, because a run must not depend on a result that is lost in a restart.
-    /// - `callId` and `toolName` of a result are those of the request. The status follows from the ending of the call. A
-    ///   failure never becomes a success, but a success with an error in its metadata becomes a failure.
-    /// - A tool that asks the model for help gets an ordinary result with
-    ///   [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED) in its metadata.
+    /// - `callId` and `toolName` of a result are those of the request. The status follows from the ending of the call.
+    ///   A failure never becomes a success, but a success with an error in its metadata becomes a failure.
+    /// - A tool that asks the model for help gets an ordinary result with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED)
+    ///   in its metadata.
     ///
     /// To stop, cancel the token of `scope` and wait. Dropping the future drops running calls without recording them.
     pub async fn execute_batch(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {

@@ -1,4 +1,4 @@
-//! Direct tools whose function takes an argument of its own type.
+//! Direct tools whose function has a typed argument.
 
 use std::fmt::Display;
 

@@ -121,7 +121,7 @@ fn with_error(error: &Value) -> ToolReport {
     answered(&tool(None), Ending::Success(success))
 }
 
-// A87, C81
+// A87, C81: an error in the metadata of a success.
 #[test]
 fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_output() {
     for (error, text, code) in [
@@ -146,7 +146,7 @@ fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_out
     }
 }
 
-// A87, C81
+// A87, C81: an error in the metadata of a success.
 #[test]
 fn a_success_without_an_error_in_its_metadata_stays_one() {
     for error in [json!(false), json!(null), json!("")] {
@@ -168,14 +168,14 @@ fn refused(code: Code, metadata: Value) -> ToolResult {
     answered(&tool(None), Ending::Failure(failure)).result
 }
 
-// C81, D16
+// C81, D16: a failure stays a failure.
 #[test]
 fn metadata_makes_no_success_of_a_failure() {
     let result = refused(Code::IoError, json!({"error": false}));
     assert_eq!((result.status, result.code), (ToolStatus::Error, Some(Code::IoError)));
 }
 
-// A84, T13
+// A84, T13: requests for help from the model.
 #[test]
 fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     let request = r#"{"action":"LLM_ASSIST_REQUIRED","prompt":"Shorten this."}"#;
@@ -189,7 +189,7 @@ fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     }
 }
 
-// A84, T13
+// A84, T13: requests for help from the model.
 #[test]
 fn a_failure_for_want_of_help_is_marked_and_no_other_is() {
     let asks = refused(Code::LlmAssistRequired, json!({}));
@@ -202,7 +202,7 @@ fn a_failure_for_want_of_help_is_marked_and_no_other_is() {
     assert_eq!(other.metadata.extra.get(ASSIST_REQUIRED), None);
 }
 
-// X19
+// X19: only the host marks a call as not run.
 #[test]
 fn a_tool_cannot_say_that_it_did_not_run() {
     let result = refused(Code::ValidationError, json!({"notRun": true, "rows": 3}));

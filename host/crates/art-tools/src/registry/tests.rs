@@ -165,7 +165,7 @@ impl ToolExecutor for Counted {
     }
 }
 
-// A87
+// A87: what the registry keeps for a tool.
 #[tokio::test]
 async fn a_schema_is_read_and_compiled_once_for_all_calls() {
     let tool = Arc::new(Counted {
@@ -183,7 +183,7 @@ async fn a_schema_is_read_and_compiled_once_for_all_calls() {
     assert!(Arc::ptr_eq(&compiled, &registry.tool("a").unwrap()));
 }
 
-// A87
+// A87: what the registry keeps for a tool.
 #[test]
 fn what_was_compiled_goes_with_its_tool() {
     let registry = ToolRegistry::new();

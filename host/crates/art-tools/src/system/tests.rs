@@ -32,7 +32,7 @@ fn fails(name: &str) -> Arc<Scripted> {
     }))
 }
 
-/// Asks a person, as a blocking tool.
+/// Returns a blocking tool that suspends its call to ask a person.
 fn asks(name: &str) -> Arc<Scripted> {
     let mut schema = schema(name);
     schema.execution_mode = ExecutionMode::Blocking;
@@ -84,7 +84,7 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     assert_eq!((reports[0].ending, reports[0].usage.fuel), (CallEnding::Success, 7));
 }
 
-// A87
+// A87: separation of the calls of different threads.
 #[tokio::test(start_paused = true)]
 async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -127,7 +127,7 @@ async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
     assert_eq!(json!(*seen.lock().unwrap()), expected);
 }
 
-// A87
+// A87: separation of the calls of different threads.
 #[tokio::test]
 async fn what_one_thread_may_use_is_refused_to_another() {
     let tool = echo("tool");
@@ -171,7 +171,7 @@ async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
     assert_eq!(bench.stored().len(), 2);
 }
 
-/// Allows one call, and no other.
+/// Allows only the first call.
 #[derive(Debug, Default)]
 struct Once(std::sync::atomic::AtomicBool);
 
@@ -182,7 +182,7 @@ impl EnabledLookup for Once {
     }
 }
 
-// S004
+// S004: the enabled tools are looked up at each call.
 #[tokio::test]
 async fn whether_a_tool_is_enabled_is_asked_at_each_call() {
     let tool = echo("tool");
@@ -203,7 +203,7 @@ async fn an_unknown_tool_is_refused() {
     assert_eq!(bench.stored()[0].metadata["ending"], "not_found");
 }
 
-// X19
+// X19: only calls that did not run are marked as such.
 #[tokio::test]
 async fn only_a_call_that_was_refused_says_that_its_tool_did_not_run() {
     let objects = Arc::new(Scripted::new(schema("objects"), |_| {
@@ -219,7 +219,7 @@ async fn only_a_call_that_was_refused_says_that_its_tool_did_not_run() {
     assert_eq!(bench.stored()[0].content["metadata"], json!({"notRun": true}));
 }
 
-/// Returns a tool with a schema that can be broken in many ways.
+/// Returns a tool whose schema can be violated in many ways.
 fn strict() -> Arc<Scripted> {
     let mut schema = schema("strict");
     schema.input_schema = json!({
@@ -555,7 +555,7 @@ async fn a_direct_tool_ends_in_every_way_that_a_plugin_can() {
     );
 }
 
-/// Returns a tool whose output takes long to check, and its answer.
+/// Returns a tool with an output that takes long to check.
 fn heavy(timeout_ms: u64) -> Arc<Scripted> {
     let mut schema = schema("heavy");
     schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}));

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Runs the calls and gives what was told of them, one line each.
+/// Runs the calls and returns the received progress, one line for each message.
 async fn told(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<String> {
     let (sender, mut heard) = tokio::sync::mpsc::unbounded_channel();
     bench.scope.progress = Some(sender);
@@ -36,7 +36,7 @@ async fn a_call_that_runs_is_told_of_when_it_starts_and_when_it_ends() {
     assert_eq!(lines, expected);
 }
 
-/// Says a word each 30 ms, ten times.
+/// Returns a tool that reports progress every 30 ms, ten times.
 fn talks(name: &str) -> Arc<Scripted> {
     Arc::new(Scripted::new(schema(name), |call| {
         let progress = call.progress().clone();
@@ -118,7 +118,7 @@ async fn a_listener_that_is_gone_changes_nothing() {
     assert_eq!(endings(&bench.run(calls_of(["echo"])).await), [CallEnding::Success]);
 }
 
-// A84, T13
+// A84, T13: requests for help from the model.
 #[tokio::test]
 async fn a_tool_that_asks_the_model_for_help_is_told_of_and_recorded() {
     let asks = Scripted::new(schema("asks"), |_| {
