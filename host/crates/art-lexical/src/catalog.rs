@@ -60,12 +60,9 @@ impl Catalog {
 
     /// Returns whether no pattern of another tool has all `words` that have content, and there are such words.
     pub(crate) fn is_distinctive(&self, words: &[&str], tool: usize) -> bool {
-        let words = words
-            .iter()
-            .filter(|word| !is_functional(word))
-            .map(|word| (*word).to_owned())
-            .collect_vec();
-        let has_all = |pattern: &Pattern| words.iter().all(|word| pattern.words().contains(word));
+        let words = words.iter().filter(|word| !is_functional(word)).collect_vec();
+        let has = |pattern: &Pattern, word: &str| pattern.words().any(|other| other == word);
+        let has_all = |pattern: &Pattern| words.iter().all(|word| has(pattern, word));
         let mut others = self.patterns.iter().filter(|pattern| pattern.tool != tool);
         !words.is_empty() && !others.any(has_all)
     }

@@ -192,6 +192,9 @@ fn words(tokens: &[Token], values: &Names) -> Vec<Filler> {
     let mut found = names(tokens, |stems| values.get(stems));
     found.iter_mut().for_each(|filler| filler.unknown = Some(false));
     let is_plain = |token: &Token| token.kind == Kind::Word && !is_functional(&token.stem);
+    // An example may show a quoted "the" as a value; without quotes it is grammar.
+    let may_fill = |token: &Token| token.kind != Kind::Word || is_plain(token);
+    found.retain(|filler| tokens.iter().take(filler.length).any(may_fill));
     let is_quoted = |words: &[Token]| matches!(words, [token] if token.kind == Kind::Quoted);
     let is_open = |words: &&[Token]| words.iter().all(is_plain) || is_quoted(words);
     for words in beginnings(tokens, MAX_OPEN).filter(is_open) {

@@ -46,7 +46,6 @@ impl Finder<'_> {
     /// Returns the call that `text` asks for.
     ///
     /// # Errors
-    ///
     /// Fails with a sentence that says why and shows what can be asked when no pattern accounts for everything in the text,
     /// or when patterns for different calls are equally near.
     pub(crate) fn find(&self, text: &str) -> Result<Call, String> {
@@ -81,7 +80,7 @@ impl Finder<'_> {
         }
         let refuse = |reason: &str| (alignment.cost, reason.to_owned());
         let texts = texts(pattern, reading, &alignment);
-        let texts = texts.ok_or_else(|| refuse("it needs a text: put one in quotes, or attach a file"))?;
+        let texts = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
         let values = alignment.fills().map(|(slot, value, ..)| (slot, value.clone()));
         let template = pattern.fill(values.chain(texts));
         let refers = template.to_string().contains("\\u0001");
@@ -142,7 +141,7 @@ fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
 }
 
 /// The texts for the slots that accept whole texts: those of the question in their order, then attachments that it does not
-/// name. None when a slot has no text, or a text has no slot.
+/// name. None when a slot has no text, a text has no slot, or no attachment is among them.
 fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Vec<(usize, Value)>> {
     let slots = pattern.texts();
     let is_named = |data: &&Data, name: &str| data.name.eq_ignore_ascii_case(name);
@@ -159,8 +158,14 @@ fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<
     let others = reading.data.iter().filter(fits).map(Data::passed);
     let others = others.filter(|text| !texts.contains(text)).collect_vec();
     texts.extend(others);
+    // A quoted word is not the text that a question with an attachment is about.
+    let files = reading.data.iter().filter(|data| data.is_file);
+    let files = files.map(Data::passed).collect_vec();
+    let is_given = |text: &(Value, Form)| text.0 == EARLIER || files.contains(text);
+    let ignores_files = !files.is_empty() && !texts.is_empty() && !texts.iter().any(is_given);
     let mut pairs = slots.iter().zip(&texts);
-    let fit = slots.len() == texts.len() && pairs.all(|((_, forms), (_, form))| accepts(forms, *form));
+    let fit =
+        !ignores_files && slots.len() == texts.len() && pairs.all(|((_, forms), (_, form))| accepts(forms, *form));
     let filled = slots.iter().zip(texts).map(|((slot, _), (text, _))| (*slot, text));
     fit.then(|| filled.collect())
 }

@@ -133,10 +133,9 @@ impl Model for LexicalModel {
 /// What a call cost. The model has no tokens of its own, so words stand for them.
 fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
     let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
-    let messages = request.prompt.0.iter();
-    let read = messages.map(|message| words(message.content_text())).sum();
+    let read = request.prompt.0.iter().map(|message| words(message.content_text()));
     LlmMetadata {
-        input_tokens: Some(read),
+        input_tokens: Some(read.sum()),
         output_tokens: Some(words(text)),
         stop_reason: Some(StopReason::Stop),
         ..LlmMetadata::default()

@@ -38,7 +38,38 @@ fn a_refusal_shows_the_nearest_example() {
 
 #[test]
 fn a_text_that_is_not_there_is_asked_for() {
-    assert!(reason("How many words are in this text?").contains("put one in quotes, or attach a file"));
+    assert!(reason("How many words are in this text?").contains("quote the text that is meant, or attach it"));
+}
+
+#[test]
+fn a_quoted_word_is_not_the_text_when_a_file_is_attached() {
+    let letter = file("letter.txt", "text/plain", "The river is calm.");
+    let question = "How many words are in \"river\"?";
+    assert_eq!(calls_with(question, &tools(), &[letter]), [] as [Value; 0]);
+    assert_eq!(calls(question), [json!({"text": "river"})]);
+}
+
+#[test]
+fn a_word_of_grammar_is_not_a_value_unless_it_is_quoted() {
+    let input = |text: &str, find: &str| json!({"text": text, "find": find});
+    let examples = [
+        (
+            "How often does \"the\" occur in \"the cat and the dog\"?",
+            input("the cat and the dog", "the"),
+        ),
+        (
+            "How often does sea occur in this text?",
+            input("The sea was calm.", "sea"),
+        ),
+    ];
+    let text = json!({"type": "string"});
+    let find = tool("find", &json!({"text": text, "find": text}), &examples);
+    let found = |question: &str| calls_with(question, std::slice::from_ref(&find), &[]);
+    assert_eq!(
+        found("How often does \"the\" occur in \"the end\"?"),
+        [input("the end", "the")]
+    );
+    assert_eq!(found("How often does \"river\" occur in the letter?"), [] as [Value; 0]);
 }
 
 #[test]
