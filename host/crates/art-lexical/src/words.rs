@@ -10,11 +10,11 @@ use crate::token::{Token, beginnings, stem, stems};
 
 /// Words of English grammar and politeness that a question may have or lack. None of them asks, limits, negates or names
 /// anything. Words of other languages are known from the examples alone.
-const FUNCTIONAL: [&str; 54] = [
+const FUNCTIONAL: [&str; 61] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "am", "do", "does", "did", "can", "could", "will", "would",
     "you", "i", "me", "my", "we", "us", "our", "your", "please", "tell", "give", "show", "let", "want", "need", "like",
     "know", "to", "of", "in", "on", "at", "for", "from", "by", "with", "into", "and", "there", "have", "has", "so",
-    "hi", "thanks", "all", "every", "these", "attached",
+    "hi", "hey", "hello", "ok", "okay", "pls", "thanks", "also", "just", "all", "every", "these", "attached",
 ];
 
 static FUNCTIONAL_STEMS: LazyLock<BTreeSet<String>> =
