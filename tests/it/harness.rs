@@ -14,13 +14,13 @@ use art_tools::executor::{Admitted, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// The paths of the components. A guest that no test uses is dead code and fails the build.
-#[deny(dead_code, reason = "a guest without a test is not tested")]
+/// The paths of the guests, which are components built for these tests. A guest that no test uses fails the build.
+#[deny(dead_code, reason = "every guest must be used by a test")]
 pub(crate) mod components {
     include!(concat!(env!("OUT_DIR"), "/components.rs"));
 }
 
-/// Time after which a call counts as hanging: every call of these tests has a lower limit.
+/// A call that takes longer than this counts as hanging. The time limit of every call in these tests is shorter.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the shared sandbox: two workers, and a cache of compiled code that is kept between runs.
@@ -29,7 +29,7 @@ pub(crate) fn sandbox() -> &'static Sandbox {
     SANDBOX.get_or_init(|| new_sandbox(true))
 }
 
-/// Returns a sandbox with two workers that shares the cache with all others.
+/// Returns a sandbox with two workers that shares the cache with all others. `pooling`: instances come from a pool.
 pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
     let config = SandboxConfig {
@@ -68,7 +68,7 @@ pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
     Arc::clone(plugin)
 }
 
-/// Returns a call with these arguments, which can be passed to any tool.
+/// Returns a tool call with these arguments. Its tool name is a placeholder: a plugin that is called directly ignores it.
 pub(crate) fn request(arguments: Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: "call_000000001".to_owned(),
@@ -121,7 +121,8 @@ pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Runs the ignored test `name` of this binary in a separate process, after the shell commands in `setup`.
+/// Runs the `#[ignore]`d test `name` of this binary in a separate process. `setup` is shell text before it: empty, or commands
+/// that end in `;` or `&&`.
 pub(crate) fn run_alone(name: &str, setup: &str) {
     let binary = std::env::current_exe().expect("the test binary is known");
     let script = format!("{setup} exec \"$0\" --exact \"$1\" --ignored --nocapture --test-threads=1");

@@ -100,7 +100,7 @@ impl Drop for Mock {
 /// Returns the value of an environment variable. `meaning` describes it in the panic if it is not set.
 pub(crate) fn required(variable: &str, meaning: &str) -> OsString {
     env::var_os(variable).unwrap_or_else(|| {
-        panic!("`{variable}` is not set: it {meaning} (hint: `tests/providers/run` fetches that and sets it)")
+        panic!("`{variable}`, which {meaning}, is not set: run `tests/providers/run`, which sets it")
     })
 }
 
@@ -116,7 +116,7 @@ fn address(child: &mut Child) -> String {
     line.split_once(READY).unwrap().1.trim().to_owned()
 }
 
-/// An entry of the mock's journal. The body has the form of chat completions for every protocol.
+/// An entry of the mock's journal. It records every body in the form of the chat completions API, whatever the protocol.
 #[derive(Debug)]
 pub(crate) struct Request(Value);
 
@@ -134,7 +134,7 @@ impl Request {
         self.0["timestamp"].as_u64().unwrap()
     }
 
-    /// Returns a header. The mock masks the values of keys.
+    /// Returns a header. The mock masks headers that hold an API key.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.0["headers"][name].as_str()
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum QueryError {
     #[error("give either `query`, a jq filter, or `field`, the name of a field, optionally with `combine`")]
-    Which,
+    QueryOrField,
     #[error("`json` is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
     Json(#[from] serde_json::Error),
     #[error("`json` is empty: give a JSON value")]

@@ -37,7 +37,7 @@ impl JsonQueryInput {
         match (&self.query, &self.field) {
             (Some(query), None) if self.combine.is_none() => Ok(query.clone()),
             (None, Some(field)) => Ok(field_filter(field, self.combine)),
-            _ => Err(QueryError::Which),
+            _ => Err(QueryError::QueryOrField),
         }
     }
 }

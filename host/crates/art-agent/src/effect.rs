@@ -77,8 +77,8 @@ impl Outbox {
         self.observe(ObservationType::Error, parent, content);
     }
 
-    /// Returns the effects of the event: at most one state, the last one, and then the rest in order. Large outputs are
-    /// cut.
+    /// Returns the effects of the event: first `SaveState` with the final state, if the state changed, then the others in
+    /// the order in which they were added. Large outputs in the stored state are truncated.
     pub(crate) fn into_effects(self, state: &PesAgentStateData) -> Vec<Effect> {
         let save = self
             .state_changed

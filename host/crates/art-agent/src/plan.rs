@@ -8,7 +8,7 @@ mod schedule;
 pub(crate) use check::check;
 pub(crate) use diff::{added, diff};
 pub(crate) use merge::{Keep, merge, requeue_orphans, reused_ids};
-pub(crate) use schedule::{blockers, next_ready, unfinished_reason, upstream};
+pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};
 
 #[cfg(test)]
 pub(crate) use merge::tests;

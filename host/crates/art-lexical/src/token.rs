@@ -9,12 +9,12 @@ use serde_json::Value;
 use text2num::lang::English;
 use text2num::text2digits;
 
-/// Attempts to read JSON in one text; each costs as much as the text is long.
+/// Maximum number of attempts to parse JSON in one text. Each takes time linear in the length of the text.
 const JSON_ATTEMPTS: usize = 16;
 /// Maximum number of words in a number, such as `one hundred and twenty five`.
 const MAX_NUMBER_WORDS: usize = 6;
 
-/// Everything that a token can be, the first alternative that fits. The pattern is a constant, so it compiles.
+/// Matches one token; the first alternative that fits wins. Never `None`, because the pattern is fixed and valid.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let fenced = r"```(?:\w*\n)?(?P<fenced>(?s:.*?))```";
     let quoted = r#""(?P<a>[^"]*)"|[“„](?P<b>[^”“]*)[”“]|«(?P<c>[^»]*)»|`(?P<d>[^`]+)`|['‘](?P<e>[^'’]*)['’]"#;
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     Moment,
     /// A text in quotes.
     Quoted,
-    /// JSON, a block in fences, or all that follows a colon or the first line.
+    /// JSON, a fenced code block, or what follows a colon or the first line (see `find::readings`).
     Data,
     /// The name of a file that comes with the question.
     File,
@@ -50,9 +50,9 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
-    /// What it says: without quotes and thousands separators.
+    /// The text, without quotes and thousands separators.
     pub(crate) text: String,
-    /// What it is compared by.
+    /// The form used for comparison: the stem of a word, otherwise the text in lower case.
     pub(crate) stem: String,
     /// Where it begins and ends, in bytes.
     pub(crate) start: usize,
@@ -80,13 +80,13 @@ impl Token {
         if self.kind == Kind::Word { &self.stem } else { "" }
     }
 
-    /// Returns whether the token may be a whole text.
+    /// Returns whether the token may be an entire value of text: a quoted text, data or a file.
     pub(crate) const fn is_data(&self) -> bool {
         matches!(self.kind, Kind::Quoted | Kind::Data | Kind::File)
     }
 }
 
-/// Returns what all forms of a word share.
+/// Returns the stem of a word, in lower case and without `'s`. Parts joined by `_` are stemmed one by one.
 pub(crate) fn stem(word: &str) -> String {
     let word = word.to_lowercase().replace('’', "'");
     let word = word.strip_suffix("'s").unwrap_or(&word);
@@ -95,7 +95,7 @@ pub(crate) fn stem(word: &str) -> String {
     stems.trim().to_owned()
 }
 
-/// Returns the stems of a text's words, joined by blanks: two texts with the same are one to this model.
+/// Returns the stems of a text's words, joined by blanks. Texts with equal results count as the same text.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().map(stem).join(" ")
 }
@@ -141,7 +141,7 @@ fn join_number_words(tokens: &[Token]) -> Vec<Token> {
     joined
 }
 
-/// The number that `words` are. An ordinal number stays a word, since a second is also a unit.
+/// Returns the number that `words` spell out. Ordinals become `2nd`, which is not parsed: `second` is also a unit of time.
 fn number(words: &[Token]) -> Option<Token> {
     let are_words = words.iter().all(|token| token.kind == Kind::Word);
     let digits = text2digits(&texts(words), &English::new()).ok().filter(|_| are_words)?;
@@ -175,22 +175,22 @@ fn token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
         _ => Kind::Quoted,
     };
     let mut groups = TOKEN.as_ref()?.capture_names().flatten();
-    let (said, kind) = groups.find_map(|name| Some((found.name(name)?.as_str(), kind(name))))?;
+    let (captured, kind) = groups.find_map(|name| Some((found.name(name)?.as_str(), kind(name))))?;
     let whole = found.get(0)?;
     let (start, end) = (whole.start(), whole.end());
     Some(match kind {
-        Kind::Word => word(said, start, files),
-        Kind::Number => Token::new(kind, said.replace(',', ""), start, end),
-        Kind::Data => Token::new(kind, said.trim_end_matches('\n'), start, end),
-        _ => Token::new(kind, said, start, end),
+        Kind::Word => word_or_file(captured, start, files),
+        Kind::Number => Token::new(kind, captured.replace(',', ""), start, end),
+        Kind::Data => Token::new(kind, captured.trim_end_matches('\n'), start, end),
+        _ => Token::new(kind, captured, start, end),
     })
 }
 
-/// A word without the signs behind it that end a sentence.
-fn word(written: &str, start: usize, files: &[&str]) -> Token {
-    let said = written.trim_end_matches(['.', '-', '/', '\\']);
-    let is_file = files.iter().any(|name| name.eq_ignore_ascii_case(said));
+/// Returns the token for a word without trailing punctuation: a `File` if it is one of `files`.
+fn word_or_file(raw: &str, start: usize, files: &[&str]) -> Token {
+    let trimmed = raw.trim_end_matches(['.', '-', '/', '\\']);
+    let is_file = files.iter().any(|name| name.eq_ignore_ascii_case(trimmed));
     let kind = if is_file { Kind::File } else { Kind::Word };
-    let text = said.trim_end_matches(['\'', '’']);
-    Token::new(kind, text, start, start + said.len().max(1))
+    let text = trimmed.trim_end_matches(['\'', '’']);
+    Token::new(kind, text, start, start + trimmed.len().max(1))
 }

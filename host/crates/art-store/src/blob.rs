@@ -12,12 +12,12 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns the size that counts against the limit, for `blobs` blobs with `bytes` bytes together.
-pub(crate) fn counted_size(bytes: u64, blobs: u64) -> u64 {
-    bytes.saturating_add(blobs.saturating_mul(OVERHEAD_BYTES))
+/// Returns the size that counts against the limit of a run, for `count` blobs of `bytes` bytes in total.
+pub(crate) fn counted_size(bytes: u64, count: u64) -> u64 {
+    bytes.saturating_add(count.saturating_mul(OVERHEAD_BYTES))
 }
 
-/// Refuses a blob that is too large, also together with the blobs of the run, whose counted size is `stored`.
+/// Fails if a blob is too large by itself, or exceeds the limit of its run, whose blobs have the counted size `stored`.
 pub(crate) fn check_size(trace_id: &str, stored: u64, bytes: &[u8]) -> Result<(), StoreError> {
     let id = || art_core::text::byte_prefix(trace_id, MAX_NAME_BYTES).to_owned();
     if bytes.len() > MAX_VALUE_BYTES {

@@ -9,17 +9,16 @@ use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChange
 /// counts. An item whose `updatedTimestamp` alone differs is unchanged.
 pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
     let (old, new) = (by_id(before), by_id(after));
-    let kept = after
+    let changed = after
         .iter()
-        .filter(|item| new.get(item.id.as_str()).is_some_and(|last| std::ptr::eq(*last, *item)));
-    let changed = kept.filter_map(|item| match old.get(item.id.as_str()) {
-        None => Some(change(TodoItemChangeType::Added, at, Some(item), None)),
-        Some(previous) if same(previous, item) => None,
-        Some(previous) => Some(change(TodoItemChangeType::Modified, at, Some(item), Some(previous))),
-    });
-    let gone = before.iter().filter(|item| {
-        !new.contains_key(item.id.as_str()) && old.get(item.id.as_str()).is_some_and(|last| std::ptr::eq(*last, *item))
-    });
+        .filter(|item| is_last(&new, item))
+        .filter_map(|item| match old.get(item.id.as_str()) {
+            None => Some(change(TodoItemChangeType::Added, at, Some(item), None)),
+            Some(previous) if same(previous, item) => None,
+            Some(previous) => Some(change(TodoItemChangeType::Modified, at, Some(item), Some(previous))),
+        });
+    let is_gone = |item: &&TodoItem| !new.contains_key(item.id.as_str()) && is_last(&old, item);
+    let gone = before.iter().filter(is_gone);
     let removed = gone.map(|item| change(TodoItemChangeType::Removed, at, None, Some(item)));
     collect(changed.chain(removed).collect(), at)
 }
@@ -31,6 +30,13 @@ pub(crate) fn added(items: &[TodoItem], at: Timestamp) -> TodoListChanges {
 
 fn by_id(items: &[TodoItem]) -> BTreeMap<&str, &TodoItem> {
     items.iter().map(|item| (item.id.as_str(), item)).collect()
+}
+
+/// Returns whether `item` is the last one with its identifier, not merely equal to it.
+fn is_last(by_id: &BTreeMap<&str, &TodoItem>, item: &TodoItem) -> bool {
+    by_id
+        .get(item.id.as_str())
+        .is_some_and(|last| std::ptr::eq(*last, item))
 }
 
 fn same(one: &TodoItem, other: &TodoItem) -> bool {
@@ -83,7 +89,7 @@ mod tests {
     use TodoItemChangeType::{Added, Modified, Removed};
 
     #[test]
-    fn a_first_list_is_all_added_with_the_whole_item() {
+    fn every_item_of_a_first_list_is_reported_as_added() {
         let changes = added(&[item("a", &[])], 7);
         assert_eq!(changes.added[0].item, Some(item("a", &[])));
         assert_eq!(changes.added, changes.changes);
@@ -124,12 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn everything_removed_is_named() {
+    fn an_emptied_list_reports_its_items_as_removed() {
         assert_eq!(kinds(&[item("a", &[])], &[]), [(Removed, "a".to_owned())]);
     }
 
     #[test]
-    fn a_repeated_id_counts_once_as_its_last() {
+    fn of_items_with_the_same_id_only_the_last_counts() {
         let after = [item("a", &[]), item("a", &["b"])];
         let changes = diff(&[], &after, 7);
         assert_eq!(changes.changes.len(), 1);

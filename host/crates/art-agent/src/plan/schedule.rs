@@ -12,8 +12,8 @@ pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
     })
 }
 
-/// Returns the pending items that depend on an item which will not be completed, each with that item.
-pub(crate) fn blockers(items: &[TodoItem]) -> Vec<(String, String)> {
+/// Returns each pending item that depends on a failed or cancelled one: its identifier, and that of the dependency.
+pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
     let lost = |id: &&String| {
         matches!(
             status_of(items, id),
@@ -83,13 +83,13 @@ mod tests {
     fn an_item_that_depends_on_a_failed_one_is_never_ready() {
         let items = [with_status("a", TodoItemStatus::Failed), item("b", &["a"])];
         assert_eq!(next_ready(&items), None);
-        assert_eq!(blockers(&items), [("b".to_owned(), "a".to_owned())]);
+        assert_eq!(blocked_items(&items), [("b".to_owned(), "a".to_owned())]);
     }
 
     #[test]
     fn an_item_that_depends_on_a_running_one_is_not_blocked() {
         let items = [with_status("a", TodoItemStatus::InProgress), item("b", &["a"])];
-        assert_eq!(blockers(&items), []);
+        assert_eq!(blocked_items(&items), []);
     }
 
     #[test]

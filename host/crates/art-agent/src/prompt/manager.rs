@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_replaces_fragments_and_adds_to_them() {
+    fn an_operator_can_replace_fragments_and_add_new_ones() {
         let overrides = [("pes_planning_instructions", "Plan!"), ("house", "We are {{who}}.")];
         let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
         let manager = PromptManager::new(&overrides);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_validated_with_every_reason() {
+    fn an_invalid_prompt_is_refused_with_its_fault() {
         let prompt = ArtStandardPrompt(vec![Message::tool_result("a", "t", "1")]);
         let error = PromptManager::validate_prompt(&prompt).unwrap_err();
         assert_eq!(error.code, ErrorCode::PromptValidationFailed);

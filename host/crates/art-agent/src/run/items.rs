@@ -244,7 +244,7 @@ impl Run {
     /// Cancels all items that depend, directly or indirectly, on one that will not be completed, each with the reason.
     fn cancel_blocked(&mut self, out: &mut Outbox) {
         loop {
-            let blocked = plan::blockers(&self.state.todo_list);
+            let blocked = plan::blocked_items(&self.state.todo_list);
             if blocked.is_empty() {
                 return;
             }
