@@ -144,15 +144,7 @@ async fn results_from_before_a_cancellation_are_applied_first() {
 
 #[tokio::test]
 async fn results_that_are_too_large_together_do_not_end_the_run() {
-    let calls: Vec<_> = (0..20)
-        .map(|n| json!({"toolName": "huge", "arguments": {"n": n}}))
-        .collect();
-    let (_home, runtime) = scripted::scripted([
-        scripted::one_step(),
-        Ok(json!({ "toolCalls": calls }).to_string()),
-        scripted::done(),
-        scripted::says("3"),
-    ]);
+    let (_home, runtime) = scripted::calls_in_one_step("huge", 20);
     let huge = scripted::tool("huge", || std::future::ready(success(&json!("x".repeat(1_000_000)))));
     runtime.tools.registry().register(huge).unwrap();
     let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();

@@ -47,10 +47,10 @@ static MEMORY: Counting = Counting {
     most: AtomicUsize::new(0),
 };
 
-/// Processor time that this thread has had, as Linux tells it.
+/// Returns the processor time of this thread, from Linux.
 fn processor_time() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(told.split(' ').next().unwrap().parse().unwrap())
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(schedstat.split(' ').next().unwrap().parse().unwrap())
 }
 
 fuzz_target!(|bytes: &[u8]| {

@@ -8,17 +8,9 @@ use super::*;
 
 #[tokio::test]
 async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
-    let calls: Vec<_> = (0..5)
-        .map(|n| json!({"toolName": "leaves", "arguments": {"n": n}}))
-        .collect();
-    let (_home, runtime) = scripted::scripted([
-        scripted::one_step(),
-        Ok(json!({ "toolCalls": calls }).to_string()),
-        scripted::done(),
-        scripted::says("3"),
-    ]);
+    let (_home, runtime) = scripted::calls_in_one_step("produces_files", 5);
     let number = AtomicU8::new(0);
-    let leaves = scripted::tool("leaves", move || {
+    let tool = scripted::tool("produces_files", move || {
         let file = Attachment {
             media_type: "text/plain".to_owned(),
             filename: Some("a.txt".to_owned()),
@@ -30,7 +22,7 @@ async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
             ..Success::default()
         }))
     });
-    runtime.tools.registry().register(leaves).unwrap();
+    runtime.tools.registry().register(tool).unwrap();
     let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert_eq!(answered.report.response.metadata.status, RunStatus::Success);
     let names: Vec<_> = answered.report.files.iter().map(|file| file.name.as_str()).collect();

@@ -94,6 +94,18 @@ where
     Arc::new(DirectTool::new(schema.unwrap(), move |_call| run()))
 }
 
+/// Creates a runtime whose model calls `tool` so many times in one step, with `n` counted up from 0, and then answers.
+pub(super) fn calls_in_one_step(tool: &str, count: u32) -> (tempfile::TempDir, Runtime) {
+    let call = |n| json!({"toolName": tool, "arguments": {"n": n}});
+    let calls: Vec<_> = (0..count).map(call).collect();
+    scripted([
+        one_step(),
+        Ok(json!({ "toolCalls": calls }).to_string()),
+        done(),
+        says("3"),
+    ])
+}
+
 /// Creates a runtime with the tools `one`, `two`, `fails`, `panics` and `large`, whose model gives `replies`.
 pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
     let (home, mut runtime) = counted();
