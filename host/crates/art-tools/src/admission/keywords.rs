@@ -1,8 +1,8 @@
-//! Keywords of JSON Schema: those that contain schemas, those that assert something, and those that are refused.
+//! Keywords of JSON Schema: which of them contain schemas, which assert something, and which are refused.
 
-/// The form in which a keyword contains schemas.
+/// The form in which a keyword contains its subschemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holder {
+pub(super) enum Form {
     /// One schema.
     One,
     /// An array of schemas.
@@ -11,45 +11,43 @@ pub(super) enum Holder {
     Map,
 }
 
-/// The value to which the schemas in a keyword are applied.
+/// The value to which the subschemas of a keyword are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Applies {
+pub(super) enum AppliesTo {
     /// The same value as the schema that has the keyword.
-    Here,
-    /// A part of that value, or the name of a property.
+    SameValue,
+    /// A part of the value, or the name of a property.
     Part,
-    /// A part of that value. An `unevaluated*` in the same schema, or in one that contains it, tries the schemas again
-    /// to find out which parts they evaluated.
-    Again,
-    /// None. The schemas are used only as targets of references.
-    Nowhere,
+    /// A part of the value. An `unevaluated*` in the same schema, or in a schema that contains it, tries the subschemas
+    /// again to find out which parts they evaluated.
+    PartRepeatedly,
+    /// No value. The subschemas are used only as targets of references.
+    Nothing,
 }
 
-/// Returns how a keyword contains schemas and to which value they are applied, or `None` for a keyword without schemas.
-/// Knows the keywords of 2020-12 and the older names that validators and authors still use.
-pub(super) fn holder(keyword: &str) -> Option<(Holder, Applies)> {
+/// Returns how a keyword contains subschemas and to which value they are applied, or `None` for a keyword without
+/// subschemas. Knows the keywords of 2020-12 and the older names that validators and authors still use.
+pub(super) fn subschemas(keyword: &str) -> Option<(Form, AppliesTo)> {
     Some(match keyword {
-        "not" | "if" | "then" | "else" => (Holder::One, Applies::Here),
-        "allOf" | "anyOf" | "oneOf" => (Holder::List, Applies::Here),
-        "dependentSchemas" | "dependencies" => (Holder::Map, Applies::Here),
-        "properties" | "patternProperties" => (Holder::Map, Applies::Part),
-        "additionalProperties" | "propertyNames" | "items" => (Holder::One, Applies::Part),
-        "prefixItems" => (Holder::List, Applies::Part),
-        "contains" | "unevaluatedProperties" | "unevaluatedItems" => (Holder::One, Applies::Again),
-        "$defs" | "definitions" => (Holder::Map, Applies::Nowhere),
-        "contentSchema" | "additionalItems" => (Holder::One, Applies::Nowhere),
+        "not" | "if" | "then" | "else" => (Form::One, AppliesTo::SameValue),
+        "allOf" | "anyOf" | "oneOf" => (Form::List, AppliesTo::SameValue),
+        "dependentSchemas" | "dependencies" => (Form::Map, AppliesTo::SameValue),
+        "properties" | "patternProperties" => (Form::Map, AppliesTo::Part),
+        "additionalProperties" | "propertyNames" | "items" => (Form::One, AppliesTo::Part),
+        "prefixItems" => (Form::List, AppliesTo::Part),
+        "contains" | "unevaluatedProperties" | "unevaluatedItems" => (Form::One, AppliesTo::PartRepeatedly),
+        "$defs" | "definitions" => (Form::Map, AppliesTo::Nothing),
+        "contentSchema" | "additionalItems" => (Form::One, AppliesTo::Nothing),
         _ => return None,
     })
 }
 
 /// Returns whether a keyword can make a value invalid. All other keywords, such as titles, defaults and unknown
 /// keywords, are annotations.
-pub(super) fn asserts(keyword: &str) -> bool {
-    let holds = holder(keyword).is_some_and(|(_, applies)| applies != Applies::Nowhere);
-    holds || is_assertion(keyword)
-}
-
-fn is_assertion(keyword: &str) -> bool {
+pub(super) fn is_assertion(keyword: &str) -> bool {
+    if let Some((_, applies_to)) = subschemas(keyword) {
+        return applies_to != AppliesTo::Nothing;
+    }
     matches!(
         keyword,
         "type"
@@ -75,9 +73,8 @@ fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Returns the cost of a keyword for each value, in tries of an empty schema. Does not include the schemas in the
-/// keyword.
-pub(super) fn price(keyword: &str) -> u64 {
+/// Returns the cost of a keyword for each value, in tries of an empty schema, without the cost of its subschemas.
+pub(super) fn keyword_tries(keyword: &str) -> u64 {
     match keyword {
         // Numbers are formatted as text and parsed as decimals.
         "multipleOf" => 60,
@@ -89,16 +86,16 @@ pub(super) fn price(keyword: &str) -> u64 {
     }
 }
 
-/// Returns whether the result of a keyword depends on which parts of the value the other keywords of its schema
-/// evaluated.
-pub(super) fn looks_back(keyword: &str) -> bool {
+/// Returns whether a keyword is one of the `unevaluated*`. Their result depends on which parts of the value the other
+/// keywords of the schema evaluated.
+pub(super) fn is_unevaluated(keyword: &str) -> bool {
     matches!(keyword, "unevaluatedProperties" | "unevaluatedItems")
 }
 
-/// Returns whether the schemas in a keyword are tried twice on an invalid value: once to find the violation and once to
-/// explain it.
-pub(super) fn chooses(keyword: &str) -> bool {
-    looks_back(keyword) || matches!(keyword, "anyOf" | "oneOf" | "not" | "if" | "contains" | "propertyNames")
+/// Returns whether the subschemas of a keyword are tried twice on an invalid value: once to find the violation and once
+/// to explain it.
+pub(super) fn is_tried_twice(keyword: &str) -> bool {
+    is_unevaluated(keyword) || matches!(keyword, "anyOf" | "oneOf" | "not" | "if" | "contains" | "propertyNames")
 }
 
 /// Returns whether a keyword changes the target of references or loads another vocabulary. Such keywords are refused.

@@ -23,7 +23,7 @@ pub(crate) use patterns::pattern_options;
 pub use problem::SchemaProblem;
 pub(crate) use unique::unique_items;
 
-use crate::shape::{Shape, path_units, text_len, text_units};
+use crate::shape::{Shape, TooLarge, path_units, text_len, text_units};
 
 /// Maximum size of a schema as compact JSON text, in bytes. Applies both to the schema as it is written and to its
 /// tree.
@@ -37,7 +37,7 @@ pub const MAX_DEPTH: usize = 32;
 /// Maximum nesting depth of a schema as JSON: most nested schemas add two levels, one of them for the keyword that
 /// contains them.
 pub const MAX_NESTING: usize = 2 * MAX_DEPTH;
-/// Maximum length of a chain of references, in which the target of each reference contains the next one.
+/// Maximum number of references that are replaced inside one another: the target of each contains the next one.
 pub const MAX_REFERENCES: usize = 64;
 /// Maximum length of the JSON pointer in a reference, in bytes.
 pub const MAX_REFERENCE_BYTES: usize = 512;
@@ -62,7 +62,7 @@ pub const MAX_LISTED_WORK: u64 = 250_000;
 /// The only supported dialect.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Maximum cost of matching a pattern, in tries, for each 256 bytes of its compiled program and each byte of text.
+/// Maximum cost of matching a pattern, in tries, for each unit of its weight and each byte of text.
 const PATTERN_STEPS: u64 = 7;
 
 /// The required form of the root of a schema.
@@ -99,7 +99,7 @@ pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
     if root == Root::Object && !schema.is_object() {
         return Err(SchemaProblem::RootNotObject);
     }
-    let (schema, weight) = tree::grow(schema)?;
+    let (schema, weight) = tree::dereference(schema)?;
     // Check the depth again: a definition is now nested as deeply as the references to it.
     Shape::measure(&schema, MAX_NESTING, usize::MAX)?;
     if root == Root::Object && schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -111,7 +111,7 @@ pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
     let cost = Cost {
         tries: weight.tries,
         patterns: weight.patterns,
-        passes: weight.choices + 2,
+        passes: weight.tried_twice_depth + 2,
     };
     Ok(Tree { schema, cost })
 }
@@ -124,11 +124,11 @@ fn check_dialect(schema: &Value) -> Result<(), SchemaProblem> {
     }
 }
 
-impl From<crate::shape::TooLarge> for SchemaProblem {
-    fn from(problem: crate::shape::TooLarge) -> Self {
+impl From<TooLarge> for SchemaProblem {
+    fn from(problem: TooLarge) -> Self {
         match problem {
-            crate::shape::TooLarge::Depth(_) => Self::TooDeep,
-            crate::shape::TooLarge::Nodes(_) => Self::TooManyNodes,
+            TooLarge::Depth(_) => Self::TooDeep,
+            TooLarge::Nodes(_) => Self::TooManyNodes,
         }
     }
 }
@@ -138,9 +138,9 @@ impl From<crate::shape::TooLarge> for SchemaProblem {
 pub struct Cost {
     /// Number of tries for each unit of the value.
     tries: u64,
-    /// Total weight of the patterns, for each byte of text.
+    /// Total weight of the patterns. Each byte of text is matched against each pattern.
     patterns: u64,
-    /// Maximum number of times that the tries are repeated to decide whether a value is invalid and to explain why.
+    /// Maximum number of passes over a value that decide whether it is invalid and explain why.
     passes: u64,
 }
 
@@ -162,17 +162,19 @@ impl Cost {
     /// invalid part.
     #[must_use]
     pub fn allows_listing(&self, shape: &Shape, value: &Value) -> bool {
-        let all = |work: u64| work.saturating_mul(self.passes);
-        let kept = path_units(value).saturating_add(text_units(shape.text_bytes));
-        all(self.work(shape)) <= MAX_WORK && all(self.tries.saturating_mul(kept)) <= MAX_LISTED_WORK
+        let copied = path_units(value).saturating_add(text_units(shape.text_bytes));
+        let work = self.work(shape).saturating_mul(self.passes);
+        let listed_work = self.tries.saturating_mul(copied).saturating_mul(self.passes);
+        work <= MAX_WORK && listed_work <= MAX_LISTED_WORK
     }
 
+    /// Returns the work of one pass over a value of this shape.
     fn work(&self, shape: &Shape) -> u64 {
         let tries = self.tries.saturating_mul(shape.units());
         // Count values as well as text, because even matching an empty text has a cost.
         let matched = (shape.nodes as u64).saturating_add(shape.text_bytes as u64);
-        let matching = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(matched);
-        tries.saturating_add(matching)
+        let pattern_steps = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(matched);
+        tries.saturating_add(pattern_steps)
     }
 }
 

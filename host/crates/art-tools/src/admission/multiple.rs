@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 #[derive(Debug)]
 struct MultipleOf {
     number: Number,
-    unit: Decimal,
+    divisor: Decimal,
 }
 
 /// Creates the implementation of `multipleOf` for the value of the keyword in a schema.
@@ -24,8 +24,8 @@ pub(crate) fn multiple_of<'s>(
 ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'s>> {
     let number = value.as_number().cloned();
     let number = number.ok_or_else(|| ValidationError::custom("must be a number"))?;
-    let unit = Decimal::of(&number);
-    Ok(Box::new(MultipleOf { number, unit }))
+    let divisor = Decimal::from_number(&number);
+    Ok(Box::new(MultipleOf { number, divisor }))
 }
 
 impl<'i> Keyword<'i> for MultipleOf {
@@ -40,8 +40,10 @@ impl<'i> Keyword<'i> for MultipleOf {
     }
 
     fn is_valid(&self, instance: &'i Value) -> bool {
-        let number = instance.as_number();
-        number.is_none_or(|number| Decimal::of(number).is_multiple_of(self.unit))
+        match instance {
+            Value::Number(number) => Decimal::from_number(number).is_multiple_of(self.divisor),
+            _ => true,
+        }
     }
 }
 
@@ -53,58 +55,59 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Returns the number as it is written. A float is written with the fewest digits that distinguish it from other
+    /// Converts a number as it is written. A float is written with the fewest digits that distinguish it from other
     /// floats.
-    fn of(number: &Number) -> Self {
+    fn from_number(number: &Number) -> Self {
         let integer = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
         match integer {
             Some(digits) => Self { digits, power: 0 },
-            None => Self::read(&format!("{:e}", number.as_f64().unwrap_or_default().abs())),
+            None => Self::parse(&format!("{:e}", number.as_f64().unwrap_or_default().abs())),
         }
     }
 
     /// Parses a text such as `1.25e-3`. A float has at most 17 digits, so the digits fit into 64 bits.
-    fn read(text: &str) -> Self {
-        let (written, power) = text.split_once('e').unwrap_or((text, "0"));
-        let (whole, fraction) = written.split_once('.').unwrap_or((written, ""));
-        let digits = format!("{whole}{fraction}").parse().unwrap_or_default();
+    fn parse(text: &str) -> Self {
+        let (mantissa, power) = text.split_once('e').unwrap_or((text, "0"));
+        let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{integer}{fraction}").parse().unwrap_or_default();
         let decimals = i32::try_from(fraction.len()).unwrap_or_default();
         let power = power.parse::<i32>().unwrap_or_default() - decimals;
         Self { digits, power }
     }
 
-    fn is_multiple_of(self, unit: Self) -> bool {
+    fn is_multiple_of(self, divisor: Self) -> bool {
         if self.digits == 0 {
             return true;
         }
-        let (digits, units) = (u128::from(self.digits), u128::from(unit.digits));
-        if units == 0 {
+        if divisor.digits == 0 {
             return false;
         }
-        let power = self.power - unit.power;
+        let (digits, divisor_digits) = (u128::from(self.digits), u128::from(divisor.digits));
+        let power = self.power - divisor.power;
         if power >= 0 {
-            let left = (digits % units) * power_of_ten(power.unsigned_abs(), units);
-            return left.is_multiple_of(units);
+            let product = (digits % divisor_digits) * power_of_ten_mod(power.unsigned_abs(), divisor_digits);
+            return product.is_multiple_of(divisor_digits);
         }
-        let scaled = 10_u128.checked_pow(power.unsigned_abs());
-        let scaled = scaled.and_then(|scale| units.checked_mul(scale));
-        // If the scaled unit overflows, it is larger than the number, which is therefore not a multiple of it.
-        scaled.is_some_and(|units| digits.is_multiple_of(units))
+        let scale = 10_u128.checked_pow(power.unsigned_abs());
+        // If the scaled divisor overflows, it is larger than the number, which is therefore not a multiple of it.
+        match scale.and_then(|scale| divisor_digits.checked_mul(scale)) {
+            Some(scaled) => digits.is_multiple_of(scaled),
+            None => false,
+        }
     }
 }
 
-/// Returns the remainder of a power of ten divided by `units`, which must fit into 64 bits so that no product
-/// overflows.
-fn power_of_ten(mut power: u32, units: u128) -> u128 {
-    let (mut left, mut square) = (1 % units, 10 % units);
+/// Returns `10^power` modulo `modulus`, which must fit into 64 bits so that no product overflows.
+fn power_of_ten_mod(mut power: u32, modulus: u128) -> u128 {
+    let (mut result, mut square) = (1 % modulus, 10 % modulus);
     while power > 0 {
         if power % 2 == 1 {
-            left = left * square % units;
+            result = result * square % modulus;
         }
-        square = square * square % units;
+        square = square * square % modulus;
         power /= 2;
     }
-    left
+    result
 }
 
 #[cfg(test)]
@@ -112,14 +115,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn is_multiple(number: &Value, unit: &Value) -> bool {
-        let unit = Decimal::of(unit.as_number().unwrap());
-        Decimal::of(number.as_number().unwrap()).is_multiple_of(unit)
+    fn is_multiple(number: &Value, divisor: &Value) -> bool {
+        let divisor = Decimal::from_number(divisor.as_number().unwrap());
+        Decimal::from_number(number.as_number().unwrap()).is_multiple_of(divisor)
     }
 
     #[test]
-    fn multiples_are_told_from_other_numbers_as_they_are_written() {
-        for (number, unit) in [
+    fn multiples_are_recognized_by_their_written_decimals() {
+        for (number, divisor) in [
             (json!(0), json!(3)),
             (json!(-9), json!(3)),
             (json!(u64::MAX), json!(5)),
@@ -130,9 +133,9 @@ mod tests {
             (json!(1e300), json!(1e-300)),
             (json!(12), json!(0.000_4)),
         ] {
-            assert!(is_multiple(&number, &unit), "{number} {unit}");
+            assert!(is_multiple(&number, &divisor), "{number} {divisor}");
         }
-        for (number, unit) in [
+        for (number, divisor) in [
             (json!(1), json!(2)),
             (json!(0.35), json!(0.1)),
             (json!(1.1), json!(1)),
@@ -142,12 +145,12 @@ mod tests {
             (json!(u64::MAX), json!(2)),
             (json!(0.000_000_1), json!(0.000_000_3)),
         ] {
-            assert!(!is_multiple(&number, &unit), "{number} {unit}");
+            assert!(!is_multiple(&number, &divisor), "{number} {divisor}");
         }
     }
 
     #[test]
-    fn only_numbers_have_to_be_multiples() {
+    fn a_value_that_is_not_a_number_is_valid() {
         let schema = json!(2);
         let object = Map::new();
         let keyword = multiple_of(&object, &schema, Location::new()).unwrap();

@@ -11,12 +11,12 @@ use super::problem::SchemaProblem;
 use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
 /// Size of a compiled program that counts as one unit of weight, in bytes.
-const UNIT: usize = 256;
+const WEIGHT_UNIT_BYTES: usize = 256;
 /// Size of the compiled program of an empty pattern, in bytes.
-const EMPTY: usize = 684;
+const EMPTY_PROGRAM_BYTES: usize = 684;
 /// Maximum size of a cache of automaton states, in bytes. The states are computed while a pattern is matched and kept
 /// for the next match.
-const PATTERN_CACHE: usize = 128 << 10;
+const MAX_CACHE_BYTES: usize = 128 << 10;
 
 /// The patterns of a schema that were counted so far.
 #[derive(Debug, Default)]
@@ -29,14 +29,14 @@ pub(super) struct Patterns<'s> {
 }
 
 impl<'s> Patterns<'s> {
-    /// Counts one more pattern and returns its weight: the size of its compiled program beyond that of an empty
+    /// Adds a pattern and returns its weight: the size of its compiled program beyond that of an empty
     /// pattern, in units, rounded up. A linear engine takes at most one step for each byte of text and each instruction
     /// of the program, so the cost of a match is proportional to this weight times the length of the text. `at` is the
     /// position of the schema, for messages.
     ///
     /// # Errors
     /// Fails if the schema has too many patterns, or if this one is too long, is not supported, or exceeds the budget.
-    pub(super) fn weigh(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
+    pub(super) fn add(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
         self.count += 1;
         if self.count > MAX_PATTERNS {
             return Err(SchemaProblem::TooManyPatterns);
@@ -44,9 +44,9 @@ impl<'s> Patterns<'s> {
         if let Some(weight) = self.weights.get(pattern) {
             return Ok(*weight);
         }
-        let bytes = self.program(pattern, at)?;
+        let bytes = self.program_bytes(pattern, at)?;
         self.bytes += bytes;
-        let weight = u64::try_from(bytes.saturating_sub(EMPTY).div_ceil(UNIT))
+        let weight = u64::try_from(bytes.saturating_sub(EMPTY_PROGRAM_BYTES).div_ceil(WEIGHT_UNIT_BYTES))
             .unwrap_or(u64::MAX)
             .max(1);
         self.weights.insert(pattern, weight);
@@ -54,7 +54,7 @@ impl<'s> Patterns<'s> {
     }
 
     /// Returns the size of the compiled program of a pattern, in bytes. Fails if it exceeds the remaining budget.
-    fn program(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
+    fn program_bytes(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
         let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
         let bytes = pattern.len();
         if bytes > MAX_PATTERN_BYTES {
@@ -67,9 +67,9 @@ impl<'s> Patterns<'s> {
 }
 
 /// Compiles a pattern after translating it in the same way as the validator. Returns `None` if it is not supported or
-/// the program exceeds `most` bytes.
-fn compile(pattern: &str, most: usize) -> Option<NFA> {
-    let limits = Config::new().nfa_size_limit(Some(most));
+/// the program exceeds `max_bytes` bytes.
+fn compile(pattern: &str, max_bytes: usize) -> Option<NFA> {
+    let limits = Config::new().nfa_size_limit(Some(max_bytes));
     let translated = to_rust_regex(pattern).ok()?;
     NFA::compiler().configure(limits).build(&translated).ok()
 }
@@ -79,5 +79,5 @@ fn compile(pattern: &str, most: usize) -> Option<NFA> {
 pub(crate) fn pattern_options() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex()
         .size_limit(MAX_PATTERN_PROGRAMS)
-        .dfa_size_limit(PATTERN_CACHE)
+        .dfa_size_limit(MAX_CACHE_BYTES)
 }

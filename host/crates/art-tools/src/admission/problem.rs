@@ -9,7 +9,7 @@ use super::{
 /// target, or into the schema as it is written if that is the invalid part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaProblem {
-    /// The schema has too much text (D02).
+    /// The text of the schema is too long (D02).
     #[error("its text has {0} bytes, more than {MAX_TEXT_BYTES}")]
     TextTooLong(usize),
     /// The schemas are nested too deeply (D01).
@@ -38,7 +38,7 @@ pub enum SchemaProblem {
         /// Position of the value.
         at: String,
     },
-    /// The schema has a keyword that changes the target of references, or `$id` or `$schema` below its root.
+    /// A keyword of the schema changes the target of references, or `$id` or `$schema` is not at its root.
     #[error("`{keyword}` at `{at}` is not supported")]
     RefusedKeyword {
         /// Position of the schema with the keyword.
@@ -46,10 +46,10 @@ pub enum SchemaProblem {
         /// The keyword.
         keyword: String,
     },
-    /// A reference leaves the schema (D03).
+    /// A reference does not point into the schema (D03).
     #[error(
         "the `$ref` `{reference}` at `{at}` does not start with `#/`, has a `%` in it, or has more than \
-         {MAX_REFERENCE_BYTES} bytes: write what it names under `$defs`"
+         {MAX_REFERENCE_BYTES} bytes: write its target under `$defs`"
     )]
     ForeignReference {
         /// Position of the reference.
@@ -57,8 +57,8 @@ pub enum SchemaProblem {
         /// The reference.
         reference: String,
     },
-    /// There is no schema at the place that a reference names.
-    #[error("the `$ref` `{reference}` at `{at}` names no schema")]
+    /// There is no schema at the target of a reference.
+    #[error("the `$ref` `{reference}` at `{at}` does not point to a schema")]
     DanglingReference {
         /// Position of the reference.
         at: String,
@@ -77,32 +77,32 @@ pub enum SchemaProblem {
         reference: String,
     },
     /// A chain of references is too long.
-    #[error("more than {MAX_REFERENCES} references lead to one another: refer to the last of them at once")]
+    #[error("a chain has more than {MAX_REFERENCES} references: refer to the last target directly")]
     TooManyReferences,
     /// The schema has too many nested schemas once its references are replaced. Contains the end of the message, which
     /// names the reference that was being replaced.
     #[error(
-        "it has more than {MAX_SCHEMAS} schemas when each `$ref` is replaced by what it names{0}: write `true` or \
+        "it has more than {MAX_SCHEMAS} schemas when each `$ref` is replaced by its target{0}: write `true` or \
          `{{\"type\": \"object\"}}` for a definition that is used often, or split the tool"
     )]
     TooManySchemas(String),
     /// The schema has too much text once its references are replaced. Contains the end of the message, which names the
     /// reference that was being replaced.
     #[error(
-        "its text has more than {MAX_TEXT_BYTES} bytes when each `$ref` is replaced by what it names{0}: shorten the \
+        "its text has more than {MAX_TEXT_BYTES} bytes when each `$ref` is replaced by its target{0}: shorten the \
          definitions that are used often"
     )]
     TreeTooLong(String),
     /// An `unevaluated*` is inside another one that applies to the same value. Validators would evaluate the inner
     /// schemas once for each of them.
-    #[error("the `unevaluated*` at `{at}` lies in place below another one: keep the outer one")]
+    #[error("the `unevaluated*` at `{at}` applies to the same value as an outer one: keep the outer one")]
     NestedUnevaluated {
         /// Position of the schema with the keyword.
         at: String,
     },
-    /// Keywords `unevaluated*` inside one another, for parts of a value, would try their schemas too often.
+    /// Nested `unevaluated*` keywords would try their schemas too often.
     #[error(
-        "`unevaluated*` has its schemas tried more than {MAX_TRIES} times: write `additionalProperties` or `items`"
+        "its `unevaluated*` try schemas more than {MAX_TRIES} times: write `additionalProperties` or `items` instead"
     )]
     TooManyTries,
     /// A pattern is too long.
@@ -123,7 +123,7 @@ pub enum SchemaProblem {
         at: String,
     },
     /// There are too many patterns.
-    #[error("it has more than {MAX_PATTERNS} patterns when each `$ref` is replaced by what it names")]
+    #[error("it has more than {MAX_PATTERNS} patterns when each `$ref` is replaced by its target")]
     TooManyPatterns,
     /// The schema is not valid in its dialect.
     #[error("`{at}` is not valid in JSON Schema 2020-12: {message}")]

@@ -6,6 +6,7 @@ use serde_json::{Map, json};
 use super::*;
 use crate::schema::CompiledSchema;
 
+/// Returns the reason why a schema is refused.
 fn problem(schema: &Value) -> SchemaProblem {
     match CompiledSchema::new(schema, Root::Object) {
         Ok(_) => panic!("admitted: {schema}"),
@@ -20,7 +21,7 @@ fn object(keyword: &str, value: Value) -> Value {
 }
 
 /// Returns a schema with `n` definitions, each of which refers twice to the next.
-fn expo(n: usize) -> Value {
+fn doubling(n: usize) -> Value {
     let mut defs = Map::new();
     for i in 0..n {
         let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
@@ -30,6 +31,7 @@ fn expo(n: usize) -> Value {
     json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
 }
 
+/// Returns a schema with `n` definitions, each of which is only a reference to the next.
 fn chain(n: usize) -> Value {
     let mut defs = Map::new();
     for i in 0..n {
@@ -85,10 +87,10 @@ fn a_reference_alone_becomes_its_target() {
 }
 
 #[test]
-fn annotations_beside_a_reference_win() {
+fn annotations_next_to_a_reference_override_those_of_the_target() {
     let schema = json!({
         "$ref": "#/definitions/n", "description": "mine", "default": 2, "x-mine": [1],
-        "definitions": {"n": {"type": "number", "description": "its own", "title": "N", "default": 1}},
+        "definitions": {"n": {"type": "number", "description": "target", "title": "N", "default": 1}},
     });
     let expected = json!({"description": "mine", "default": 2, "x-mine": [1], "type": "number", "title": "N"});
     assert_eq!(tree(&schema), expected);
@@ -97,13 +99,13 @@ fn annotations_beside_a_reference_win() {
 }
 
 #[test]
-fn beside_assertions_the_target_is_one_more_member_of_all_of() {
+fn next_to_assertions_the_target_is_added_to_all_of() {
     let defs = json!({"n": {"type": "number", "minimum": 1, "title": "N"}});
-    let beside = json!({"$ref": "#/$defs/n", "minimum": 5, "$defs": defs});
-    assert_eq!(tree(&beside), json!({"minimum": 5, "allOf": [defs["n"]]}));
-    let with_all = json!({"allOf": [true], "$ref": "#/$defs/n", "$defs": defs});
-    assert_eq!(tree(&with_all), json!({"allOf": [true, defs["n"]]}));
-    assert!(check(&beside, &json!(3)).is_err() && check(&beside, &json!(5)).is_ok());
+    let with_minimum = json!({"$ref": "#/$defs/n", "minimum": 5, "$defs": defs});
+    assert_eq!(tree(&with_minimum), json!({"minimum": 5, "allOf": [defs["n"]]}));
+    let with_all_of = json!({"allOf": [true], "$ref": "#/$defs/n", "$defs": defs});
+    assert_eq!(tree(&with_all_of), json!({"allOf": [true, defs["n"]]}));
+    assert!(check(&with_minimum, &json!(3)).is_err() && check(&with_minimum, &json!(5)).is_ok());
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn data_that_looks_like_a_reference_is_left_alone() {
 }
 
 #[test]
-fn a_reference_at_the_root_counts_for_what_it_names() {
+fn a_reference_at_the_root_must_point_to_an_object_schema() {
     let schema = json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "object"}}});
     assert_eq!(admit(&schema, Root::Object).unwrap().schema, json!({"type": "object"}));
     let text = json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "string"}}});
@@ -126,23 +128,23 @@ fn a_reference_at_the_root_counts_for_what_it_names() {
 #[test]
 fn references_that_fan_out_are_refused_at_once() {
     for n in 1..=64 {
-        let schema = expo(n);
+        let schema = doubling(n);
         let start = Instant::now();
         let result = admit(&schema, Root::Object);
         assert!(start.elapsed() < Duration::from_secs(1));
         assert_eq!(result.is_ok(), n <= 9, "{n}");
     }
-    let told = problem(&expo(40)).to_string();
+    let message = problem(&doubling(40)).to_string();
     assert!(
-        told.contains("nested more than 32 levels") || told.contains("more than 2000 schemas"),
-        "{told}"
+        message.contains("nested more than 32 levels") || message.contains("more than 2000 schemas"),
+        "{message}"
     );
-    let told = problem(&expo(20)).to_string();
+    let message = problem(&doubling(20)).to_string();
     assert!(
-        told.contains("more than 2000 schemas when each `$ref` is replaced"),
-        "{told}"
+        message.contains("more than 2000 schemas when each `$ref` is replaced"),
+        "{message}"
     );
-    assert!(told.contains("the last one `#/$defs/d"), "{told}");
+    assert!(message.contains("the last one `#/$defs/d"), "{message}");
 }
 
 /// Returns a schema with a chain of `levels` definitions, each with `n` properties that refer to the next definition.
@@ -172,7 +174,7 @@ fn properties_that_refer_to_one_definition_are_counted_each_time() {
 }
 
 #[test]
-fn what_is_copied_is_bounded_in_bytes() {
+fn copies_of_a_definition_are_bounded_in_bytes() {
     let long = "x".repeat(4_000);
     let copies = |n: usize| {
         let refer = json!({"$ref": "#/$defs/d"});
@@ -186,7 +188,7 @@ fn what_is_copied_is_bounded_in_bytes() {
 }
 
 #[test]
-fn long_chains_are_refused_without_recursion() {
+fn long_chains_of_references_are_refused() {
     assert!(CompiledSchema::new(&chain(60), Root::Object).is_ok());
     assert_eq!(problem(&chain(70)), SchemaProblem::TooManyReferences);
     assert_eq!(problem(&chain(600)), SchemaProblem::TooManyReferences);
@@ -197,7 +199,7 @@ fn long_chains_are_refused_without_recursion() {
 }
 
 #[test]
-fn deep_values_are_refused_before_anything_walks_them() {
+fn a_deeply_nested_schema_is_refused() {
     let mut schema = json!({});
     for _ in 0..40 {
         schema = json!({ "not": schema });
@@ -206,7 +208,7 @@ fn deep_values_are_refused_before_anything_walks_them() {
 }
 
 #[test]
-fn sizes_are_capped() {
+fn a_schema_with_too_many_values_or_too_much_text_is_refused() {
     let names: Vec<_> = (0..2_100).map(|i| format!("v{i}")).collect();
     assert_eq!(problem(&object("enum", json!(names))), SchemaProblem::TooManyNodes);
     let text = "x".repeat(70_000);
@@ -246,7 +248,7 @@ fn only_local_references_to_schemas_are_admitted() {
 }
 
 #[test]
-fn what_refers_to_itself_is_refused_by_name() {
+fn a_recursive_reference_is_refused_by_name() {
     let cycles = [
         json!({"a": {"$ref": "#/$defs/a"}}),
         json!({"a": {"properties": {"left": {"$ref": "#/$defs/a"}}}}),
@@ -257,9 +259,12 @@ fn what_refers_to_itself_is_refused_by_name() {
     ];
     for defs in cycles {
         let schema = json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/a"}}, "$defs": defs});
-        let told = problem(&schema).to_string();
-        assert!(told.starts_with("the `$ref` `#/$defs/a` at `/properties/p"), "{told}");
-        assert!(told.contains("write as many levels as are needed"), "{told}");
+        let message = problem(&schema).to_string();
+        assert!(
+            message.starts_with("the `$ref` `#/$defs/a` at `/properties/p"),
+            "{message}"
+        );
+        assert!(message.contains("write as many levels as are needed"), "{message}");
     }
     let root = json!({"type": "object", "properties": {"p": {"$ref": "#"}}});
     assert!(matches!(problem(&root), SchemaProblem::Recursive { .. }));
@@ -268,7 +273,7 @@ fn what_refers_to_itself_is_refused_by_name() {
 }
 
 #[test]
-fn a_definition_that_nothing_refers_to_is_not_looked_at() {
+fn an_unused_definition_is_not_checked() {
     let unused = json!({"type": "object", "$defs": {"a": {"$ref": "#/$defs/a"}}});
     assert_eq!(tree(&unused), json!({"type": "object"}));
 }
@@ -310,7 +315,7 @@ fn the_root_must_be_an_object() {
 }
 
 #[test]
-fn keywords_that_move_references_are_refused() {
+fn keywords_that_change_the_target_of_references_are_refused() {
     for keyword in [
         "$dynamicRef",
         "$recursiveRef",
@@ -326,8 +331,8 @@ fn keywords_that_move_references_are_refused() {
         );
     }
     for keyword in ["$id", "$schema"] {
-        let refer = json!({"a": {"$ref": "#/$defs/a"}});
-        let schema = json!({"type": "object", "properties": refer, "$defs": {"a": {keyword: DIALECT}}});
+        let properties = json!({"a": {"$ref": "#/$defs/a"}});
+        let schema = json!({"type": "object", "properties": properties, "$defs": {"a": {keyword: DIALECT}}});
         assert!(
             matches!(problem(&schema), SchemaProblem::RefusedKeyword { .. }),
             "{keyword}"
@@ -431,10 +436,11 @@ fn a_pattern_counts_on_every_path() {
 fn the_programs_of_all_patterns_are_bounded_together() {
     let heavy = |n: usize| -> Map<_, _> { (0..n).map(|i| (format!("(a|b){{2000}}x{i}"), json!({}))).collect() };
     assert!(admit(&object("patternProperties", json!(heavy(1))), Root::Object).is_ok());
-    let told = problem(&object("patternProperties", json!(heavy(60)))).to_string();
-    assert!(told.contains("must compile to at most 524288 bytes"), "{told}");
+    let message = problem(&object("patternProperties", json!(heavy(60)))).to_string();
+    assert!(message.contains("must compile to at most 524288 bytes"), "{message}");
 }
 
+/// Checks a value against a schema. The error lists the violations.
 fn check(schema: &Value, value: &Value) -> Result<(), String> {
     let compiled = CompiledSchema::new(schema, Root::Any).unwrap();
     let shape = Shape::measure(value, 64, 50_000).unwrap();
@@ -493,12 +499,12 @@ fn the_deepest_tree_stays_within_the_stack() {
 }
 
 #[test]
-fn unevaluated_in_place_below_another_one_is_refused() {
+fn nested_unevaluated_keywords_for_the_same_value_are_refused() {
     for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
         for holder in ["allOf", "anyOf", "oneOf"] {
-            let below = json!({keyword: false, "title": "below"});
-            let direct = json!({keyword: false, holder: [below]});
-            let by_reference = json!({keyword: false, "$ref": "#/$defs/a", "$defs": {"a": {"not": below}}});
+            let nested = json!({keyword: false, "title": "nested"});
+            let direct = json!({keyword: false, holder: [nested]});
+            let by_reference = json!({keyword: false, "$ref": "#/$defs/a", "$defs": {"a": {"not": nested}}});
             for schema in [direct, by_reference] {
                 let refused = admit(&schema, Root::Any).unwrap_err();
                 assert!(
@@ -513,7 +519,7 @@ fn unevaluated_in_place_below_another_one_is_refused() {
 }
 
 #[test]
-fn looking_back_through_parts_counts_as_work() {
+fn unevaluated_keywords_for_parts_count_as_tries() {
     let nested = |levels: usize| {
         (0..levels).fold(
             json!({"type": "object"}),
@@ -530,7 +536,7 @@ fn looking_back_through_parts_counts_as_work() {
 }
 
 #[test]
-fn contains_beside_unevaluated_items_counts_each_time_that_it_is_tried() {
+fn contains_next_to_unevaluated_items_counts_each_time_that_it_is_tried() {
     let nested = |levels: usize| {
         (0..levels).fold(
             json!(true),
@@ -551,7 +557,7 @@ fn work(schema: &Value, value: &Value) -> u64 {
 }
 
 #[test]
-fn keywords_that_cost_more_than_a_comparison_are_priced_so() {
+fn keywords_that_take_longer_than_a_comparison_cost_more() {
     let items = json!((0..49_000).collect::<Vec<_>>());
     let names: Value = (0..49_000).map(|n| (n.to_string(), json!(n))).collect();
     for (keyword, schema, value) in [
@@ -567,7 +573,7 @@ fn keywords_that_cost_more_than_a_comparison_are_priced_so() {
 }
 
 #[test]
-fn long_texts_of_a_schema_count_as_what_they_are_compared_with() {
+fn long_texts_of_a_schema_count_for_each_compared_value() {
     let long = "n".repeat(3_200);
     let values = json!(vec![json!({"a": 1, "b": 2}); 10_000]);
     for schema in [
@@ -581,14 +587,14 @@ fn long_texts_of_a_schema_count_as_what_they_are_compared_with() {
 }
 
 #[test]
-fn a_pattern_costs_something_on_every_text_however_short() {
+fn a_pattern_has_a_cost_even_on_an_empty_text() {
     let schema = json!({"items": {"pattern": "(a?){1500}b"}});
     let empty = |n: usize| work(&schema, &json!(vec![""; n]));
     assert!(empty(100) <= MAX_WORK && empty(49_000) > MAX_WORK);
 }
 
 #[test]
-fn a_pattern_of_many_repeats_is_refused_on_a_short_text_and_a_simple_one_is_not_on_a_long_one() {
+fn the_text_that_a_pattern_may_be_matched_against_depends_on_its_program_size() {
     let heavy = json!({"pattern": "(a|b)*a(a|b){1500}c"});
     assert!(work(&heavy, &json!("ab".repeat(50))) <= MAX_WORK);
     assert!(work(&heavy, &json!("ab".repeat(2_000))) > MAX_WORK);
@@ -601,7 +607,7 @@ fn a_pattern_of_many_repeats_is_refused_on_a_short_text_and_a_simple_one_is_not_
 }
 
 #[test]
-fn violations_are_listed_only_while_the_paths_to_them_fit_into_memory() {
+fn violations_are_listed_only_if_their_paths_are_short_enough() {
     let under = |name: usize, items: usize| {
         let value = json!({"n".repeat(name): vec![1; items]});
         check(&json!({"additionalProperties": {"items": false}}), &value).unwrap_err()
@@ -611,15 +617,15 @@ fn violations_are_listed_only_while_the_paths_to_them_fit_into_memory() {
 }
 
 #[test]
-fn what_is_told_of_violations_is_bounded_in_bytes() {
+fn the_list_of_violations_is_bounded_in_bytes() {
     let names = |prefix: &str| -> Map<_, _> { (0..8).map(|n| (format!("{prefix}{n:0250}"), json!(true))).collect() };
     let closed = json!({"properties": names("other"), "additionalProperties": false});
-    let told = check(&json!({"allOf": vec![closed; 8]}), &json!(names(""))).unwrap_err();
-    assert!(told.len() < 21_000 && told.ends_with(" more"), "{told}");
+    let message = check(&json!({"allOf": vec![closed; 8]}), &json!(names(""))).unwrap_err();
+    assert!(message.len() < 21_000 && message.ends_with(" more"), "{message}");
 }
 
 #[test]
-fn names_on_the_way_to_a_schema_are_bounded_together() {
+fn the_path_to_a_schema_is_bounded_in_bytes() {
     let deep = |name: usize| {
         (0..20).fold(
             json!({"type": "string"}),
@@ -634,7 +640,7 @@ fn names_on_the_way_to_a_schema_are_bounded_together() {
 }
 
 #[test]
-fn unique_items_take_a_time_that_is_linear_in_them() {
+fn unique_items_take_linear_time() {
     let schema = json!({"type": "array", "uniqueItems": true});
     for n in [500, 1_000, 2_000] {
         // The library hashes a number as a float and an array as its items, so it compares each of these with all others.
@@ -660,14 +666,14 @@ fn unique_items_take_a_time_that_is_linear_in_them() {
 }
 
 #[test]
-fn multiples_of_numbers_that_are_far_apart_are_told_and_counted() {
+fn multiples_of_very_different_magnitude_are_recognized_and_counted() {
     let units = |n: usize| json!({"items": {"allOf": vec![json!({"multipleOf": 1.1e-300}); n]}});
     let numbers: Vec<_> = (0..40_000).map(|i| json!(1.7e300 + f64::from(i) * 1e290)).collect();
     assert!(check(&units(1), &json!([2.2e-300, 1.1e300])).is_ok());
-    let told = check(&units(1), &json!(numbers)).unwrap_err();
-    assert!(told.contains("does not match its schema"), "{told}");
-    let told = check(&units(20), &json!(numbers)).unwrap_err();
-    assert!(told.contains("too large"), "{told}");
+    let message = check(&units(1), &json!(numbers)).unwrap_err();
+    assert!(message.contains("does not match its schema"), "{message}");
+    let message = check(&units(20), &json!(numbers)).unwrap_err();
+    assert!(message.contains("too large"), "{message}");
 }
 
 #[test]

@@ -4,7 +4,9 @@ use art_core::JsonObject;
 use art_core::text::truncate;
 use serde_json::Value;
 
-use super::keywords::{Applies, Holder, asserts, chooses, holder, is_refused, looks_back, price};
+use super::keywords::{
+    AppliesTo, Form, is_assertion, is_refused, is_tried_twice, is_unevaluated, keyword_tries, subschemas,
+};
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
 use super::weight::Weight;
@@ -12,34 +14,32 @@ use super::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, M
 use crate::shape::{Shape, text_len, text_units};
 
 /// Maximum length of a pointer or a reference in a message, in characters. The tool chooses the names in them.
-const SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
-/// Returns the tree of `root` and the weight of applying it.
+/// Returns `root` without references, and the weight of applying it.
 ///
 /// A schema with `$ref` but without assertions is replaced by the target of the reference; annotations next to the
 /// `$ref` override those of the target. If the schema has assertions, the target is added to its `allOf`, because
 /// merging the two would change their meaning. Definitions are removed. Data, such as a `default`, is copied unchanged,
 /// even if it looks like a schema.
-pub(super) fn grow(root: &Value) -> Result<(Value, Weight), SchemaProblem> {
-    let mut grower = Grower {
+pub(super) fn dereference(root: &Value) -> Result<(Value, Weight), SchemaProblem> {
+    let mut dereferencer = Dereferencer {
         root,
         schemas: MAX_SCHEMAS,
         bytes: MAX_TEXT_BYTES,
         patterns: Patterns::default(),
-        open: Vec::new(),
-        at: String::new(),
+        references: Vec::new(),
+        pointer: String::new(),
     };
-    grower.schema(
-        root,
-        Level {
-            depth: 1,
-            looked_at: false,
-        },
-    )
+    let level = Level {
+        depth: 1,
+        inside_unevaluated: false,
+    };
+    dereferencer.schema(root, level)
 }
 
 /// The remaining budget and the current position in the tree.
-struct Grower<'s> {
+struct Dereferencer<'s> {
     root: &'s Value,
     /// Number of schemas that may still be added to the tree.
     schemas: usize,
@@ -47,9 +47,9 @@ struct Grower<'s> {
     bytes: usize,
     patterns: Patterns<'s>,
     /// The references that are being replaced, the outermost first.
-    open: Vec<&'s str>,
+    references: Vec<&'s str>,
     /// The current position in the tree, as a JSON pointer.
-    at: String,
+    pointer: String,
 }
 
 /// Position of a schema relative to the schemas that contain it.
@@ -57,257 +57,252 @@ struct Grower<'s> {
 struct Level {
     depth: usize,
     /// True if a schema that contains it and applies to the same value has `unevaluated*`.
-    looked_at: bool,
+    inside_unevaluated: bool,
 }
 
 /// An object schema of the tree, under construction.
-#[derive(Default)]
-struct Grown {
+struct Node {
     members: JsonObject,
     weight: Weight,
 }
 
-impl<'s> Grower<'s> {
+impl<'s> Dereferencer<'s> {
     fn schema(&mut self, schema: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
         if level.depth > MAX_DEPTH {
             return Err(SchemaProblem::TooDeep);
         }
-        self.schemas = self.schemas.checked_sub(1).ok_or_else(|| self.too_many())?;
+        let schemas = self.schemas.checked_sub(1);
+        self.schemas = schemas.ok_or_else(|| SchemaProblem::TooManySchemas(self.last_reference()))?;
         match schema {
             Value::Object(members) => self.object(members, level),
-            Value::Bool(_) => Ok((schema.clone(), Weight::of_one())),
-            _ => Err(SchemaProblem::NotASchema { at: self.place() }),
+            Value::Bool(_) => Ok((schema.clone(), Weight::empty_schema())),
+            _ => Err(SchemaProblem::NotASchema { at: self.position() }),
         }
     }
 
     fn object(&mut self, members: &'s JsonObject, level: Level) -> Result<(Value, Weight), SchemaProblem> {
-        let looks_back = members.keys().filter(|keyword| looks_back(keyword)).count();
-        if looks_back > 0 && level.looked_at {
-            return Err(SchemaProblem::NestedUnevaluated { at: self.place() });
+        let unevaluated = members.keys().filter(|keyword| is_unevaluated(keyword)).count();
+        if unevaluated > 0 && level.inside_unevaluated {
+            return Err(SchemaProblem::NestedUnevaluated { at: self.position() });
         }
-        let held = Level {
+        let below = Level {
             depth: level.depth + 1,
-            looked_at: level.looked_at || looks_back > 0,
+            inside_unevaluated: level.inside_unevaluated || unevaluated > 0,
         };
-        let mut grown = Grown {
-            weight: Weight::of_one(),
-            ..Grown::default()
+        let mut node = Node {
+            members: JsonObject::new(),
+            weight: Weight::empty_schema(),
         };
         for (keyword, value) in members {
-            self.member(&mut grown, keyword, value, held)?;
+            self.keyword(&mut node, keyword, value, below)?;
         }
-        let alone = !members.keys().any(|keyword| asserts(keyword));
-        let target = match members.get("$ref") {
-            None => None,
-            Some(reference) if alone => {
+        if let Some(reference) = members.get("$ref") {
+            if !members.keys().any(|keyword| is_assertion(keyword)) {
                 // Count only the target, and not the schema that it replaces.
                 self.schemas += 1;
-                Some(self.follow(reference, level)?)
+                let (target, weight) = self.follow(reference, level)?;
+                return Ok((annotate(target, node.members), weight));
             }
-            Some(reference) => Some(self.follow(reference, held)?),
-        };
-        Ok(grown.close(target, alone, looks_back))
+            let (target, weight) = self.follow(reference, below)?;
+            node.weight.add_subschema(weight, AppliesTo::SameValue);
+            add_to_all_of(&mut node.members, target);
+        }
+        node.weight.finish(unevaluated);
+        Ok((Value::Object(node.members), node.weight))
     }
 
-    fn member(
+    /// Adds a keyword and its value to `node`. `below` is the level of its subschemas.
+    fn keyword(
         &mut self,
-        grown: &mut Grown,
+        node: &mut Node,
         keyword: &'s str,
         value: &'s Value,
-        held: Level,
+        below: Level,
     ) -> Result<(), SchemaProblem> {
         if matches!(keyword, "$ref" | "$defs" | "definitions") {
             return Ok(());
         }
-        let is_root = held.depth == 2 && self.open.is_empty();
+        let is_root = below.depth == 2 && self.references.is_empty();
         if is_refused(keyword) || (matches!(keyword, "$id" | "$schema") && !is_root) {
             return Err(SchemaProblem::RefusedKeyword {
-                at: self.place(),
-                keyword: truncate(keyword, SHOWN),
+                at: self.position(),
+                keyword: truncate(keyword, MAX_SHOWN_CHARS),
             });
         }
         self.spend(keyword.len() + 4)?;
-        grown.weight.choose(chooses(keyword));
-        grown.weight.try_more(price(keyword));
-        let value = match (holder(keyword), value) {
-            (Some((Holder::One, applies)), _) => self.part(grown, applies, [keyword, ""], value, held)?,
-            (Some((Holder::List, applies)), Value::Array(schemas)) => {
-                let grow = |(position, schema): (usize, &'s Value)| {
-                    let position = position.to_string();
-                    self.part(grown, applies, [keyword, &position], schema, held)
-                };
-                Value::Array(schemas.iter().enumerate().map(grow).collect::<Result<_, _>>()?)
+        if is_tried_twice(keyword) {
+            node.weight.set_tried_twice();
+        }
+        node.weight.add_tries(keyword_tries(keyword));
+        let value = match (subschemas(keyword), value) {
+            (Some((Form::One, applies_to)), _) => self.subschema(node, applies_to, [keyword, ""], value, below)?,
+            (Some((Form::List, applies_to)), Value::Array(schemas)) => {
+                let mut items = Vec::with_capacity(schemas.len());
+                for (index, schema) in schemas.iter().enumerate() {
+                    let index = index.to_string();
+                    items.push(self.subschema(node, applies_to, [keyword, &index], schema, below)?);
+                }
+                Value::Array(items)
             }
-            (Some((Holder::Map, applies)), Value::Object(schemas)) => {
-                self.map(grown, keyword, applies, schemas, held)?
+            (Some((Form::Map, applies_to)), Value::Object(schemas)) => {
+                self.map(node, keyword, applies_to, schemas, below)?
             }
             // The meta-schema later refuses a keyword whose value has the wrong form.
-            _ => self.data(grown, keyword, value)?,
+            _ => self.data(node, keyword, value)?,
         };
-        grown.members.insert(keyword.to_owned(), value);
+        node.members.insert(keyword.to_owned(), value);
         Ok(())
     }
 
     fn map(
         &mut self,
-        grown: &mut Grown,
+        node: &mut Node,
         keyword: &'s str,
-        applies: Applies,
+        applies_to: AppliesTo,
         schemas: &'s JsonObject,
-        held: Level,
+        below: Level,
     ) -> Result<Value, SchemaProblem> {
         let mut members = JsonObject::new();
         for (name, schema) in schemas {
             self.spend(name.len() + 4)?;
-            grown.weight.try_more(text_units(name.len()));
+            node.weight.add_tries(text_units(name.len()));
             if keyword == "patternProperties" {
-                grown.weight.match_pattern(self.patterns.weigh(name, &self.at)?);
+                node.weight.add_pattern(self.patterns.add(name, &self.pointer)?);
             }
             let member = match schema {
                 // In `dependencies`, a list contains names of properties instead of schemas.
-                Value::Array(_) if keyword == "dependencies" => self.data(grown, keyword, schema)?,
-                _ => self.part(grown, applies, [keyword, name], schema, held)?,
+                Value::Array(_) if keyword == "dependencies" => self.data(node, keyword, schema)?,
+                _ => self.subschema(node, applies_to, [keyword, name], schema, below)?,
             };
             members.insert(name.clone(), member);
         }
         Ok(Value::Object(members))
     }
 
-    /// Returns the tree of a nested schema, and adds its weight to that of `grown`. `place` is the keyword and, if the
-    /// keyword contains several schemas, the name or index in it.
-    fn part(
+    /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and, if the keyword
+    /// contains several schemas, the name or index of this one.
+    fn subschema(
         &mut self,
-        grown: &mut Grown,
-        applies: Applies,
-        place: [&str; 2],
+        node: &mut Node,
+        applies_to: AppliesTo,
+        path: [&str; 2],
         schema: &'s Value,
-        held: Level,
+        below: Level,
     ) -> Result<Value, SchemaProblem> {
-        let length = self.at.len();
-        for segment in place.into_iter().filter(|segment| !segment.is_empty()) {
-            self.at.push('/');
-            self.at.push_str(&segment.replace('~', "~0").replace('/', "~1"));
+        let parent_len = self.pointer.len();
+        for segment in path.into_iter().filter(|segment| !segment.is_empty()) {
+            self.pointer.push('/');
+            self.pointer.push_str(&segment.replace('~', "~0").replace('/', "~1"));
         }
-        if self.at.len() > MAX_POINTER_BYTES {
-            return Err(SchemaProblem::PointerTooLong { at: self.place() });
+        if self.pointer.len() > MAX_POINTER_BYTES {
+            return Err(SchemaProblem::PointerTooLong { at: self.position() });
         }
-        let looked_at = applies == Applies::Here && held.looked_at;
-        let (schema, weight) = self.schema(schema, Level { looked_at, ..held })?;
-        self.at.truncate(length);
-        grown.weight.hold(weight, applies);
+        let level = Level {
+            inside_unevaluated: applies_to == AppliesTo::SameValue && below.inside_unevaluated,
+            ..below
+        };
+        let (schema, weight) = self.schema(schema, level)?;
+        self.pointer.truncate(parent_len);
+        node.weight.add_subschema(weight, applies_to);
         Ok(schema)
     }
 
-    fn data(&mut self, grown: &mut Grown, keyword: &str, value: &'s Value) -> Result<Value, SchemaProblem> {
+    /// Returns a copy of the value of a keyword without subschemas, and adds the cost of the keyword to `node`.
+    fn data(&mut self, node: &mut Node, keyword: &str, value: &'s Value) -> Result<Value, SchemaProblem> {
         self.spend(text_len(value))?;
         if keyword == "pattern"
             && let Some(pattern) = value.as_str()
         {
-            grown.weight.match_pattern(self.patterns.weigh(pattern, &self.at)?);
+            node.weight.add_pattern(self.patterns.add(pattern, &self.pointer)?);
         }
-        if asserts(keyword) {
+        if is_assertion(keyword) {
             let shape = Shape::measure(value, usize::MAX, usize::MAX)?;
-            grown.weight.try_more(shape.units());
+            node.weight.add_tries(shape.units());
         }
         Ok(value.clone())
     }
 
+    /// Returns the tree of the target of a reference, and its weight.
     fn follow(&mut self, reference: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
-        let (name, target) = self.target(reference)?;
-        if self.open.contains(&name) {
+        let (reference, target) = self.target(reference)?;
+        if self.references.contains(&reference) {
             return Err(SchemaProblem::Recursive {
-                at: self.place(),
-                reference: truncate(name, SHOWN),
+                at: self.position(),
+                reference: truncate(reference, MAX_SHOWN_CHARS),
             });
         }
-        if self.open.len() == MAX_REFERENCES {
+        if self.references.len() == MAX_REFERENCES {
             return Err(SchemaProblem::TooManyReferences);
         }
-        self.open.push(name);
-        let grown = self.schema(target, level)?;
-        self.open.pop();
-        Ok(grown)
+        self.references.push(reference);
+        let tree = self.schema(target, level)?;
+        self.references.pop();
+        Ok(tree)
     }
 
     /// Returns the text of a reference and its target. The target must be under keywords that contain schemas: a value
     /// anywhere else, for example in a `default`, is data.
     fn target(&self, reference: &'s Value) -> Result<(&'s str, &'s Value), SchemaProblem> {
-        let name = reference.as_str().unwrap_or("(not a string)");
-        let (at, shown) = (self.place(), truncate(name, SHOWN));
-        if name == "#" {
-            return Err(SchemaProblem::Recursive { at, reference: shown });
+        let text = reference.as_str().unwrap_or("(not a string)");
+        let (at, reference) = (self.position(), truncate(text, MAX_SHOWN_CHARS));
+        if text == "#" {
+            return Err(SchemaProblem::Recursive { at, reference });
         }
-        let pointer = name.strip_prefix("#/");
         // Refuse percent-encoding, because it is ambiguous: an author may mean the decoded name, but this code does not
         // decode it.
+        let pointer = text.strip_prefix("#/");
         match pointer.filter(|pointer| pointer.len() <= MAX_REFERENCE_BYTES && !pointer.contains('%')) {
-            None => Err(SchemaProblem::ForeignReference { at, reference: shown }),
+            None => Err(SchemaProblem::ForeignReference { at, reference }),
             Some(pointer) => match schema_at(self.root, pointer) {
-                None => Err(SchemaProblem::DanglingReference { at, reference: shown }),
-                Some(target) => Ok((name, target)),
+                None => Err(SchemaProblem::DanglingReference { at, reference }),
+                Some(target) => Ok((text, target)),
             },
         }
     }
 
+    /// Takes `bytes` from the budget for the text of the tree.
     fn spend(&mut self, bytes: usize) -> Result<(), SchemaProblem> {
-        let left = self.bytes.checked_sub(bytes);
-        self.bytes = left.ok_or_else(|| SchemaProblem::TreeTooLong(self.named()))?;
+        let remaining = self.bytes.checked_sub(bytes);
+        self.bytes = remaining.ok_or_else(|| SchemaProblem::TreeTooLong(self.last_reference()))?;
         Ok(())
-    }
-
-    fn too_many(&self) -> SchemaProblem {
-        SchemaProblem::TooManySchemas(self.named())
     }
 
     /// Returns the part of a message that names the innermost reference that is being replaced. It is empty if there is
     /// none.
-    fn named(&self) -> String {
-        let name = |reference: &&str| format!(", the last one `{}`", truncate(reference, SHOWN));
-        self.open.last().map(name).unwrap_or_default()
-    }
-
-    fn place(&self) -> String {
-        truncate(if self.at.is_empty() { "/" } else { &self.at }, SHOWN)
-    }
-}
-
-impl Grown {
-    /// Returns the finished schema and its weight, after adding the target of its reference if it has one.
-    fn close(mut self, target: Option<(Value, Weight)>, alone: bool, looks_back: usize) -> (Value, Weight) {
-        match target {
-            Some((target, weight)) if alone => return (annotated(self.members, target), weight),
-            Some((target, weight)) => {
-                self.weight.hold(weight, Applies::Here);
-                join(&mut self.members, target);
-            }
-            None => {}
+    fn last_reference(&self) -> String {
+        match self.references.last() {
+            Some(reference) => format!(", the last one `{}`", truncate(reference, MAX_SHOWN_CHARS)),
+            None => String::new(),
         }
-        self.weight.close(looks_back);
-        (Value::Object(self.members), self.weight)
+    }
+
+    /// Returns the current position, for messages.
+    fn position(&self) -> String {
+        let pointer = if self.pointer.is_empty() { "/" } else { &self.pointer };
+        truncate(pointer, MAX_SHOWN_CHARS)
     }
 }
 
 /// Adds a schema to `allOf`.
-fn join(members: &mut JsonObject, target: Value) {
+fn add_to_all_of(members: &mut JsonObject, schema: Value) {
     match members.get_mut("allOf") {
-        Some(Value::Array(all)) => all.push(target),
-        _ => drop(members.insert("allOf".to_owned(), Value::Array(vec![target]))),
+        Some(Value::Array(schemas)) => schemas.push(schema),
+        _ => drop(members.insert("allOf".to_owned(), Value::Array(vec![schema]))),
     }
 }
 
-/// Returns the target with the annotations of the schema that referred to it, which come first and override those of
-/// the target.
-fn annotated(mut own: JsonObject, target: Value) -> Value {
-    match target {
+/// Returns `schema` with annotations, which come first and override those of the schema.
+fn annotate(schema: Value, mut annotations: JsonObject) -> Value {
+    match schema {
         Value::Object(members) => {
             for (keyword, value) in members {
-                own.entry(keyword).or_insert(value);
+                annotations.entry(keyword).or_insert(value);
             }
         }
-        target if own.is_empty() => return target,
-        target => join(&mut own, target),
+        boolean if annotations.is_empty() => return boolean,
+        boolean => add_to_all_of(&mut annotations, boolean),
     }
-    Value::Object(own)
+    Value::Object(annotations)
 }
 
 /// Returns the schema at a JSON pointer. Returns `None` if there is none, or if a part of the pointer is not a keyword
@@ -318,11 +313,11 @@ fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
         .split('/')
         .map(|segment| segment.replace("~1", "/").replace("~0", "~"));
     while let Some(keyword) = segments.next() {
-        let held = schema.as_object()?.get(&keyword)?;
-        schema = match holder(&keyword)?.0 {
-            Holder::One => held,
-            Holder::List => held.as_array()?.get(segments.next()?.parse::<usize>().ok()?)?,
-            Holder::Map => held.as_object()?.get(&segments.next()?)?,
+        let value = schema.as_object()?.get(&keyword)?;
+        schema = match subschemas(&keyword)?.0 {
+            Form::One => value,
+            Form::List => value.as_array()?.get(segments.next()?.parse::<usize>().ok()?)?,
+            Form::Map => value.as_object()?.get(&segments.next()?)?,
         };
     }
     (schema.is_object() || schema.is_boolean()).then_some(schema)

@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 
 #[derive(Debug)]
 struct UniqueItems {
-    wanted: bool,
+    enabled: bool,
 }
 
 /// Creates the implementation of `uniqueItems` for the value of the keyword in a schema.
@@ -22,7 +22,7 @@ pub(crate) fn unique_items<'s>(
     _: Location,
 ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'s>> {
     Ok(Box::new(UniqueItems {
-        wanted: value == &Value::Bool(true),
+        enabled: value == &Value::Bool(true),
     }))
 }
 
@@ -36,9 +36,13 @@ impl<'i> Keyword<'i> for UniqueItems {
     }
 
     fn is_valid(&self, instance: &'i Value) -> bool {
-        let mut seen = HashSet::new();
-        let items = instance.as_array().filter(|_| self.wanted);
-        items.into_iter().flatten().all(|item| seen.insert(Item(item)))
+        match instance {
+            Value::Array(items) if self.enabled => {
+                let mut seen = HashSet::new();
+                items.iter().all(|item| seen.insert(Item(item)))
+            }
+            _ => true,
+        }
     }
 }
 
@@ -48,13 +52,14 @@ struct Item<'v>(&'v Value);
 impl PartialEq for Item<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (self.0, other.0) {
-            (Value::Number(a), Value::Number(b)) => worth(a) == worth(b),
+            (Value::Number(a), Value::Number(b)) => number_key(a) == number_key(b),
             (Value::Array(a), Value::Array(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Item(a) == Item(b))
             }
             (Value::Object(a), Value::Object(b)) => {
-                let same = |(name, a)| b.get(name).is_some_and(|b| Item(a) == Item(b));
-                a.len() == b.len() && a.iter().all(same)
+                a.len() == b.len()
+                    && a.iter()
+                        .all(|(name, a)| b.get(name).is_some_and(|b| Item(a) == Item(b)))
             }
             (a, b) => a == b,
         }
@@ -69,7 +74,7 @@ impl Hash for Item<'_> {
         match self.0 {
             Value::Null => {}
             Value::Bool(value) => value.hash(state),
-            Value::Number(number) => worth(number).hash(state),
+            Value::Number(number) => number_key(number).hash(state),
             Value::String(text) => text.hash(state),
             Value::Array(items) => {
                 items.len().hash(state);
@@ -85,11 +90,11 @@ impl Hash for Item<'_> {
     }
 }
 
-/// Returns a key that is the same for equal numbers: an integer and 0, or, for all other floats, 0 and the bits of the
-/// float. These bits are never 0, so the two forms are always different.
-fn worth(number: &Number) -> (i128, u64) {
-    /// Floats from here on are integers that neither `i64` nor `u64` can represent, so their bits identify them.
-    const BEYOND: f64 = 1e30;
+/// Returns a key that is the same for equal numbers and different for all others: an integer and 0, or, for a float that
+/// is no such integer, 0 and the bits of the float, which are never 0.
+fn number_key(number: &Number) -> (i128, u64) {
+    /// Floats from here on equal no `i64` and no `u64`, so their bits identify them.
+    const MIN_LARGE_FLOAT: f64 = 1e30;
     let float = number.as_f64().unwrap_or_default();
     match (number.as_i64(), number.as_u64()) {
         (Some(integer), _) => (integer.into(), 0),
@@ -98,7 +103,7 @@ fn worth(number: &Number) -> (i128, u64) {
             clippy::cast_possible_truncation,
             reason = "a float without a fraction below 1e30 fits"
         )]
-        _ if float.fract() == 0.0 && float.abs() < BEYOND => (float as i128, 0),
+        _ if float.fract() == 0.0 && float.abs() < MIN_LARGE_FLOAT => (float as i128, 0),
         _ => (0, float.to_bits()),
     }
 }
@@ -109,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     fn is_unique(items: &Value) -> bool {
-        UniqueItems { wanted: true }.is_valid(items)
+        UniqueItems { enabled: true }.is_valid(items)
     }
 
     #[test]
@@ -145,6 +150,6 @@ mod tests {
 
     #[test]
     fn equal_items_are_allowed_where_the_keyword_is_off() {
-        assert!(UniqueItems { wanted: false }.is_valid(&json!([1, 1])));
+        assert!(UniqueItems { enabled: false }.is_valid(&json!([1, 1])));
     }
 }
