@@ -1,17 +1,19 @@
-//! A schema and a value out of bytes, and what the host does with them. Used by the fuzz target and by the test that replays
-//! its corpus.
+//! Generates a schema and a value from the bytes of a fuzz case, and applies the one to the other. Used by the fuzz target
+//! and by the test that replays its corpus.
 
 use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;
 use art_tools::shape::{MAX_NODES, Shape};
 use serde_json::{Map, Value, json};
 
-/// What arguments of a call may have.
-const INPUT_BYTES: usize = 256 << 10;
+/// Maximum size of the arguments of a call, in bytes.
+const MAX_INPUT_BYTES: usize = 256 << 10;
+/// Names of properties and definitions.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+/// Maximum nesting depth of a generated schema or value.
 const DEPTH: usize = 8;
 
-/// Admits a schema, fills its defaults into a value, and checks that.
+/// Admits a schema, fills its defaults into a value, and checks the value.
 pub(crate) fn apply(schema: &Value, mut value: Value) {
     let Ok(compiled) = CompiledSchema::new(schema, Root::Any) else {
         return;
@@ -19,7 +21,7 @@ pub(crate) fn apply(schema: &Value, mut value: Value) {
     let Ok(shape) = Shape::of_payload(&value) else {
         return;
     };
-    let Ok(shape) = compiled.fill(&mut value, shape, INPUT_BYTES) else {
+    let Ok(shape) = compiled.fill(&mut value, shape, MAX_INPUT_BYTES) else {
         return;
     };
     if let Err(violations) = compiled.check(&value, &shape, "input") {
@@ -27,8 +29,8 @@ pub(crate) fn apply(schema: &Value, mut value: Value) {
     }
 }
 
-/// Reads a JSON text `[schema, value]`, or makes both of bytes that are none.
-pub(crate) fn read(bytes: &[u8]) -> (Value, Value) {
+/// Parses a JSON text `[schema, value]`. Generates both from the bytes if they are no such text.
+pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
     if let Ok((schema, value)) = serde_json::from_slice(bytes) {
         return (schema, value);
     }
@@ -44,13 +46,13 @@ pub(crate) fn read(bytes: &[u8]) -> (Value, Value) {
     (schema, source.value(DEPTH))
 }
 
-/// A float of any size.
-fn wide(byte: usize) -> Value {
+/// Returns a float, whose magnitude `byte` chooses from the whole range of floats.
+fn float(byte: usize) -> Value {
     let power = i32::try_from(byte).unwrap_or_default() * 20 - 4_800;
     json!(1.1 * 10_f64.powi(power))
 }
 
-/// Bytes that decide; behind their end everything is 0.
+/// The bytes that choose among alternatives. After their end, every byte is 0.
 struct Source<'b>(&'b [u8]);
 
 impl Source<'_> {
@@ -64,9 +66,9 @@ impl Source<'_> {
         }
     }
 
-    fn pick<'t>(&mut self, among: &[&'t str]) -> &'t str {
-        let at = self.byte() % among.len().max(1);
-        among.get(at).copied().unwrap_or_default()
+    fn choose<'t>(&mut self, alternatives: &[&'t str]) -> &'t str {
+        let index = self.byte() % alternatives.len().max(1);
+        alternatives.get(index).copied().unwrap_or_default()
     }
 
     fn text(&mut self) -> String {
@@ -87,26 +89,26 @@ impl Source<'_> {
         }
     }
 
-    /// A few schemas, or as many copies of a flat one as fit into an admitted schema.
+    /// Returns one to four schemas, or as many copies of a flat one as fit into an admitted schema.
     fn schemas(&mut self, depth: usize) -> Vec<Value> {
         match self.byte() {
             count @ 240.. => {
                 let schema = self.schema(depth.min(1));
-                let most = MAX_TEXT_BYTES / schema.to_string().len();
-                vec![schema; most.min((count - 239) * 30)]
+                let max_copies = MAX_TEXT_BYTES / schema.to_string().len();
+                vec![schema; max_copies.min((count - 239) * 30)]
             }
             count => (0..=count % 4).map(|_| self.schema(depth)).collect(),
         }
     }
 
-    /// A short name, or now and then a long one.
+    /// Returns a short name, or rarely a long one.
     fn name(&mut self) -> String {
-        let name = self.pick(&NAMES);
+        let name = self.choose(&NAMES);
         let times = if self.0.first() == Some(&255) { 1_500 } else { 1 };
         name.repeat(times)
     }
 
-    fn named(&mut self, depth: usize) -> Map<String, Value> {
+    fn schemas_by_name(&mut self, depth: usize) -> Map<String, Value> {
         let count = self.byte() % 4;
         (0..=count).map(|_| (self.name(), self.schema(depth))).collect()
     }
@@ -130,39 +132,39 @@ impl Source<'_> {
         match choice {
             0 => (
                 "type",
-                self.pick(&["object", "array", "string", "number", "null"]).into(),
+                self.choose(&["object", "array", "string", "number", "null"]).into(),
             ),
-            1 => ("$ref", format!("#/$defs/{}", self.pick(&NAMES)).into()),
+            1 => ("$ref", format!("#/$defs/{}", self.choose(&NAMES)).into()),
             2 => ("pattern", self.pattern().into()),
             3 => ("uniqueItems", true.into()),
-            4 => (self.pick(&["const", "default"]), self.value(3)),
+            4 => (self.choose(&["const", "default"]), self.value(3)),
             5 => {
-                let keyword = self.pick(&["minLength", "maxItems", "minProperties", "minContains"]);
+                let keyword = self.choose(&["minLength", "maxItems", "minProperties", "minContains"]);
                 match self.byte() {
-                    unit @ 224.. => ("multipleOf", wide(unit)),
+                    unit @ 224.. => ("multipleOf", float(unit)),
                     208..224 => ("required", json!([self.name()])),
                     192..208 => ("minimum", json!(0.5)),
                     limit => (keyword, limit.into()),
                 }
             }
             6 => ("enum", (0..=self.byte() % 8).map(|_| self.value(2)).collect()),
-            7 | 8 => ("properties", self.named(depth).into()),
+            7 | 8 => ("properties", self.schemas_by_name(depth).into()),
             9 => (
                 "patternProperties",
                 [(self.pattern(), self.schema(depth))].into_iter().collect(),
             ),
-            10 => ("dependentSchemas", self.named(depth).into()),
+            10 => ("dependentSchemas", self.schemas_by_name(depth).into()),
             11 | 12 => (
-                self.pick(&["allOf", "anyOf", "oneOf", "prefixItems"]),
+                self.choose(&["allOf", "anyOf", "oneOf", "prefixItems"]),
                 self.schemas(depth).into(),
             ),
             13 => (
-                self.pick(&["not", "if", "then", "else", "contains", "propertyNames"]),
+                self.choose(&["not", "if", "then", "else", "contains", "propertyNames"]),
                 self.schema(depth),
             ),
-            14 => (self.pick(&["items", "additionalProperties"]), self.schema(depth)),
+            14 => (self.choose(&["items", "additionalProperties"]), self.schema(depth)),
             _ => (
-                self.pick(&["unevaluatedProperties", "unevaluatedItems"]),
+                self.choose(&["unevaluatedProperties", "unevaluatedItems"]),
                 self.schema(depth),
             ),
         }
@@ -176,29 +178,29 @@ impl Source<'_> {
             1 => json!(self.byte()),
             2 => json!((1_u64 << 63) | self.byte() as u64),
             3 => match self.byte() {
-                large @ 224.. => wide(large),
+                large @ 224.. => float(large),
                 small => json!(small as f64 / 4.0),
             },
             4 => Value::String(self.text()),
             5 => (0..self.byte() % 6).map(|_| self.value(depth)).collect(),
             6 => match self.byte() {
-                count @ 240.. if depth >= DEPTH - 2 => self.many_named((count - 239) * 1_000),
+                count @ 240.. if depth >= DEPTH - 2 => self.large_object((count - 239) * 1_000),
                 count => {
                     let member = |_| (self.name(), self.value(depth));
                     Value::Object((0..count % 6).map(member).collect())
                 }
             },
-            _ => self.many(depth),
+            _ => self.large_array(depth),
         }
     }
 
-    fn many_named(&mut self, count: usize) -> Value {
+    fn large_object(&mut self, count: usize) -> Value {
         let value = json!(self.byte());
         Value::Object((0..count).map(|n| (n.to_string(), value.clone())).collect())
     }
 
-    /// Copies of a value, as many as any value may have.
-    fn many(&mut self, depth: usize) -> Value {
+    /// Returns an array of copies of one value, up to the maximum size of a value.
+    fn large_array(&mut self, depth: usize) -> Value {
         let times = self.byte() * 64;
         let item = self.value(depth);
         let nodes = Shape::of_payload(&item).map_or(MAX_NODES, |shape| shape.nodes + shape.text_bytes / 32);

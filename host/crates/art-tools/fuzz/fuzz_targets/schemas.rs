@@ -1,9 +1,9 @@
-//! No schema of a tool and no value costs the host more than 100 ms or 64 MiB to admit, fill in and check.
+//! Checks that no schema of a tool and no value takes more than 100 ms or 64 MiB to admit, fill in and check.
 //!
 //! The corpus is replayed by the tests of the crate. In `host/crates/art-tools`:
-//! `cargo +nightly fuzz run -O --sanitizer none schemas -- -max_len=4096 -max_total_time=3600`. With a sanitizer or assertions everything takes
-//! several times as long, so the time is asserted only without one. What counts is the processor time of the thread, so that a
-//! busy machine finds nothing.
+//! `cargo +nightly fuzz run -O --sanitizer none schemas -- -max_len=4096 -max_total_time=3600`. A sanitizer or debug assertions
+//! make everything several times as slow, so the time is asserted only without them. It is the processor time of the thread,
+//! so that a busy machine causes no false alarm.
 
 #![no_main]
 
@@ -16,21 +16,21 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 
-const MOST_TIME: Duration = Duration::from_millis(100);
-const MOST_BYTES: usize = 64 << 20;
+const MAX_TIME: Duration = Duration::from_millis(100);
+const MAX_BYTES: usize = 64 << 20;
 
-/// The allocator of the system, with a count of what is in use and of the most that was.
-struct Counting {
+/// The system allocator, which also counts the bytes in use and their maximum.
+struct CountingAllocator {
     used: AtomicUsize,
-    most: AtomicUsize,
+    peak: AtomicUsize,
 }
 
-// SAFETY: everything is done by the allocator of the system; only numbers are kept beside it.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: every allocation is made by the system allocator; this code only counts bytes.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let used = self.used.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        self.most.fetch_max(used, Ordering::Relaxed);
-        // SAFETY: the caller keeps to the contract of this function, which is that of the other.
+        self.peak.fetch_max(used, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this function, which is the same as that of the called one.
         unsafe { System.alloc(layout) }
     }
 
@@ -42,28 +42,28 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static MEMORY: Counting = Counting {
+static MEMORY: CountingAllocator = CountingAllocator {
     used: AtomicUsize::new(0),
-    most: AtomicUsize::new(0),
+    peak: AtomicUsize::new(0),
 };
 
-/// Returns the processor time of this thread, from Linux.
+/// Returns the processor time of this thread. Works only on Linux.
 fn processor_time() -> Duration {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(schedstat.split(' ').next().unwrap().parse().unwrap())
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let (schema, value) = cases::read(bytes);
+    let (schema, value) = cases::schema_and_value(bytes);
     let before = MEMORY.used.load(Ordering::Relaxed);
-    MEMORY.most.store(before, Ordering::Relaxed);
+    MEMORY.peak.store(before, Ordering::Relaxed);
     let start = processor_time();
     cases::apply(&schema, value);
-    let (time, most) = (processor_time() - start, MEMORY.most.load(Ordering::Relaxed) - before);
+    let (time, peak) = (processor_time() - start, MEMORY.peak.load(Ordering::Relaxed) - before);
     assert!(
-        cfg!(debug_assertions) || time <= MOST_TIME,
+        cfg!(debug_assertions) || time <= MAX_TIME,
         "{time:?}: {:.2000}",
         schema.to_string()
     );
-    assert!(most <= MOST_BYTES, "{most} bytes: {:.2000}", schema.to_string());
+    assert!(peak <= MAX_BYTES, "{peak} bytes: {:.2000}", schema.to_string());
 });
