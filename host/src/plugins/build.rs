@@ -187,7 +187,7 @@ mod tests {
     fn the_error_for_recursive_types_names_the_field_to_change() {
         let message = |reference: &str, at: &str| {
             not_registered(&RegisterError::Schema {
-                part: art_tools::refusal::Part::Input,
+                kind: art_tools::refusal::SchemaKind::Input,
                 problem: SchemaProblem::Recursive {
                     at: at.to_owned(),
                     reference: reference.to_owned(),

@@ -78,7 +78,7 @@ impl Plugin {
     /// the call is cancelled.
     async fn load(&self, call: &Admitted) -> Result<(), Box<Ending>> {
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
-            call.progress().say(COMPILING, "");
+            call.progress().report(COMPILING, "");
         }
         let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
         let sandbox = self.sandbox.clone();

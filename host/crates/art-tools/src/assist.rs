@@ -1,4 +1,4 @@
-//! Finds out whether a tool asks the model for help (T13).
+//! Detects results in which a tool asks the model for help (T13).
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
@@ -7,34 +7,39 @@ use serde_json::Value;
 
 use crate::parse;
 
-/// The value by which an output or its metadata asks for help. It is also the name of the error code.
+/// The value with which an output or its metadata asks for help. It is also the name of the error code.
 pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
 
 /// Returns whether a tool asks the model for help, by the code of its failure or by its output. Such an output is an
 /// object whose `action` (in older tools, `error`) is [`ASSIST`], or the JSON text of such an object, which may follow
 /// a title and an empty line.
-pub(crate) fn asks(result: &ToolResult) -> bool {
-    let by_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
-    by_code || result.output.as_ref().is_some_and(asks_in)
+pub(crate) fn is_requested(result: &ToolResult) -> bool {
+    let has_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
+    has_code || result.output.as_ref().is_some_and(output_requests)
 }
 
-fn asks_in(output: &Value) -> bool {
+fn output_requests(output: &Value) -> bool {
     match output {
-        Value::Object(object) => names_it(object),
+        Value::Object(object) => object_requests(object),
         // Skip parsing for texts that cannot contain a request.
         Value::String(text) if text.contains(ASSIST) => {
-            is_request(text) || text.split_once("\n\n").is_some_and(|(_title, rest)| is_request(rest))
+            text_requests(text)
+                || text
+                    .split_once("\n\n")
+                    .is_some_and(|(_title, rest)| text_requests(rest))
         }
         _ => false,
     }
 }
 
-fn is_request(text: &str) -> bool {
-    let parsed = parse::strict(text).map(|(value, _)| value);
-    parsed.is_ok_and(|value| value.as_object().is_some_and(names_it))
+fn text_requests(text: &str) -> bool {
+    match parse::strict(text) {
+        Ok((Value::Object(object), _)) => object_requests(&object),
+        _ => false,
+    }
 }
 
-fn names_it(object: &JsonObject) -> bool {
+fn object_requests(object: &JsonObject) -> bool {
     ["action", "error"]
         .iter()
         .any(|key| object.get(*key).is_some_and(|value| value == ASSIST))
@@ -47,19 +52,19 @@ mod tests {
 
     // A84, T13: requests for help from the model.
     #[test]
-    fn an_output_asks_for_help_as_an_object_or_text_also_after_a_title() {
+    fn an_object_or_its_text_after_an_optional_title_asks_for_help() {
         for key in ["action", "error"] {
             let request = json!({key: "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
             let text = request.to_string();
             for output in [request, json!(text), json!(format!("Too long\n\n{text}"))] {
-                assert!(asks_in(&output), "{output}");
+                assert!(output_requests(&output), "{output}");
             }
         }
     }
 
     // A84, T13: requests for help from the model.
     #[test]
-    fn an_output_that_only_mentions_help_does_not_ask_for_it() {
+    fn an_output_that_only_mentions_the_code_does_not_ask_for_help() {
         let outputs = [
             json!({"action": "other", "note": "LLM_ASSIST_REQUIRED"}),
             json!({"action": ["LLM_ASSIST_REQUIRED"]}),
@@ -72,7 +77,7 @@ mod tests {
             json!(null),
         ];
         for output in outputs {
-            assert!(!asks_in(&output), "{output}");
+            assert!(!output_requests(&output), "{output}");
         }
     }
 }

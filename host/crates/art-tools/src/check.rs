@@ -10,12 +10,12 @@ use art_core::tool::ParsedToolCall;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::compiled::Tool;
+use crate::compiled::RegisteredTool;
 use crate::executor::Admitted;
-use crate::offload::{Allowance, offload};
-use crate::output::ended;
+use crate::offload::{TimeBudget, offload};
+use crate::output::report_without_payload;
 use crate::registry::ToolRegistry;
-use crate::report::{CallEnding, ToolReport, about};
+use crate::report::{CallEnding, ToolReport, about_tool};
 use crate::scope::CallScope;
 use crate::shape::Shape;
 
@@ -24,28 +24,28 @@ pub(crate) async fn check(
     registry: &ToolRegistry,
     mut call: ParsedToolCall,
     scope: &CallScope,
-) -> Result<(Arc<Tool>, Admitted), Box<ToolReport>> {
+) -> Result<(Arc<RegisteredTool>, Admitted), Box<ToolReport>> {
     let refuse = |call, ending, code, text| Box::new(ToolReport::error(call, ending, code, text));
     if !scope.enabled_tools.allow(&call.tool_name).await {
-        let text = about(
+        let text = about_tool(
             &call.tool_name,
             &format!("is not enabled for thread \"{}\".", scope.thread_id),
         );
         return Err(refuse(&call, CallEnding::Disabled, Code::ToolDisabled, text));
     }
     let Some(tool) = registry.tool(&call.tool_name) else {
-        let text = about(&call.tool_name, "not found in registry.");
+        let text = about_tool(&call.tool_name, "not found in registry.");
         return Err(refuse(&call, CallEnding::NotFound, Code::ToolNotFound, text));
     };
     let start = Instant::now();
     match check_offloaded(&tool, call.arguments.take(), scope).await {
-        Ok(Ok(checked)) => {
-            call.arguments = checked.arguments;
+        Ok(Ok(valid)) => {
+            call.arguments = valid.arguments;
             let mut limits = tool.limits;
             // The check used a part of the time limit.
-            limits.timeout_ms = limits.timeout_ms.saturating_sub(millis(start)).max(1);
+            limits.timeout_ms = limits.timeout_ms.saturating_sub(elapsed_ms(start)).max(1);
             let context = scope.context(&call.call_id);
-            let admitted = Admitted::new(call, checked.input_json, context, limits, scope.cancel.clone());
+            let admitted = Admitted::new(call, valid.input_json, context, limits, scope.cancel.clone());
             Ok((tool, admitted))
         }
         Ok(Err(violations)) => {
@@ -53,47 +53,48 @@ pub(crate) async fn check(
             let text = format!("Invalid arguments for tool \"{name}\": {violations}");
             Err(refuse(&call, CallEnding::InvalidArguments, Code::ValidationError, text))
         }
-        Err(ending) => Err(Box::new(ended(&call, &ending))),
+        Err(ending) => Err(Box::new(report_without_payload(&call, &ending))),
     }
 }
 
-fn millis(start: Instant) -> u64 {
+fn elapsed_ms(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Valid arguments.
-struct Checked {
+struct ValidArguments {
     arguments: Value,
-    /// The same as compact JSON text, which is the input of the tool.
+    /// The arguments as compact JSON text, which is the input of the tool.
     input_json: String,
 }
 
 /// Checks the arguments without blocking other calls. The inner error describes the violations. The outer error is the
-/// ending of a call whose check did not complete.
+/// ending of the call if the check did not complete.
 async fn check_offloaded(
-    tool: &Arc<Tool>,
+    tool: &Arc<RegisteredTool>,
     arguments: Value,
     scope: &CallScope,
-) -> Result<Result<Checked, String>, Ending> {
+) -> Result<Result<ValidArguments, String>, Ending> {
     let shape = match Shape::of_payload(&arguments) {
         Ok(shape) => shape,
         Err(problem) => return Ok(Err(format!("input is {problem}"))),
     };
-    let allowance = Allowance {
-        left: Duration::from_millis(tool.limits.timeout_ms),
+    let budget = TimeBudget {
+        remaining: Duration::from_millis(tool.limits.timeout_ms),
         limit_ms: tool.limits.timeout_ms,
         cancel: &scope.cancel,
     };
     let is_light = tool.input.is_light(&shape);
     let tool = Arc::clone(tool);
-    offload(is_light, allowance, move || check_arguments(&tool, arguments, shape)).await
+    offload(is_light, budget, move || check_arguments(&tool, arguments, shape)).await
 }
 
-/// Fills in the defaults, validates the arguments, and writes them as the input of the tool.
-fn check_arguments(tool: &Tool, mut arguments: Value, shape: Shape) -> Result<Checked, String> {
+/// Fills in the defaults, validates the arguments, and serialises them. The error describes the violations.
+fn check_arguments(tool: &RegisteredTool, mut arguments: Value, shape: Shape) -> Result<ValidArguments, String> {
     let max_bytes = usize::try_from(tool.limits.input_bytes).unwrap_or(usize::MAX);
-    let filled = tool.input.fill(&mut arguments, shape, max_bytes);
-    let shape = filled.map_err(|problem| format!("input {problem}"))?;
+    let shape = tool
+        .input
+        .fill(&mut arguments, shape, max_bytes)
+        .map_err(|problem| format!("input {problem}"))?;
     tool.input
         .check(&arguments, &shape, "input")
         .map_err(|violations| violations.to_string())?;
@@ -105,5 +106,5 @@ fn check_arguments(tool: &Tool, mut arguments: Value, shape: Shape) -> Result<Ch
             tool.limits.input_bytes
         ));
     }
-    Ok(Checked { arguments, input_json })
+    Ok(ValidArguments { arguments, input_json })
 }

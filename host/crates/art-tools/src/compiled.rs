@@ -1,4 +1,4 @@
-//! Tools in the registry: their schemas are copied, checked and compiled.
+//! Registered tools, with their checked and compiled schemas.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::admission::{Root, admit};
 use crate::executor::ToolExecutor;
-use crate::refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, Part, RegisterError};
+use crate::refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError, SchemaKind};
 use crate::schema::CompiledSchema;
 use crate::shape::{Shape, text_len};
 
@@ -16,13 +16,13 @@ use crate::shape::{Shape, text_len};
 /// millisecond.
 const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
 /// Maximum length of a tool's name, in bytes.
-const MAX_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
-/// A registered tool. Its schemas are trees, without `$ref`. The values that the executor returned at registration are
-/// used until the tool is registered again.
+/// A registered tool, with the schema, owner and limits that its executor returned at registration.
 #[derive(Debug)]
-pub(crate) struct Tool {
+pub(crate) struct RegisteredTool {
     pub(crate) executor: Arc<dyn ToolExecutor>,
+    /// The declaration of the tool. Its schemas have no `$ref`.
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
     pub(crate) limits: Limits,
@@ -30,25 +30,19 @@ pub(crate) struct Tool {
     pub(crate) output: Option<CompiledSchema>,
 }
 
-impl Tool {
+impl RegisteredTool {
     /// Checks and compiles a tool. This finds every error in its declaration, before the tool is offered to a model.
     pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
         let mut schema = executor.schema().clone();
         check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
-        let refuse = |part| move |problem| RegisterError::Schema { part, problem };
-        let input = CompiledSchema::new(&schema.input_schema, Root::Object).map_err(refuse(Part::Input))?;
-        let output = schema.output_schema.as_ref();
-        let output = output
-            .map(|output| CompiledSchema::new(output, Root::Any))
-            .transpose()
-            .map_err(refuse(Part::Output))?;
-        schema.input_schema = input.schema().clone();
-        schema.output_schema = output.as_ref().map(|output| output.schema().clone());
-        for (part, embedded) in embedded(&mut schema) {
-            *embedded = admit(embedded, Root::Any).map_err(refuse(part))?.schema;
-        }
+        let input = compile(&mut schema.input_schema, Root::Object, SchemaKind::Input)?;
+        let output = match &mut schema.output_schema {
+            Some(output) => Some(compile(output, Root::Any, SchemaKind::Output)?),
+            None => None,
+        };
+        admit_embedded(&mut schema)?;
         // Check the sizes first, because this bounds the work of checking the examples.
-        check_prompt(&schema)?;
+        check_sizes(&schema)?;
         check_examples(&schema, &input, output.as_ref())?;
         // The limits of an executor must not exceed the host's maximum.
         let limits = executor.limits().checked().map_err(|problem| RegisterError::Limits {
@@ -65,12 +59,11 @@ impl Tool {
         })
     }
 
-    /// Returns whether a call of the tool runs alone, apart from the other calls of its batch.
     pub(crate) fn is_blocking(&self) -> bool {
         self.schema.execution_mode == ExecutionMode::Blocking
     }
 
-    /// Returns whether an output of that many bytes is parsed and checked fast enough to delay no other call.
+    /// Returns whether an output of `bytes` bytes is parsed and checked too fast to delay other calls.
     pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
         let shape = Shape::of_text(bytes);
         let schema = self.output.as_ref();
@@ -86,29 +79,39 @@ impl Tool {
 /// alike.
 ///
 /// # Errors
-/// Fails with the shortened name if it does not.
+/// Fails if it does not, with the shortened name.
 pub fn check_name(name: &str) -> Result<(), InvalidName> {
-    let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
-    let continues = name
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-');
-    if starts && continues && name.len() <= MAX_NAME {
+    let starts_with_letter = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    if starts_with_letter && name.chars().all(is_allowed) && name.len() <= MAX_NAME_BYTES {
         Ok(())
     } else {
-        Err(InvalidName(art_core::text::truncate(name, MAX_NAME)))
+        Err(InvalidName(art_core::text::truncate(name, MAX_NAME_BYTES)))
     }
 }
 
-/// Returns the schemas of displayed data and of feedback. They are applied after the call, by other code, and their
-/// cost must be bounded as well.
-fn embedded(schema: &mut ToolSchema) -> impl Iterator<Item = (Part, &mut Value)> {
+/// Compiles a schema, and replaces it by its form without references.
+fn compile(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledSchema, RegisterError> {
+    let compiled = CompiledSchema::new(schema, root).map_err(|problem| RegisterError::Schema { kind, problem })?;
+    *schema = compiled.schema().clone();
+    Ok(compiled)
+}
+
+/// Admits the schemas of displayed data and of feedback. They are applied after the call, by other code, and their cost
+/// must be bounded as well.
+fn admit_embedded(schema: &mut ToolSchema) -> Result<(), RegisterError> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());
     let blocking = schema.blocking_config.as_mut();
     let form = blocking.and_then(|config| config.feedback_schema.as_mut());
-    let custom = form.and_then(|form| form.custom_schema.as_mut());
-    let data = data.map(|schema| (Part::DisplayData, schema));
-    data.into_iter().chain(custom.map(|schema| (Part::Feedback, schema)))
+    let feedback = form.and_then(|form| form.custom_schema.as_mut());
+    for (kind, schema) in [(SchemaKind::DisplayData, data), (SchemaKind::Feedback, feedback)] {
+        if let Some(schema) = schema {
+            let tree = admit(schema, Root::Any).map_err(|problem| RegisterError::Schema { kind, problem })?;
+            *schema = tree.schema;
+        }
+    }
+    Ok(())
 }
 
 /// Checks every example against the schemas of its tool. An invalid example would teach the model to make calls that
@@ -119,34 +122,39 @@ fn check_examples(
     output: Option<&CompiledSchema>,
 ) -> Result<(), RegisterError> {
     let inputs = schema.examples.iter().map(|example| Some(&example.input));
-    check_part(Part::Input, "input", input, inputs)?;
-    let outputs = schema.examples.iter().map(|example| example.output.as_ref());
-    output.map_or(Ok(()), |output| check_part(Part::Output, "output", output, outputs))
-}
-
-/// Checks the inputs or the outputs of all examples. All of them together may cost no more than a single value.
-fn check_part<'e>(
-    part: Part,
-    root: &str,
-    schema: &CompiledSchema,
-    values: impl Iterator<Item = Option<&'e Value>>,
-) -> Result<(), RegisterError> {
-    let mut together = Shape::default();
-    for (index, value) in values.enumerate() {
-        let Some(value) = value else { continue };
-        let refuse = |message| RegisterError::Example { index, part, message };
-        let shape = Shape::of_payload(value).map_err(|problem| refuse(problem.to_string()))?;
-        together = together.and(shape);
-        if !schema.cost().allows(&together) {
-            return Err(refuse("the examples are too large to be checked against it".to_owned()));
-        }
-        let checked = schema.check(value, &shape, root);
-        checked.map_err(|violations| refuse(violations.to_string()))?;
+    check_values(SchemaKind::Input, "input", input, inputs)?;
+    if let Some(output) = output {
+        let outputs = schema.examples.iter().map(|example| example.output.as_ref());
+        check_values(SchemaKind::Output, "output", output, outputs)?;
     }
     Ok(())
 }
 
-fn check_prompt(schema: &ToolSchema) -> Result<(), RegisterError> {
+/// Checks the inputs or the outputs of all examples. All of them together may cost no more than a single value.
+fn check_values<'e>(
+    kind: SchemaKind,
+    root: &str,
+    schema: &CompiledSchema,
+    values: impl Iterator<Item = Option<&'e Value>>,
+) -> Result<(), RegisterError> {
+    let mut total = Shape::default();
+    for (index, value) in values.enumerate() {
+        let Some(value) = value else { continue };
+        let error = |message| RegisterError::Example { index, kind, message };
+        let shape = Shape::of_payload(value).map_err(|problem| error(problem.to_string()))?;
+        total = total.plus(shape);
+        if !schema.cost().allows(&total) {
+            return Err(error("the examples are too large to be checked against it".to_owned()));
+        }
+        schema
+            .check(value, &shape, root)
+            .map_err(|violations| error(violations.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Checks that the tool fits into a prompt and that its examples are not too long.
+fn check_sizes(schema: &ToolSchema) -> Result<(), RegisterError> {
     let bytes = schema.description.len().saturating_add(text_len(&schema.input_schema));
     if bytes > MAX_PROMPT_BYTES {
         let name = schema.name.clone();

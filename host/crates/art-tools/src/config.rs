@@ -9,8 +9,7 @@ pub struct SystemConfig {
     pub max_parallel: usize,
     /// Maximum number of waiting calls. Further calls are refused with `BUSY`.
     pub queue: usize,
-    /// Time for which an executor may continue after its time limit or a cancellation, to report its usage. Then it is
-    /// dropped.
+    /// Time that an executor has after its time limit or a cancellation to report its usage, before it is dropped.
     pub grace: Duration,
 }
 

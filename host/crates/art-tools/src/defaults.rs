@@ -8,20 +8,22 @@ use crate::shape::{Shape, text_len};
 /// Maximum number of properties and items visited while defaults are filled into one value.
 const MAX_STEPS: usize = 500_000;
 
-/// The added defaults are too large.
+/// The error for defaults that are too large or take too long to fill in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("grows too large when the defaults of its schema are filled in")]
 pub struct TooManyDefaults;
 
-/// Returns the total shape of all defaults of a schema. It is empty for most schemas, and their values need no walk.
+/// Returns the total shape of all defaults in a schema.
 pub(crate) fn measure(schema: &Value) -> Shape {
-    let measured = |value| Shape::measure(value, usize::MAX, usize::MAX).unwrap_or_default();
     match schema {
         Value::Object(members) => {
-            let own = members.get("default").map(measured).unwrap_or_default();
-            members.values().map(measure).fold(own, Shape::and)
+            let default = match members.get("default") {
+                Some(default) => Shape::measure(default, usize::MAX, usize::MAX).unwrap_or_default(),
+                None => Shape::default(),
+            };
+            members.values().map(measure).fold(default, Shape::plus)
         }
-        Value::Array(items) => items.iter().map(measure).fold(Shape::default(), Shape::and),
+        Value::Array(items) => items.iter().map(measure).fold(Shape::default(), Shape::plus),
         _ => Shape::default(),
     }
 }
@@ -34,35 +36,36 @@ pub(crate) fn measure(schema: &Value) -> Shape {
 /// # Errors
 /// Fails if the added defaults have more than `max_bytes` bytes, or if there are too many places to visit.
 pub(crate) fn fill(schema: &Value, value: &mut Value, max_bytes: usize) -> Result<(), TooManyDefaults> {
-    let mut filling = Filling {
+    let mut filler = Filler {
         steps: MAX_STEPS,
         bytes: max_bytes,
     };
-    filling.apply(schema, value)
+    filler.fill(schema, value)
 }
 
 /// The remaining budget of filling one value.
-struct Filling {
+struct Filler {
+    /// Number of properties and items that may still be visited.
     steps: usize,
+    /// Number of bytes that may still be added.
     bytes: usize,
 }
 
-impl Filling {
-    fn apply(&mut self, schema: &Value, value: &mut Value) -> Result<(), TooManyDefaults> {
-        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+impl Filler {
+    fn fill(&mut self, schema: &Value, value: &mut Value) -> Result<(), TooManyDefaults> {
+        for subschema in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             self.step()?;
-            self.apply(part, value)?;
+            self.fill(subschema, value)?;
         }
         match value {
-            Value::Object(members) => self.complete(schema, members),
+            Value::Object(members) => self.fill_object(schema, members),
             Value::Array(items) => {
-                let rest = schema.get("items");
-                let first = schema.get("prefixItems").and_then(Value::as_array);
-                for (position, item) in items.iter_mut().enumerate() {
+                let prefix = schema.get("prefixItems").and_then(Value::as_array);
+                for (index, item) in items.iter_mut().enumerate() {
                     self.step()?;
-                    let placed = first.and_then(|schemas| schemas.get(position));
-                    if let Some(schema) = placed.or(rest) {
-                        self.apply(schema, item)?;
+                    let in_prefix = prefix.and_then(|schemas| schemas.get(index));
+                    if let Some(schema) = in_prefix.or(schema.get("items")) {
+                        self.fill(schema, item)?;
                     }
                 }
                 Ok(())
@@ -71,7 +74,7 @@ impl Filling {
         }
     }
 
-    fn complete(&mut self, schema: &Value, members: &mut JsonObject) -> Result<(), TooManyDefaults> {
+    fn fill_object(&mut self, schema: &Value, members: &mut JsonObject) -> Result<(), TooManyDefaults> {
         let properties = schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {
             self.step()?;
@@ -83,12 +86,13 @@ impl Filling {
                 members.insert(name.clone(), default.clone());
             }
             if let Some(member) = members.get_mut(name) {
-                self.apply(property, member)?;
+                self.fill(property, member)?;
             }
         }
         Ok(())
     }
 
+    /// Counts one visited property or item.
     fn step(&mut self) -> Result<(), TooManyDefaults> {
         self.steps = self.steps.checked_sub(1).ok_or(TooManyDefaults)?;
         Ok(())
@@ -135,20 +139,20 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_is_left_for_validation() {
+    fn a_value_of_another_type_stays_unchanged() {
         let schema = json!({"properties": {"a": {"default": 1}}});
         assert_eq!(filled(&schema, json!("text")), json!("text"));
     }
 
     #[test]
-    fn looking_for_defaults_ends() {
+    fn the_search_for_defaults_is_bounded() {
         let all = vec![json!({"items": {"properties": {"a": {}}}}); 500];
         let mut value = json!(vec![json!({}); 10_000]);
         assert_eq!(fill(&json!({"allOf": all}), &mut value, 1 << 20), Err(TooManyDefaults));
     }
 
     #[test]
-    fn the_names_of_defaults_count_as_they_are_copied() {
+    fn the_names_of_added_properties_count_as_bytes() {
         let schema = json!({"items": {"properties": {"n".repeat(1_000): {"default": 1}}}});
         let mut value = json!(vec![json!({}); 1_000]);
         assert_eq!(fill(&schema, &mut value, 256 << 10), Err(TooManyDefaults));

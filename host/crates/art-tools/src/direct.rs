@@ -29,7 +29,7 @@ pub struct DirectCall {
     pub arguments: Value,
     /// The run and the person for which the tool is called.
     pub context: ExecutionContext,
-    /// Cancelled when the caller gives up. The function is dropped then, unless it has ended.
+    /// Cancelled when the caller gives up. The function is then dropped, unless it has returned.
     pub cancel: CancellationToken,
     /// Receives progress reports of the function.
     pub progress: NewestProgress,
@@ -67,19 +67,20 @@ impl DirectTool {
         self
     }
 
-    async fn end(&self, call: &Admitted) -> Ending {
-        let direct = DirectCall {
+    /// Calls the function and returns how the call ended.
+    async fn call(&self, call: &Admitted) -> Ending {
+        let argument = DirectCall {
             arguments: call.call().arguments.clone(),
             context: call.context().clone(),
             cancel: call.cancel().clone(),
             progress: call.progress().clone(),
         };
         let limit_ms = call.limits().timeout_ms;
-        let function = AssertUnwindSafe(async { (self.function)(direct).await }).catch_unwind();
+        let function = AssertUnwindSafe(async { (self.function)(argument).await }).catch_unwind();
         tokio::select! {
             biased;
             () = call.cancel().cancelled() => Ending::Cancelled,
-            ended = timeout(Duration::from_millis(limit_ms), function) => match ended {
+            finished = timeout(Duration::from_millis(limit_ms), function) => match finished {
                 Ok(Ok(ending)) => ending,
                 Ok(Err(_panic)) => Ending::HostError { message: "it panicked".to_owned() },
                 Err(_elapsed) => Ending::Timeout { limit_ms },
@@ -132,7 +133,7 @@ impl ToolExecutor for DirectTool {
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let start = Instant::now();
-            let ending = self.end(call).await;
+            let ending = self.call(call).await;
             let bytes_out = match &ending {
                 Ending::Success(success) => success.output.len(),
                 _ => 0,

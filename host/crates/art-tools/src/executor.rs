@@ -96,14 +96,14 @@ impl Admitted {
         &self.cancel
     }
 
-    /// Returns the receiver of progress reports. Reports may never be read.
+    /// Returns the receiver of progress reports. A report may be dropped unread.
     #[must_use]
     pub const fn progress(&self) -> &NewestProgress {
         &self.progress
     }
 }
 
-/// A tool as the host runs it (C1).
+/// A tool that the host can run (C1).
 ///
 /// [`schema`](Self::schema), [`limits`](Self::limits) and [`owner`](Self::owner) are read once, at registration; later
 /// values are ignored.
@@ -119,15 +119,15 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns the owner of the tool: a plugin's identifier, or `host`.
     fn owner(&self) -> &str;
 
-    /// Returns a future that prepares the first call of the tool, or `None` if there is nothing to prepare, as before
-    /// every later call. The preparation may take far longer than a call; the time limit of the call starts after it.
-    /// It must observe the cancellation.
+    /// Returns a future that prepares the tool before its first call, or `None` if nothing has to be prepared. The
+    /// preparation may take far longer than a call; the time limit of the call starts after it. It must observe the
+    /// cancellation.
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let _ = call;
         None
     }
 
-    /// Runs an admitted call. It always returns an [`Outcome`]; a panic counts as a failure of the host.
+    /// Runs an admitted call. Failures are part of the [`Outcome`]; a panic counts as a failure of the host.
     ///
     /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;

@@ -1,6 +1,5 @@
 //! The observation of a call (C36).
 
-use art_core::JsonObject;
 use art_core::observation::{NewObservation, ObservationType};
 use art_core::text::{byte_prefix, truncate};
 use art_core::tool::{ToolResult, ToolResultMetadata};
@@ -10,73 +9,73 @@ use crate::report::ToolReport;
 use crate::scope::CallScope;
 use crate::shape::text_len;
 
-/// Maximum size of the content of an observation, in bytes (X17). Longer outputs are cut; the result contains them in
-/// full.
+/// Maximum size of the content of an observation, in bytes (X17). A longer output is cut in the observation, but not in
+/// the result of the call.
 pub const MAX_OBSERVED_BYTES: usize = 64 << 10;
 /// Maximum size of an output after it is cut, in bytes. JSON quoting can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
 /// Maximum size of the metadata in a shortened result, in bytes.
 const KEPT_METADATA_BYTES: usize = 8 << 10;
 /// Maximum length of an identifier or a name, in characters.
-const MAX_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
-/// Returns the `TOOL_EXECUTION` observation of a call. `text` is the output as the tool wrote it.
-pub(crate) fn observation(report: &ToolReport, text: Option<&str>, scope: &CallScope) -> NewObservation {
-    let content = content(&report.result, text);
-    let mut metadata = JsonObject::new();
-    let mut put = |name: &str, value| metadata.insert(name.to_owned(), value);
-    put("callId", truncate(&report.result.call_id, MAX_NAME).into());
-    put("ending", report.ending.as_str().into());
-    put("usage", serde_json::to_value(report.usage).unwrap_or_default());
-    put("durationMs", millis(report).into());
+/// Returns the `TOOL_EXECUTION` observation of a call. `raw_output` is the output as the tool wrote it.
+pub(crate) fn observation(report: &ToolReport, raw_output: Option<&str>, scope: &CallScope) -> NewObservation {
+    let duration_ms = u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX);
+    let metadata = [
+        ("callId", truncate(&report.result.call_id, MAX_NAME_CHARS).into()),
+        ("ending", report.ending.as_str().into()),
+        ("usage", serde_json::to_value(report.usage).unwrap_or_default()),
+        ("durationMs", duration_ms.into()),
+    ];
     NewObservation {
         thread_id: scope.thread_id.clone(),
         trace_id: Some(scope.trace_id.clone()),
         parent_id: scope.parent_id.clone(),
         kind: ObservationType::ToolExecution,
-        content,
-        metadata,
+        content: content(&report.result, raw_output),
+        metadata: metadata
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
     }
 }
 
-fn millis(report: &ToolReport) -> u64 {
-    u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn content(result: &ToolResult, text: Option<&str>) -> Value {
-    let whole = text_len(result) <= MAX_OBSERVED_BYTES;
-    let value = if whole {
+/// Returns the result as JSON, shortened if it is too long.
+fn content(result: &ToolResult, raw_output: Option<&str>) -> Value {
+    let value = if text_len(result) <= MAX_OBSERVED_BYTES {
         serde_json::to_value(result)
     } else {
-        serde_json::to_value(shortened(result, text))
+        serde_json::to_value(shortened(result, raw_output))
     };
     // Serialising a result cannot fail.
     value.unwrap_or_default()
 }
 
-/// Returns the result with only the beginning of its output, followed by a marker.
-fn shortened(result: &ToolResult, text: Option<&str>) -> ToolResult {
-    let output = result.output.as_ref().map(|output| match text {
-        Some(text) => Value::String(cut(text)),
-        None => Value::String(cut(&output.to_string())),
+/// Returns the result with only the beginning of its output, as text that ends with a marker.
+fn shortened(result: &ToolResult, raw_output: Option<&str>) -> ToolResult {
+    let output = result.output.as_ref().map(|output| match raw_output {
+        Some(raw_output) => Value::String(shortened_text(raw_output)),
+        None => Value::String(shortened_text(&output.to_string())),
     });
     ToolResult {
-        call_id: truncate(&result.call_id, MAX_NAME),
-        tool_name: truncate(&result.tool_name, MAX_NAME),
+        call_id: truncate(&result.call_id, MAX_NAME_CHARS),
+        tool_name: truncate(&result.tool_name, MAX_NAME_CHARS),
         status: result.status,
         output,
-        error: result.error.as_deref().map(cut),
+        error: result.error.as_deref().map(shortened_text),
         code: result.code,
-        metadata: kept(&result.metadata),
+        metadata: shortened_metadata(&result.metadata),
     }
 }
 
-fn kept(metadata: &ToolResultMetadata) -> ToolResultMetadata {
+/// Returns the metadata, or only the fields that the host sets if there is too much of it.
+fn shortened_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
     let bytes = text_len(metadata);
     if bytes <= KEPT_METADATA_BYTES {
         return metadata.clone();
     }
-    let mut kept = ToolResultMetadata {
+    let mut shortened = ToolResultMetadata {
         title: metadata.title.clone(),
         suspension_id: metadata.suspension_id.clone(),
         retryable: metadata.retryable,
@@ -85,15 +84,15 @@ fn kept(metadata: &ToolResultMetadata) -> ToolResultMetadata {
         ..ToolResultMetadata::default()
     };
     let marker = format!("[truncated: {bytes} bytes of metadata]");
-    kept.extra.insert("truncated".to_owned(), marker.into());
-    kept
+    shortened.extra.insert("truncated".to_owned(), marker.into());
+    shortened
 }
 
-fn cut(text: &str) -> String {
-    let kept = byte_prefix(text, KEPT_OUTPUT_BYTES);
-    match text.len() - kept.len() {
+fn shortened_text(text: &str) -> String {
+    let prefix = byte_prefix(text, KEPT_OUTPUT_BYTES);
+    match text.len() - prefix.len() {
         0 => text.to_owned(),
-        gone => format!("{kept}... [truncated {gone} of {} bytes]", text.len()),
+        removed => format!("{prefix}... [truncated {removed} of {} bytes]", text.len()),
     }
 }
 
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_result_is_kept_whole() {
+    fn a_small_result_is_not_shortened() {
         let result = result(json!({"a": 1}));
         assert_eq!(
             content(&result, Some("{\"a\":1}")),
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_result_says_what_was_cut() {
+    fn a_large_result_ends_with_the_number_of_removed_bytes() {
         let text = json!("é".repeat(50_000)).to_string();
         let content = content(&result(json!("é".repeat(50_000))), Some(&text));
         let output = content["output"].as_str().unwrap();

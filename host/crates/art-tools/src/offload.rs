@@ -7,40 +7,41 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Remaining time and cancellation of a call, for the work that the host does on its values.
+/// Bounds the work that the host does on the values of a call.
 #[derive(Debug)]
-pub(crate) struct Allowance<'c> {
+pub(crate) struct TimeBudget<'c> {
     /// Remaining time of the call.
-    pub(crate) left: Duration,
+    pub(crate) remaining: Duration,
     /// Time limit of the call in milliseconds, for the message.
     pub(crate) limit_ms: u64,
+    /// Cancels the work.
     pub(crate) cancel: &'c CancellationToken,
 }
 
 /// Runs `work` on this thread if it is light, else on a thread where it blocks neither I/O nor other calls. Heavy work
-/// is abandoned when the time is over or the call is cancelled. If it has begun, it still runs to its end, at a bounded
-/// cost, but its result is dropped.
+/// is abandoned when the time is over or the call is cancelled: if it has begun, it runs to its end, at a bounded cost,
+/// but its result is dropped.
 ///
 /// # Errors
 /// Fails with the ending of the call if the work was abandoned or panicked.
 pub(crate) async fn offload<T: Send + 'static>(
     is_light: bool,
-    allowance: Allowance<'_>,
+    budget: TimeBudget<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Ending> {
     if is_light {
         return Ok(work());
     }
-    let working = spawn_blocking(work);
-    // Drops work that has not begun when the caller is dropped.
-    let _dropped = AbortOnDrop(working.abort_handle());
+    let task = spawn_blocking(work);
+    // If the caller is dropped, cancel work that has not begun.
+    let _guard = AbortOnDrop(task.abort_handle());
     tokio::select! {
         biased;
-        () = allowance.cancel.cancelled() => Err(Ending::Cancelled),
-        done = timeout(allowance.left, working) => match done {
-            Ok(Ok(done)) => Ok(done),
+        () = budget.cancel.cancelled() => Err(Ending::Cancelled),
+        finished = timeout(budget.remaining, task) => match finished {
+            Ok(Ok(result)) => Ok(result),
             Ok(Err(_panic)) => Err(Ending::HostError { message: "the check of its values panicked".to_owned() }),
-            Err(_elapsed) => Err(Ending::Timeout { limit_ms: allowance.limit_ms }),
+            Err(_elapsed) => Err(Ending::Timeout { limit_ms: budget.limit_ms }),
         },
     }
 }
@@ -58,46 +59,46 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    fn allowance(left_ms: u64, cancel: &CancellationToken) -> Allowance<'_> {
-        Allowance {
-            left: Duration::from_millis(left_ms),
+    fn budget(remaining_ms: u64, cancel: &CancellationToken) -> TimeBudget<'_> {
+        TimeBudget {
+            remaining: Duration::from_millis(remaining_ms),
             limit_ms: 1_000,
             cancel,
         }
     }
 
     #[tokio::test]
-    async fn light_work_is_done_at_once_even_without_time() {
+    async fn light_work_runs_even_if_no_time_remains() {
         let cancel = CancellationToken::new();
-        assert_eq!(offload(true, allowance(0, &cancel), || 7).await, Ok(7));
+        assert_eq!(offload(true, budget(0, &cancel), || 7).await, Ok(7));
     }
 
     #[tokio::test]
-    async fn heavy_work_is_left_when_the_time_is_over_or_the_call_is_cancelled() {
+    async fn heavy_work_is_abandoned_after_the_time_limit_or_a_cancellation() {
         let cancel = CancellationToken::new();
-        let (end, ended) = mpsc::channel::<()>();
-        let late = offload(false, allowance(20, &cancel), move || ended.recv().is_ok());
+        let (sender, receiver) = mpsc::channel::<()>();
+        let late = offload(false, budget(20, &cancel), move || receiver.recv().is_ok());
         assert_eq!(late.await, Err(Ending::Timeout { limit_ms: 1_000 }));
-        drop(end);
+        drop(sender);
         cancel.cancel();
-        let cancelled = offload(false, allowance(60_000, &cancel), || ());
+        let cancelled = offload(false, budget(60_000, &cancel), || ());
         assert_eq!(cancelled.await, Err(Ending::Cancelled));
     }
 
     #[tokio::test]
-    async fn a_panic_of_the_work_ends_the_call_alone() {
+    async fn a_panic_of_the_work_ends_only_the_call() {
         let cancel = CancellationToken::new();
-        let ending = offload(false, allowance(60_000, &cancel), || -> u8 { panic!("told to") }).await;
+        let ending = offload(false, budget(60_000, &cancel), || -> u8 { panic!("on purpose") }).await;
         assert!(matches!(ending, Err(Ending::HostError { .. })), "{ending:?}");
     }
 
     #[tokio::test]
-    async fn others_go_on_beside_heavy_work() {
+    async fn heavy_work_does_not_block_its_thread() {
         let cancel = CancellationToken::new();
-        let (go, gone) = mpsc::channel::<()>();
+        let (sender, receiver) = mpsc::channel::<()>();
         // The work ends only after other code has run on the same thread.
-        let work = offload(false, allowance(60_000, &cancel), move || gone.recv().is_ok());
-        let (done, ()) = tokio::join!(work, async move { go.send(()).unwrap() });
-        assert_eq!(done, Ok(true));
+        let work = offload(false, budget(60_000, &cancel), move || receiver.recv().is_ok());
+        let (result, ()) = tokio::join!(work, async move { sender.send(()).unwrap() });
+        assert_eq!(result, Ok(true));
     }
 }

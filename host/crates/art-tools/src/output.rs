@@ -8,35 +8,35 @@ use art_core::tool::{AttachmentInfo, ParsedToolCall, Source, ToolResult, ToolSta
 use serde_json::Value;
 
 use crate::assist;
-use crate::compiled::Tool;
+use crate::compiled::RegisteredTool;
 use crate::parse;
-use crate::report::{CallEnding, ToolReport, about};
+use crate::report::{CallEnding, ToolReport, about_tool};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
-const MAX_TITLE: usize = 500;
+const MAX_TITLE_CHARS: usize = 500;
 /// Message for an error that has none (T4).
-const UNEXPLAINED: &str = "Unknown execution error";
+const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
-const MAX_MESSAGE: usize = 8_000;
+const MAX_MESSAGE_CHARS: usize = 8_000;
 /// Maximum size of each value that accompanies an output (metadata, sources, parts of a suspension), in bytes.
-const MAX_ASIDE_BYTES: usize = 64 << 10;
+const MAX_METADATA_BYTES: usize = 64 << 10;
 /// Maximum length of an identifier, a file name or a media type that a tool chose, in characters.
-const MAX_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// Maximum number of sources of one output.
 const MAX_SOURCES: usize = 100;
 /// Maximum number of attachments of one output.
 const MAX_ATTACHMENTS: usize = 100;
 /// Maximum length of the address of a source, in characters.
-const MAX_URL: usize = 4_000;
+const MAX_URL_CHARS: usize = 4_000;
 
 /// Key in the metadata of a suspension: the schema of the answer as the tool wrote it, not validated.
 pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
 /// Key in the metadata: the identifier that the tool chose for its suspension (X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
-/// Key in the metadata: true if the tool asks the model for help. The call has ended like any other: the model reads
-/// the result and continues.
+/// Key in the metadata: true if the tool asks the model for help. The model reads the result like any other and
+/// continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Keys of metadata that only the host may set.
 const RESERVED: [&str; 10] = [
@@ -52,24 +52,24 @@ const RESERVED: [&str; 10] = [
     ASSIST_REQUIRED,
 ];
 
-/// Returns the report of a call with that ending. The output is parsed and validated here.
-pub(crate) fn report(call: &ParsedToolCall, tool: &Tool, ending: Ending) -> ToolReport {
+/// Parses and validates the output of a call, and returns the report of the call.
+pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Ending) -> ToolReport {
     let report = match ending {
         Ending::Success(success) => succeeded(call, tool, success),
         Ending::Suspended(suspension) => suspended(call, suspension),
         Ending::Failure(failure) => failed(call, failure),
-        other => return ended(call, &other),
+        other => return report_without_payload(call, &other),
     };
-    let mut report = report.unwrap_or_else(|reason| ended(call, &Ending::InvalidOutput { reason }));
-    if assist::asks(&report.result) {
+    let mut report = report.unwrap_or_else(|reason| report_without_payload(call, &Ending::InvalidOutput { reason }));
+    if assist::is_requested(&report.result) {
         let extra = &mut report.result.metadata.extra;
         extra.insert(ASSIST_REQUIRED.to_owned(), Value::Bool(true));
     }
     report
 }
 
-/// Returns the report of a call whose ending has no payload, or one that is ignored.
-pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
+/// Returns the report of a call that ended in an error of the host or without any payload of the tool.
+pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
         let text = "asked for a subtask, which this host cannot run yet";
         (Code::NotImplemented, text.to_owned())
@@ -78,11 +78,11 @@ pub(crate) fn ended(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
         Ending::Denied { .. } => format!("was denied a right: {text}"),
         _ => text,
     };
-    let text = about(&call.tool_name, &truncate(&text, MAX_MESSAGE));
+    let text = about_tool(&call.tool_name, &truncate(&text, MAX_MESSAGE_CHARS));
     ToolReport::error(call, ending.into(), code, text)
 }
 
-fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<ToolReport, String> {
+fn succeeded(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> Result<ToolReport, String> {
     let bytes = u64::try_from(success.output.len()).unwrap_or(u64::MAX);
     if bytes > tool.limits.output_bytes {
         return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
@@ -95,7 +95,7 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Too
     }
     let mut result = ToolResult::success(call, output);
     let metadata = &mut result.metadata;
-    metadata.title = success.title.map(|title| truncate(&title, MAX_TITLE));
+    metadata.title = success.title.map(|title| truncate(&title, MAX_TITLE_CHARS));
     metadata.sources = sources(success.sources)?;
     metadata.attachments = attachments(&success.attachments)?;
     metadata.extra = extra(success.metadata)?;
@@ -106,7 +106,7 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Too
         CallEnding::Success
     };
     Ok(ToolReport {
-        text: Some(success.output),
+        raw_output: Some(success.output),
         attachments: success.attachments.into(),
         ..ToolReport::new(result, ending)
     })
@@ -116,8 +116,8 @@ fn succeeded(call: &ParsedToolCall, tool: &Tool, success: Success) -> Result<Too
 /// The output is kept, because it may contain more detail.
 fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
-        Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE),
-        Some(Value::Bool(true)) => UNEXPLAINED.to_owned(),
+        Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE_CHARS),
+        Some(Value::Bool(true)) => DEFAULT_MESSAGE.to_owned(),
         _ => return false,
     };
     let code = match error.as_str() {
@@ -131,39 +131,40 @@ fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
 }
 
 fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<ToolReport, String> {
-    let own_id = suspension
+    let mut metadata = JsonObject::new();
+    if let Some(id) = suspension
         .details
         .as_ref()
-        .and_then(|details| details.get("suspensionId"));
-    let mut more = JsonObject::new();
-    if let Some(own_id) = own_id {
-        more.insert("suspensionId".to_owned(), own_id.clone());
+        .and_then(|details| details.get("suspensionId"))
+    {
+        insert_suspension_id(&mut metadata, id);
+    }
+    if let Some(schema) = suspension.feedback_schema {
+        metadata.insert(FEEDBACK_SCHEMA.to_owned(), checked(schema)?);
     }
     let mut output = JsonObject::new();
-    output.insert("message".to_owned(), truncate(&suspension.message, MAX_MESSAGE).into());
-    for (name, part) in [
-        ("details", suspension.details),
-        ("previewData", suspension.preview_data),
-    ] {
-        if let Some(part) = part {
-            output.insert(name.to_owned(), aside(part)?);
-        }
+    output.insert(
+        "message".to_owned(),
+        truncate(&suspension.message, MAX_MESSAGE_CHARS).into(),
+    );
+    if let Some(details) = suspension.details {
+        output.insert("details".to_owned(), checked(details)?);
+    }
+    if let Some(preview) = suspension.preview_data {
+        output.insert("previewData".to_owned(), checked(preview)?);
     }
     let mut result = ToolResult::success(call, Value::Object(output));
     result.status = ToolStatus::Suspended;
     result.metadata.suspension_id = Some(art_core::id::random());
-    result.metadata.extra = extra(more)?;
-    if let Some(schema) = suspension.feedback_schema {
-        result.metadata.extra.insert(FEEDBACK_SCHEMA.to_owned(), aside(schema)?);
-    }
+    result.metadata.extra = metadata;
     Ok(ToolReport::new(result, CallEnding::Suspended))
 }
 
 /// Returns the report of a failure. The message is the one that the tool wrote (T4).
 fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
     let message = match failure.message.as_str() {
-        "" => UNEXPLAINED.to_owned(),
-        message => truncate(message, MAX_MESSAGE),
+        "" => DEFAULT_MESSAGE.to_owned(),
+        message => truncate(message, MAX_MESSAGE_CHARS),
     };
     let mut result = ToolResult::error(call, failure.code, message);
     result.metadata.retryable = failure.retryable;
@@ -174,30 +175,37 @@ fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String>
 /// Returns the metadata of a tool without the keys that only the host may set. The identifier that the tool chose for a
 /// suspension is kept under another key (X2).
 fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
-    let Value::Object(mut extra) = aside(Value::Object(metadata))? else {
-        return Ok(JsonObject::new());
-    };
-    if extra.is_empty() {
-        return Ok(extra);
-    }
-    let own_id = extra.shift_remove("suspensionId");
+    let mut extra = checked_object(metadata)?;
+    let suspension_id = extra.shift_remove("suspensionId");
     extra.retain(|name, _| !RESERVED.contains(&name.as_str()));
-    if let Some(Value::String(own_id)) = own_id {
-        let own_id = truncate(&own_id, MAX_NAME);
-        extra.insert(TOOL_SUSPENSION_ID.to_owned(), own_id.into());
+    if let Some(id) = suspension_id {
+        insert_suspension_id(&mut extra, &id);
     }
     Ok(extra)
 }
 
-/// Checks that a value that accompanies an output is small enough to be stored with the result.
-fn aside(value: Value) -> Result<Value, String> {
-    if value.as_object().is_some_and(JsonObject::is_empty) {
-        return Ok(value);
+/// Adds the identifier that the tool chose for its suspension, if it is a text.
+fn insert_suspension_id(metadata: &mut JsonObject, id: &Value) {
+    if let Value::String(id) = id {
+        metadata.insert(TOOL_SUSPENSION_ID.to_owned(), truncate(id, MAX_NAME_CHARS).into());
     }
+}
+
+fn checked_object(object: JsonObject) -> Result<JsonObject, String> {
+    match checked(Value::Object(object))? {
+        Value::Object(object) => Ok(object),
+        _ => Ok(JsonObject::new()),
+    }
+}
+
+/// Returns a value that accompanies an output, or fails if it is too large to be stored with the result.
+fn checked(value: Value) -> Result<Value, String> {
     // Check the depth first, because computing the length recurses.
     Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("metadata {problem}"))?;
     match text_len(&value) {
-        bytes if bytes > MAX_ASIDE_BYTES => Err(format!("metadata of {bytes} bytes, more than {MAX_ASIDE_BYTES}")),
+        bytes if bytes > MAX_METADATA_BYTES => {
+            Err(format!("metadata of {bytes} bytes, more than {MAX_METADATA_BYTES}"))
+        }
         _ => Ok(value),
     }
 }
@@ -206,20 +214,18 @@ fn sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
     if sources.len() > MAX_SOURCES {
         return Err(format!("{} sources, more than {MAX_SOURCES}", sources.len()));
     }
-    let clean = |source: Source| {
-        let mut extra = aside(Value::Object(source.extra)).map(|extra| match extra {
-            Value::Object(extra) => extra,
-            _ => JsonObject::new(),
-        })?;
-        // These keys are already the fields of a source.
-        extra.retain(|name, _| name != "sourceName" && name != "url");
-        Ok(Source {
-            source_name: truncate(&source.source_name, MAX_TITLE),
-            url: source.url.map(|url| truncate(&url, MAX_URL)),
-            extra,
-        })
-    };
-    sources.into_iter().map(clean).collect()
+    sources.into_iter().map(bounded_source).collect()
+}
+
+fn bounded_source(source: Source) -> Result<Source, String> {
+    let mut extra = checked_object(source.extra)?;
+    // These keys are already the fields of a source.
+    extra.retain(|name, _| name != "sourceName" && name != "url");
+    Ok(Source {
+        source_name: truncate(&source.source_name, MAX_TITLE_CHARS),
+        url: source.url.map(|url| truncate(&url, MAX_URL_CHARS)),
+        extra,
+    })
 }
 
 fn attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo>, String> {
@@ -230,8 +236,8 @@ fn attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo>, String
         ));
     }
     let info = |attachment: &Attachment| AttachmentInfo {
-        media_type: truncate(&attachment.media_type, MAX_NAME),
-        filename: attachment.filename.as_ref().map(|name| truncate(name, MAX_NAME)),
+        media_type: truncate(&attachment.media_type, MAX_NAME_CHARS),
+        filename: attachment.filename.as_ref().map(|name| truncate(name, MAX_NAME_CHARS)),
         bytes: u64::try_from(attachment.data.len()).unwrap_or(u64::MAX),
         digest: None,
     };

@@ -9,13 +9,13 @@ use serde_json::{Map, Number, Value};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, TooLarge};
 
 /// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. Both are checked before a value
-/// is built, because two bytes of text can cost 32 bytes of memory. Duplicate keys are refused, because the validator
-/// and a later reader could each use another one.
+/// is built, because two bytes of text can cost 32 bytes of memory. Duplicate keys are refused, because two readers could
+/// each use another one of the values.
 ///
 /// An integer beyond 64 bits becomes the nearest float. A number beyond the range of floats is refused.
 ///
 /// # Errors
-/// Fails with the fault and its line and column.
+/// Fails with the reason and its line and column.
 pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
     let shape = RefCell::new(Shape::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -28,6 +28,7 @@ pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
     Ok((value, shape.into_inner()))
 }
 
+/// Deserializes one value at `depth`, and counts it in `shape`.
 #[derive(Clone, Copy)]
 struct Strict<'c> {
     shape: &'c RefCell<Shape>,
@@ -35,6 +36,7 @@ struct Strict<'c> {
 }
 
 impl Strict<'_> {
+    /// Counts one value at the current depth.
     fn enter<E: Error>(self) -> Result<(), E> {
         self.shape
             .borrow_mut()
@@ -42,8 +44,8 @@ impl Strict<'_> {
             .map_err(|problem: TooLarge| E::custom(problem))
     }
 
-    fn text(self, length: usize) {
-        self.shape.borrow_mut().text_bytes += length;
+    fn count_text(self, bytes: usize) {
+        self.shape.borrow_mut().text_bytes += bytes;
     }
 
     const fn deeper(self) -> Self {
@@ -93,12 +95,12 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        self.text(value.len());
+        self.count_text(value.len());
         Ok(Value::String(value.to_owned()))
     }
 
     fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        self.text(value.len());
+        self.count_text(value.len());
         Ok(Value::String(value))
     }
 
@@ -113,7 +115,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            self.text(name.len());
+            self.count_text(name.len());
             if object.contains_key(&name) {
                 let shown = art_core::text::truncate(&name, 100);
                 return Err(A::Error::custom(format_args!("two properties named {shown:?}")));
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_strict_json_is_refused() {
+    fn text_that_is_not_strict_json_is_refused() {
         let cases = [
             ("", "EOF"),
             ("NaN", "expected value"),
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_capped_at_every_height() {
+    fn a_value_that_is_nested_too_deeply_is_refused() {
         let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
         assert!(strict(&nested(63)).is_ok());
         for depth in [64, 127, 128, 100_000] {

@@ -13,7 +13,7 @@ const MAX_TITLE_BYTES: usize = 200;
 /// Maximum size of the facts in a progress report, in bytes; longer ones are ignored.
 const MAX_FACTS_BYTES: usize = 1_000;
 
-/// Progress of a call. A call that is refused or finds the queue full does not run and has no progress, only a report.
+/// Progress of a call that runs. A call that is refused or finds the queue full has only a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallProgress {
     /// The call started. Its arguments are the validated ones, with defaults.
@@ -51,7 +51,7 @@ struct RawProgress {
 
 impl NewestProgress {
     /// Replaces the last report. `facts` is the text of a JSON object, or empty.
-    pub fn say(&self, title: &str, facts: &str) {
+    pub fn report(&self, title: &str, facts: &str) {
         let facts = if facts.len() > MAX_FACTS_BYTES { "" } else { facts };
         let report = RawProgress {
             title: byte_prefix(title, MAX_TITLE_BYTES).to_owned(),
@@ -60,7 +60,7 @@ impl NewestProgress {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 
-    /// Takes the newest report out and returns it with the identifiers of `call`, or `None` if there is none.
+    /// Removes the newest report and returns it with the identifiers of `call`. Returns `None` if there is none.
     pub(crate) fn take_for(&self, call: &ParsedToolCall, parent_id: Option<&str>) -> Option<ToolProgress> {
         self.take().map(|report| ToolProgress {
             call_id: call.call_id.clone(),
@@ -79,14 +79,14 @@ impl NewestProgress {
 fn percent(facts: &str) -> Option<u8> {
     let facts: Value = serde_json::from_str(facts).ok()?;
     let number = |name: &str| facts.get(name).and_then(Value::as_f64);
-    let (done, of) = (number("done")?, number("of")?);
-    let share = done / of * 100.0;
+    let (done, total) = (number("done")?, number("of")?);
+    let percent = done / total * 100.0;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a number from 0 to 100 is cut to a whole one"
+        reason = "a number from 0 to 100, rounded down"
     )]
-    (of > 0.0 && share >= 0.0).then(|| share.min(100.0) as u8)
+    (total > 0.0 && percent >= 0.0).then(|| percent.min(100.0) as u8)
 }
 
 #[cfg(test)]
@@ -94,16 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_a_whole_percentage_up_to_a_hundred() {
-        let of = |facts: &str| percent(facts);
-        assert_eq!(of(r#"{"done": 3, "of": 10}"#), Some(30));
-        assert_eq!(of(r#"{"done": 2, "of": 3, "file": "a"}"#), Some(66));
-        assert_eq!(of(r#"{"done": 0, "of": 0.5}"#), Some(0));
-        assert_eq!(of(r#"{"done": 1e308, "of": 1e-308}"#), Some(100));
+    fn the_percentage_is_rounded_down_and_at_most_100() {
+        assert_eq!(percent(r#"{"done": 3, "of": 10}"#), Some(30));
+        assert_eq!(percent(r#"{"done": 2, "of": 3, "file": "a"}"#), Some(66));
+        assert_eq!(percent(r#"{"done": 0, "of": 0.5}"#), Some(0));
+        assert_eq!(percent(r#"{"done": 1e308, "of": 1e-308}"#), Some(100));
     }
 
     #[test]
-    fn facts_without_a_share_have_no_percentage() {
+    fn facts_without_two_usable_numbers_have_no_percentage() {
         for facts in [
             "",
             "3",
@@ -123,8 +122,8 @@ mod tests {
         let newest = NewestProgress::default();
         let tool = newest.clone();
         assert_eq!(newest.take(), None);
-        tool.say("one", "");
-        tool.say("two", "{}");
+        tool.report("one", "");
+        tool.report("two", "{}");
         assert_eq!(newest.take().unwrap().title, "two");
         assert_eq!(newest.take(), None);
     }
@@ -132,7 +131,7 @@ mod tests {
     #[test]
     fn a_report_is_bounded() {
         let newest = NewestProgress::default();
-        newest.say(&"ä".repeat(1_000_000), &"x".repeat(1_000_000));
+        newest.report(&"ä".repeat(1_000_000), &"x".repeat(1_000_000));
         let report = newest.take().unwrap();
         assert_eq!((report.title.len(), report.facts.as_str()), (MAX_TITLE_BYTES, ""));
     }

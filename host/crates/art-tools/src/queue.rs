@@ -1,4 +1,4 @@
-//! The queue of calls: a bounded number runs, a bounded number waits, and further calls are refused as busy.
+//! The queue of calls. It bounds the number of running and of waiting calls; further calls are refused as busy.
 
 use art_core::outcome::Ending;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::SystemConfig;
 
+/// Bounds the number of calls that run and wait.
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// Held by calls that wait or run.
@@ -14,7 +15,7 @@ pub(crate) struct Queue {
     slots: Semaphore,
 }
 
-/// Permission to run, which is returned on drop.
+/// Permission to run. It is returned to the queue on drop.
 #[derive(Debug)]
 pub(crate) struct Permit<'q> {
     _slot: SemaphorePermit<'q>,

@@ -1,4 +1,4 @@
-//! Reasons for which a tool is not registered.
+//! The reasons why a tool is not registered.
 
 use std::fmt;
 
@@ -22,47 +22,47 @@ pub enum RegisterError {
         source: InvalidName,
     },
     /// Another tool has the same name, or one that differs only in `_` and `-`.
-    #[error("tool `{name}` of `{newcomer}` is not registered: `{owner}` already has a tool of that name")]
+    #[error("tool `{name}` of `{new_owner}` is not registered: `{owner}` already has a tool of that name")]
     Duplicate {
         /// Name of the tool that is already registered.
         name: String,
         /// Owner of the tool that is already registered.
         owner: String,
         /// Owner of the refused tool.
-        newcomer: String,
+        new_owner: String,
     },
     /// A schema of the tool is not admitted, or is not valid.
-    #[error("the {part} is refused: {problem}")]
+    #[error("the {kind} is refused: {problem}")]
     Schema {
-        /// The refused schema.
-        part: Part,
+        /// Which schema is refused.
+        kind: SchemaKind,
         /// The reason.
         problem: SchemaProblem,
     },
     /// An example violates a schema of its tool.
-    #[error("example {index} does not match the {part}: {message}")]
+    #[error("example {index} does not match the {kind}: {message}")]
     Example {
         /// Index of the example, from 0.
         index: usize,
-        /// The schema that the example violates.
-        part: Part,
+        /// Which schema the example violates.
+        kind: SchemaKind,
         /// The violations, or why the example is too large.
         message: String,
     },
-    /// The description and the input schema would take too much of every prompt (D06).
+    /// The description and the input schema are too long for a prompt (D06).
     #[error("description and input schema of `{name}` have {bytes} bytes, more than {MAX_PROMPT_BYTES}")]
     PromptTooLong {
         /// Name of the tool.
         name: String,
-        /// Their size in bytes.
+        /// Total size in bytes.
         bytes: usize,
     },
-    /// The examples would take too long to check and to learn from.
+    /// The examples are too long.
     #[error("the examples of `{name}` have {bytes} bytes, more than {MAX_EXAMPLE_BYTES}: leave some out")]
     ExamplesTooLong {
         /// Name of the tool.
         name: String,
-        /// Their size in bytes.
+        /// Total size in bytes.
         bytes: usize,
     },
     /// The tool requests more than the host's maximum.
@@ -83,9 +83,9 @@ pub struct InvalidName(
     pub String,
 );
 
-/// One of the schemas of a tool.
+/// The schemas that a tool can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SchemaKind {
     /// `inputSchema`.
     Input,
     /// `outputSchema`.
@@ -96,7 +96,7 @@ pub enum Part {
     Feedback,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for SchemaKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Input => "input schema",

@@ -5,15 +5,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use art_core::tool::ToolSchema;
 
-use crate::compiled::Tool;
+use crate::compiled::RegisteredTool;
 use crate::executor::ToolExecutor;
 use crate::refusal::RegisterError;
 
 /// Returns whether two names are equal except for `_` and `-`, which people and models confuse.
 #[must_use]
 pub fn same_name(left: &str, right: &str) -> bool {
-    let spelt = |byte: u8| if byte == b'-' { b'_' } else { byte };
-    left.bytes().map(spelt).eq(right.bytes().map(spelt))
+    left.replace('-', "_") == right.replace('-', "_")
 }
 
 /// The tools of a host, by name. All methods take `&self`.
@@ -22,7 +21,7 @@ pub fn same_name(left: &str, right: &str) -> bool {
 /// unregistered or replaced.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
-    tools: RwLock<BTreeMap<String, Arc<Tool>>>,
+    tools: RwLock<BTreeMap<String, Arc<RegisteredTool>>>,
 }
 
 impl ToolRegistry {
@@ -35,9 +34,9 @@ impl ToolRegistry {
     /// Adds a tool under the name in its schema (T1).
     ///
     /// # Errors
-    /// Fails if the name is taken, whoever owns it (X3), or if the tool is refused.
+    /// Fails if a tool of any owner has the name (X3), or if the tool is refused.
     pub fn register(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
-        let tool = Tool::compile(executor)?;
+        let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, false)
     }
 
@@ -46,16 +45,16 @@ impl ToolRegistry {
     /// # Errors
     /// Fails if another owner has the name, or if the tool is refused.
     pub fn replace(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
-        let tool = Tool::compile(executor)?;
+        let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, true)
     }
 
-    /// Removes a tool. Returns `false` if there was none (T2).
+    /// Removes a tool. Returns whether it was registered (T2).
     pub fn unregister(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// Removes every tool for which `predicate` returns true, given its schema and owner. Returns their number (T2).
+    /// Removes every tool for whose schema and owner `predicate` returns true. Returns the number of removed tools (T2).
     pub fn unregister_where(&self, mut predicate: impl FnMut(&ToolSchema, &str) -> bool) -> usize {
         let mut tools = self.write();
         let before = tools.len();
@@ -96,25 +95,29 @@ impl ToolRegistry {
     #[must_use]
     pub fn available(&self, is_enabled: impl Fn(&str) -> bool) -> Vec<ToolSchema> {
         let tools = self.read();
-        let available = tools.values().filter(|tool| is_enabled(&tool.schema.name));
-        available.map(|tool| tool.schema.clone()).collect()
+        tools
+            .values()
+            .map(|tool| &tool.schema)
+            .filter(|schema| is_enabled(&schema.name))
+            .cloned()
+            .collect()
     }
 
-    pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<RegisteredTool>> {
         self.read().get(name).map(Arc::clone)
     }
 
-    fn insert(&self, tool: Tool, replace: bool) -> Result<(), RegisterError> {
+    fn insert(&self, tool: RegisteredTool, replace: bool) -> Result<(), RegisterError> {
         let mut tools = self.write();
-        let twin = tools
+        let existing = tools
             .values()
-            .find(|present| same_name(&present.schema.name, &tool.schema.name));
-        if let Some(present) = twin {
-            if !replace || present.owner != tool.owner || present.schema.name != tool.schema.name {
+            .find(|existing| same_name(&existing.schema.name, &tool.schema.name));
+        if let Some(existing) = existing {
+            if !replace || existing.owner != tool.owner || existing.schema.name != tool.schema.name {
                 return Err(RegisterError::Duplicate {
-                    name: present.schema.name.clone(),
-                    owner: present.owner.clone(),
-                    newcomer: tool.owner,
+                    name: existing.schema.name.clone(),
+                    owner: existing.owner.clone(),
+                    new_owner: tool.owner,
                 });
             }
             tracing::warn!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
@@ -124,11 +127,11 @@ impl ToolRegistry {
     }
 
     // A panic while the lock is held cannot leave the map half changed, so a poisoned lock can be used.
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<Tool>>> {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<RegisteredTool>>> {
         self.tools.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<Tool>>> {
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<RegisteredTool>>> {
         self.tools.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

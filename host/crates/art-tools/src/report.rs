@@ -1,4 +1,4 @@
-//! The report of a call: its result and everything else that the host knows about it.
+//! The report of a call: its result, usage, log and files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use art_core::usage::Usage;
 use serde::Serialize;
 
 /// Maximum length of a tool's name in a message, in characters.
-const MAX_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// The report of one call. A batch has one report for each call, in the order of the calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +28,8 @@ pub struct ToolReport {
     pub attachments: Arc<[Attachment]>,
     /// Time from the request to the end, including time in the queue.
     pub duration: Duration,
-    /// The output as the tool wrote it; taken when the observation is stored.
-    pub(crate) text: Option<String>,
+    /// The output as the tool wrote it. It is moved into the observation.
+    pub(crate) raw_output: Option<String>,
 }
 
 impl ToolReport {
@@ -42,7 +42,7 @@ impl ToolReport {
             log: CallLog::default(),
             attachments: Arc::new([]),
             duration: Duration::ZERO,
-            text: None,
+            raw_output: None,
         }
     }
 
@@ -53,26 +53,26 @@ impl ToolReport {
         Self::new(result, ending)
     }
 
-    /// Creates the report of a call that was never passed to the tool system. `message` is for the model.
+    /// Creates the report of a call that did not run. `message` is for the model.
     #[must_use]
     pub fn not_run(call: &ParsedToolCall, code: ToolErrorCode, message: String) -> Self {
-        Self::error(call, CallEnding::NotRun, code, message).without_running()
+        Self::error(call, CallEnding::NotRun, code, message).marked_not_run()
     }
 
-    /// Marks the call as one whose tool did not run.
-    pub(crate) fn without_running(mut self) -> Self {
+    /// Marks the call as not run.
+    pub(crate) fn marked_not_run(mut self) -> Self {
         self.result.metadata.not_run = true;
         self
     }
 
-    /// Replaces the result, because the call could not be recorded and a restart would not know about it.
+    /// Replaces the result by an error, because the call could not be recorded and a restart would not know about it.
     pub(crate) fn withhold(&mut self) {
         self.ending = CallEnding::NotRecorded;
         self.attachments = Arc::new([]);
         self.result.status = ToolStatus::Error;
         self.result.output = None;
         self.result.code = Some(ToolErrorCode::HostError);
-        self.result.error = Some(about(
+        self.result.error = Some(about_tool(
             &self.result.tool_name,
             "ran, but its result could not be stored and is withheld",
         ));
@@ -83,9 +83,9 @@ impl ToolReport {
     }
 }
 
-/// Returns `Tool "NAME" <text>`. The name is shortened, because it may come from a model.
-pub(crate) fn about(tool_name: &str, text: &str) -> String {
-    format!("Tool \"{}\" {text}", truncate(tool_name, MAX_NAME))
+/// Returns the message `Tool "NAME" TEXT`. The name is shortened, because a model may have invented it.
+pub(crate) fn about_tool(tool_name: &str, text: &str) -> String {
+    format!("Tool \"{}\" {text}", truncate(tool_name, MAX_NAME_CHARS))
 }
 
 /// How a call ended, or why it did not run.

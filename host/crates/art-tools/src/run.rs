@@ -13,11 +13,11 @@ use crate::executor::{Admitted, ToolExecutor};
 use crate::progress::CallProgress;
 use crate::scope::CallScope;
 
-/// Interval at which the progress of a tool is read, which limits the number of reports.
+/// Interval at which progress reports of a tool are read. It limits their number.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs a call. The executor must respect the time limit and the cancellation; one that does not within `grace` is
-/// dropped, and its usage is unknown.
+/// Runs a call. An executor that exceeds the time limit or ignores the cancellation for longer than `grace` is dropped,
+/// and only the time that it used is known.
 pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration) -> Outcome {
     let start = Instant::now();
     // The async block also catches a panic before the first await.
@@ -59,20 +59,20 @@ pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope:
         return running.await;
     }
     let mut running = pin!(running);
-    let mut looks = interval_at(Instant::now() + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = interval_at(Instant::now() + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             biased;
             output = &mut running => return output,
-            _ = looks.tick() => if let Some(progress) = call.progress().take_for(call.call(), scope.parent_id.as_deref()) {
+            _ = ticks.tick() => if let Some(progress) = call.progress().take_for(call.call(), scope.parent_id.as_deref()) {
                 scope.send(|| CallProgress::Reported(progress));
             },
         }
     }
 }
 
-/// Returns an outcome whose only known usage is the time.
+/// Returns an outcome in which only the time is known of the usage.
 fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,
@@ -84,12 +84,12 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     }
 }
 
-/// Completes when the executor has exceeded its time limit and the grace.
+/// Completes `grace` after the time limit or the cancellation of a call, with the matching ending.
 async fn overdue(call: &Admitted, grace: Duration) -> Ending {
     let limit_ms = call.limits().timeout_ms;
-    let late = sleep(Duration::from_millis(limit_ms).saturating_add(grace));
+    let deadline = sleep(Duration::from_millis(limit_ms).saturating_add(grace));
     tokio::select! {
-        () = late => Ending::Timeout { limit_ms },
+        () = deadline => Ending::Timeout { limit_ms },
         () = call.cancel().cancelled() => {
             sleep(grace).await;
             Ending::Cancelled

@@ -33,7 +33,7 @@ impl CompiledSchema {
     /// Fails if the schema is not admitted or is not valid in its dialect.
     pub fn new(schema: &Value, root: Root) -> Result<Self, SchemaProblem> {
         let Tree { schema: tree, cost } = admit(schema, root)?;
-        jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(error.instance_path(), &error))?;
+        jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(&error))?;
         Ok(Self {
             defaults: defaults::measure(&tree),
             validator: OnceLock::from(Some(compile(&tree)?)),
@@ -42,17 +42,17 @@ impl CompiledSchema {
         })
     }
 
-    /// Drops the compiled form of a large schema until a value is checked. Tools are loaded much more often than they
-    /// are called, and a folder may have thousands of them.
+    /// Drops the compiled form of a large schema; the next check compiles it again. Tools are loaded much more often than
+    /// they are called, and a folder may have thousands of them.
     pub(crate) fn release(mut self) -> Self {
-        let some_values = Shape::of_text(300);
-        if !self.cost.is_light(&some_values) {
+        let small_value = Shape::of_text(300);
+        if !self.cost.is_light(&small_value) {
             self.validator = OnceLock::new();
         }
         self
     }
 
-    /// Returns the schema as it is applied: without references.
+    /// Returns the schema without references.
     #[must_use]
     pub const fn schema(&self) -> &Value {
         &self.schema
@@ -64,10 +64,10 @@ impl CompiledSchema {
         &self.cost
     }
 
-    /// Returns whether filling in the defaults of a value of this shape and checking the value is fast enough to delay
-    /// no other call. Assumes that every part of the value may get every default.
+    /// Returns whether a value of this shape gets its defaults and is checked too fast to delay other calls. Assumes the
+    /// worst case: that each part of the value gets every default.
     pub(crate) fn is_light(&self, shape: &Shape) -> bool {
-        self.validator.get().is_some() && self.cost.is_light(&shape.and(self.defaults.times(shape.nodes)))
+        self.validator.get().is_some() && self.cost.is_light(&shape.plus(self.defaults.times(shape.nodes)))
     }
 
     /// Adds missing properties that have a default to a value of this shape, and returns the new shape. A value that is
@@ -87,18 +87,17 @@ impl CompiledSchema {
     /// Checks a value of this shape. `root` is the name of the whole value in messages: `input` or `output`.
     ///
     /// # Errors
-    /// Fails with the first violations and the number of the others. Fails with a single message instead if the value
-    /// is too large to be checked or its violations too large to be listed, or if the schema does not compile.
+    /// Fails with the first violations and the number of the others. Fails with a single message if the value is too
+    /// large to be checked, if its violations are too large to be listed, or if the schema does not compile.
     pub fn check(&self, value: &Value, shape: &Shape, root: &str) -> Result<(), Violations> {
         if !self.cost.allows(shape) {
-            return Err(Violations::whole(
+            return Err(Violations::of_root(
                 root,
                 "is too large or nested too deeply to be checked against its schema",
             ));
         }
-        let validator = self.validator.get_or_init(|| compile(&self.schema).ok());
-        let Some(validator) = validator else {
-            return Err(Violations::whole(
+        let Some(validator) = self.validator.get_or_init(|| compile(&self.schema).ok()) else {
+            return Err(Violations::of_root(
                 root,
                 "cannot be checked: its schema does not compile",
             ));
@@ -107,7 +106,7 @@ impl CompiledSchema {
             return Ok(());
         }
         if !self.cost.allows_listing(shape, value) {
-            return Err(Violations::whole(
+            return Err(Violations::of_root(
                 root,
                 "does not match its schema, and is too large to say where",
             ));
@@ -127,11 +126,14 @@ fn compile(tree: &Value) -> Result<Validator, SchemaProblem> {
         .with_keyword("uniqueItems", unique_items)
         .with_keyword("multipleOf", multiple_of)
         .build(tree)
-        .map_err(|error| invalid(error.instance_path(), &error))
+        .map_err(|error| invalid(&error))
 }
 
-fn invalid(at: &jsonschema::paths::Location, error: &jsonschema::ValidationError<'_>) -> SchemaProblem {
-    let at = if at.as_str().is_empty() { "/" } else { at.as_str() };
+fn invalid(error: &jsonschema::ValidationError<'_>) -> SchemaProblem {
+    let at = match error.instance_path().as_str() {
+        "" => "/",
+        path => path,
+    };
     SchemaProblem::Invalid {
         at: truncate(at, 200),
         message: truncate(&error.masked().to_string(), 300),

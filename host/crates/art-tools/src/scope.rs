@@ -1,4 +1,4 @@
-//! The run and the person for which calls are made.
+//! The context of a batch of calls: its conversation, run and person, and the tools that it may call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub enum EnabledTools {
 
 /// Decides which tools a thread may call.
 pub trait EnabledLookup: Send + Sync + fmt::Debug {
-    /// Returns whether the tool may be called now, and false if that cannot be determined.
+    /// Returns whether the tool may be called now. Returns false if this cannot be determined.
     fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool>;
 }
 
@@ -35,7 +35,7 @@ impl EnabledTools {
     pub(crate) async fn allow(&self, tool: &str) -> bool {
         match self {
             Self::Named(names) => names.iter().any(|name| name == tool),
-            Self::Lookup(knows) => knows.is_enabled(tool).await,
+            Self::Lookup(lookup) => lookup.is_enabled(tool).await,
         }
     }
 }
@@ -57,7 +57,7 @@ pub struct CallScope {
     pub user_id: Option<String>,
     /// Identifier of the person's session.
     pub session_id: Option<String>,
-    /// Tools that may be called; calls of others are refused.
+    /// Tools that may be called.
     pub enabled_tools: EnabledTools,
     /// Parent of the observations: the identifier of the plan item.
     pub parent_id: Option<String>,
@@ -70,11 +70,11 @@ pub struct CallScope {
 }
 
 impl CallScope {
-    /// Sends progress to the receiver. `progress` is called only if there is one.
+    /// Calls `progress` and sends its result to the receiver, if there is one.
     pub(crate) fn send(&self, progress: impl FnOnce() -> CallProgress) {
-        if let Some(listener) = &self.progress {
+        if let Some(sender) = &self.progress {
             // Ignore send errors: progress is best effort, results are stored.
-            drop(listener.send(progress()));
+            drop(sender.send(progress()));
         }
     }
 

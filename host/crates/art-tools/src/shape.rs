@@ -7,24 +7,24 @@ pub const MAX_DEPTH: usize = 64;
 /// Maximum number of values in an input or an output, containers included.
 pub const MAX_NODES: usize = 50_000;
 
-/// Number of bytes of text that cost as much as one more value. Text is compared, hashed and counted many bytes at a
-/// time.
-const TEXT_UNIT: usize = 32;
+/// Number of bytes of text that cost as much as one more value. It is more than one, because text is compared, hashed and
+/// counted many bytes at a time.
+const TEXT_UNIT_BYTES: usize = 32;
 /// Number of bytes of a path that cost as much as one more value.
-const PATH_UNIT: usize = 64;
+const PATH_UNIT_BYTES: usize = 64;
 
 /// The size of a JSON value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Number of values, containers included.
     pub nodes: usize,
-    /// Nesting depth; that of a scalar is 1.
+    /// Nesting depth; a scalar has depth 1.
     pub depth: usize,
     /// Total size of all texts and all names of properties, in bytes.
     pub text_bytes: usize,
 }
 
-/// A JSON value exceeds a limit. Contains the limit.
+/// The error for a JSON value that exceeds a limit. Contains the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     /// The value is nested too deeply.
@@ -39,8 +39,8 @@ impl Shape {
     /// Measures `value`.
     ///
     /// # Errors
-    /// Fails as soon as `value` proves to be deeper or to have more values than allowed. The walk stops there, which
-    /// also bounds its recursion.
+    /// Fails if `value` is nested deeper or has more values than allowed. The walk stops at the first excess, which also
+    /// bounds its recursion.
     pub fn measure(value: &Value, max_depth: usize, max_nodes: usize) -> Result<Self, TooLarge> {
         let mut shape = Self::default();
         shape.add(value, 1, max_depth, max_nodes)?;
@@ -61,7 +61,7 @@ impl Shape {
     }
 
     /// Returns the total shape of both values.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(other.nodes),
             depth: self.depth.max(other.depth),
@@ -78,7 +78,7 @@ impl Shape {
         }
     }
 
-    /// Returns a shape at least as large as that of any input or output whose JSON text has that many bytes.
+    /// Returns an upper bound of the shape of any input or output whose JSON text has `bytes` bytes.
     pub(crate) fn of_text(bytes: usize) -> Self {
         Self {
             nodes: bytes.min(MAX_NODES),
@@ -121,27 +121,28 @@ impl Shape {
     }
 }
 
-/// Returns the number of values that cost as much as that many bytes of text.
+/// Returns the number of values that cost as much as a text of `bytes` bytes.
 pub(crate) fn text_units(bytes: usize) -> u64 {
-    (bytes / TEXT_UNIT) as u64
+    (bytes / TEXT_UNIT_BYTES) as u64
 }
 
 /// Returns the number of values that cost as much as the paths to all parts of `value`.
 pub(crate) fn path_units(value: &Value) -> u64 {
     /// Length of a separator and the index of an item, in bytes; an index below [`MAX_NODES`] has at most five digits.
-    const POSITION: usize = 6;
-    fn below(value: &Value, path: usize) -> u64 {
-        let parts: u64 = match value {
-            Value::Array(items) => items.iter().map(|item| below(item, path + POSITION)).sum(),
+    const INDEX_BYTES: usize = 6;
+    /// Returns the units of `value`, whose own path has `path_bytes` bytes.
+    fn units(value: &Value, path_bytes: usize) -> u64 {
+        let nested: u64 = match value {
+            Value::Array(items) => items.iter().map(|item| units(item, path_bytes + INDEX_BYTES)).sum(),
             Value::Object(members) => members
                 .iter()
-                .map(|(name, member)| below(member, path + 1 + name.len()))
+                .map(|(name, member)| units(member, path_bytes + 1 + name.len()))
                 .sum(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
         };
-        1 + (path / PATH_UNIT) as u64 + parts
+        1 + (path_bytes / PATH_UNIT_BYTES) as u64 + nested
     }
-    below(value, 0)
+    units(value, 0)
 }
 
 /// Returns the length of the compact JSON text of `value` in bytes, without building the text.

@@ -9,7 +9,7 @@ pub trait ObservationSink: Send + Sync + std::fmt::Debug {
     fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>>;
 }
 
-/// An observation could not be stored.
+/// The error for an observation that could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[error("could not store the observation")]
 pub struct SinkError {

@@ -1,4 +1,4 @@
-//! Processes calls, from the model's request to the stored result.
+//! Processes calls from the request of the model to the stored result.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::check::check;
-use crate::compiled::Tool;
+use crate::compiled::RegisteredTool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
 use crate::observe::observation;
-use crate::offload::{Allowance, offload};
-use crate::output::{ended, report};
+use crate::offload::{TimeBudget, offload};
+use crate::output::{report, report_without_payload};
 use crate::progress::CallProgress;
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
-use crate::report::{ToolReport, about};
+use crate::report::{ToolReport, about_tool};
 use crate::run::{micros, run, with_progress};
 use crate::scope::CallScope;
 use crate::sink::ObservationSink;
@@ -63,7 +63,7 @@ impl ToolSystem {
     ///   full ends with `BUSY`.
     /// - A call of a blocking tool runs alone: after all calls before it, and before all calls after it (Q3a).
     /// - Once a call is suspended, calls that have not begun are not run, whatever the mode of the tool. They end with
-    ///   `CANCELLED` and the reason, so that every call has a result (B9), and may be made again.
+    ///   `CANCELLED` and the reason, so that every call has a result (B9). They may be made again.
     /// - Each call has exactly one `TOOL_EXECUTION` observation, even if it was refused or not run. It is stored when
     ///   the call ends and before this function returns. If it cannot be stored, the result is withheld and replaced by
     ///   `HOST_ERROR`, because a run must not depend on a result that is lost in a restart.
@@ -76,30 +76,32 @@ impl ToolSystem {
     pub async fn execute_batch(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {
         let mut reports: Vec<ToolReport> = Vec::with_capacity(calls.len());
         let mut calls = calls.into_iter().peekable();
-        let mut waits_for: Option<String> = None;
+        let mut suspended_tool: Option<String> = None;
         while let Some(first) = calls.next() {
-            if let Some(name) = &waits_for {
+            if let Some(name) = &suspended_tool {
                 reports.push(self.not_run(first, name, scope).await);
                 continue;
             }
-            let mut group = vec![first];
-            if !self.runs_alone(group.first()) {
-                while let Some(next) = calls.next_if(|next| !self.runs_alone(Some(next))) {
-                    group.push(next);
+            let runs_alone = self.runs_alone(&first);
+            let mut concurrent = vec![first];
+            if !runs_alone {
+                while let Some(next) = calls.next_if(|next| !self.runs_alone(next)) {
+                    concurrent.push(next);
                 }
             }
-            let ended = join_all(group.into_iter().map(|call| self.execute(call, scope))).await;
-            let suspended = ended
+            let executed = join_all(concurrent.into_iter().map(|call| self.execute(call, scope))).await;
+            let suspended = executed
                 .iter()
                 .find(|report| report.result.status == ToolStatus::Suspended);
-            waits_for = suspended.map(|report| truncate(&report.result.tool_name, 200));
-            reports.extend(ended);
+            suspended_tool = suspended.map(|report| truncate(&report.result.tool_name, 200));
+            reports.extend(executed);
         }
         reports
     }
 
-    fn runs_alone(&self, call: Option<&ParsedToolCall>) -> bool {
-        let tool = call.and_then(|call| self.registry.tool(&call.tool_name));
+    /// Returns whether a call runs alone, apart from the other calls of its batch.
+    fn runs_alone(&self, call: &ParsedToolCall) -> bool {
+        let tool = self.registry.tool(&call.tool_name);
         tool.is_some_and(|tool| tool.is_blocking())
     }
 
@@ -107,7 +109,7 @@ impl ToolSystem {
         let start = Instant::now();
         let report = match check(&self.registry, call, scope).await {
             Ok((tool, admitted)) => self.run(tool, admitted, scope).await,
-            Err(refused) => refused.without_running(),
+            Err(refused) => refused.marked_not_run(),
         };
         let ran = !report.result.metadata.not_run;
         let report = self.record(report, start, scope).await;
@@ -117,10 +119,10 @@ impl ToolSystem {
         report
     }
 
-    async fn run(&self, tool: Arc<Tool>, admitted: Admitted, scope: &CallScope) -> ToolReport {
+    async fn run(&self, tool: Arc<RegisteredTool>, admitted: Admitted, scope: &CallScope) -> ToolReport {
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
-            Err(ending) => return ended(admitted.call(), &ending).without_running(),
+            Err(ending) => return report_without_payload(admitted.call(), &ending).marked_not_run(),
         };
         scope.send(|| CallProgress::Started(admitted.call().clone()));
         let start = Instant::now();
@@ -130,29 +132,30 @@ impl ToolSystem {
             mut usage,
             log,
         } = with_progress(running, &admitted, scope).await;
-        let ran = start.elapsed();
+        let run_time = start.elapsed();
         if let Ending::Timeout { limit_ms } = &mut ending {
             // The check of the arguments used part of the time limit, so report the whole limit.
             *limit_ms = tool.limits.timeout_ms;
         }
-        let allowance = Allowance {
-            left: Duration::from_millis(admitted.limits().timeout_ms).saturating_sub(ran),
+        let budget = TimeBudget {
+            remaining: Duration::from_millis(admitted.limits().timeout_ms).saturating_sub(run_time),
             limit_ms: tool.limits.timeout_ms,
             cancel: admitted.cancel(),
         };
-        let report = report_offloaded(admitted.call(), tool, ending, allowance).await;
+        let report = report_offloaded(admitted.call(), tool, ending, budget).await;
         // The time of a call includes the check of its output.
         usage.wall_us = usage
             .wall_us
-            .saturating_add(micros(start.elapsed().saturating_sub(ran)));
+            .saturating_add(micros(start.elapsed().saturating_sub(run_time)));
         drop(permit);
         ToolReport { usage, log, ..report }
     }
 
-    async fn not_run(&self, call: ParsedToolCall, waits_for: &str, scope: &CallScope) -> ToolReport {
-        let text = about(
+    /// Records a call that is not run because an earlier call of `suspended_tool` is suspended.
+    async fn not_run(&self, call: ParsedToolCall, suspended_tool: &str, scope: &CallScope) -> ToolReport {
+        let text = about_tool(
             &call.tool_name,
-            &format!("was not run because \"{waits_for}\" waits for a decision"),
+            &format!("was not run because \"{suspended_tool}\" waits for a decision"),
         );
         let report = ToolReport::not_run(&call, ToolErrorCode::Cancelled, text);
         self.record(report, Instant::now(), scope).await
@@ -161,14 +164,14 @@ impl ToolSystem {
     /// Stores the observation of a call and then returns its report.
     async fn record(&self, mut report: ToolReport, start: Instant, scope: &CallScope) -> ToolReport {
         report.duration = start.elapsed();
-        let text = report.text.take();
-        let observation = observation(&report, text.as_deref(), scope);
+        let raw_output = report.raw_output.take();
+        let observation = observation(&report, raw_output.as_deref(), scope);
         let stored = AssertUnwindSafe(async { self.sink.record(observation).await }).catch_unwind();
         let call_id = &report.result.call_id;
         match stored.await {
             Ok(Ok(())) => return report,
-            Ok(Err(problem)) => {
-                let cause = problem.source.as_ref();
+            Ok(Err(error)) => {
+                let cause = error.source.as_ref();
                 tracing::error!(call = %call_id, %cause, "observation of a tool call not stored");
             }
             Err(_panic) => tracing::error!(call = %call_id, "observation sink panicked"),
@@ -178,24 +181,25 @@ impl ToolSystem {
     }
 }
 
-/// Creates the report of a call with that ending, without blocking other calls.
+/// Parses and validates the output of a call without blocking other calls, and returns the report of the call.
 async fn report_offloaded(
     call: &ParsedToolCall,
-    tool: Arc<Tool>,
+    tool: Arc<RegisteredTool>,
     ending: Ending,
-    allowance: Allowance<'_>,
+    budget: TimeBudget<'_>,
 ) -> ToolReport {
     let is_light = match &ending {
         Ending::Success(success) => tool.is_light_output(success.output.len()),
         _ => true,
     };
-    let named = ParsedToolCall {
+    // A report does not contain the arguments, so do not copy them.
+    let without_arguments = ParsedToolCall {
         call_id: call.call_id.clone(),
         tool_name: call.tool_name.clone(),
         arguments: Value::Null,
     };
-    let made = offload(is_light, allowance, move || report(&named, &tool, ending)).await;
-    made.unwrap_or_else(|ending| ended(call, &ending))
+    let result = offload(is_light, budget, move || report(&without_arguments, &tool, ending)).await;
+    result.unwrap_or_else(|ending| report_without_payload(call, &ending))
 }
 
 #[cfg(test)]

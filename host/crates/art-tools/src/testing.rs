@@ -74,7 +74,7 @@ impl Scripted {
         Self::new(schema(name), |call| std::future::ready(answer(call.input_json())))
     }
 
-    pub(crate) fn times(&self) -> usize {
+    pub(crate) fn call_count(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 }
@@ -115,19 +115,19 @@ impl ToolExecutor for Scripted {
     }
 }
 
-/// Stores observations in memory, or fails for chosen tools.
+/// Sink that stores observations in memory, or fails for chosen tools.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct MemorySink {
     pub(crate) stored: Mutex<Vec<NewObservation>>,
     pub(crate) fails_for: Option<&'static str>,
     pub(crate) panics: bool,
 }
 
-impl ObservationSink for Memory {
+impl ObservationSink for MemorySink {
     fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
         Box::pin(async move {
             tokio::task::yield_now().await;
-            assert!(!self.panics, "told to");
+            assert!(!self.panics, "on purpose");
             if self
                 .fails_for
                 .is_some_and(|name| observation.content["toolName"] == name)
@@ -140,19 +140,19 @@ impl ObservationSink for Memory {
     }
 }
 
-/// A tool system whose tools are enabled.
+/// A tool system for tests, in which all tools are enabled.
 pub(crate) struct Bench {
     pub(crate) system: ToolSystem,
-    pub(crate) sink: Arc<Memory>,
+    pub(crate) sink: Arc<MemorySink>,
     pub(crate) scope: CallScope,
 }
 
 impl Bench {
     pub(crate) fn new(tools: impl IntoIterator<Item = Arc<Scripted>>) -> Self {
-        Self::with(tools, Memory::default(), SystemConfig::default())
+        Self::with(tools, MemorySink::default(), SystemConfig::default())
     }
 
-    pub(crate) fn with(tools: impl IntoIterator<Item = Arc<Scripted>>, sink: Memory, config: SystemConfig) -> Self {
+    pub(crate) fn with(tools: impl IntoIterator<Item = Arc<Scripted>>, sink: MemorySink, config: SystemConfig) -> Self {
         let registry = Arc::new(ToolRegistry::new());
         let sink = Arc::new(sink);
         let mut scope = CallScope {
@@ -168,7 +168,7 @@ impl Bench {
         }
         scope.enabled_tools = EnabledTools::Named(names);
         Self {
-            system: ToolSystem::new(registry, Arc::<Memory>::clone(&sink), config),
+            system: ToolSystem::new(registry, Arc::<MemorySink>::clone(&sink), config),
             sink,
             scope,
         }

@@ -35,10 +35,10 @@ impl DirectTool {
             display_config: None,
         };
         Self::new(schema, move |call| {
-            let running = serde_json::from_value(call.arguments).map(&function);
+            let future = serde_json::from_value(call.arguments).map(&function);
             async move {
-                match running {
-                    Ok(running) => ending(running.await),
+                match future {
+                    Ok(future) => ending(future.await),
                     Err(error) => failure(ToolErrorCode::ValidationError, error.to_string()),
                 }
             }
@@ -61,7 +61,10 @@ impl DirectTool {
 fn ending<O: Serialize, E: Display>(result: Result<O, E>) -> Ending {
     match result.map(|output| serde_json::to_value(output)) {
         Ok(Ok(output)) => success(&output),
-        Ok(Err(error)) => failure(ToolErrorCode::InvalidOutput, format!("the output is no JSON: {error}")),
+        Ok(Err(error)) => failure(
+            ToolErrorCode::InvalidOutput,
+            format!("the output cannot be written as JSON: {error}"),
+        ),
         Err(error) => failure(ToolErrorCode::Unknown, error.to_string()),
     }
 }
@@ -72,7 +75,7 @@ fn input_schema<I: JsonSchema>() -> Value {
     settings.meta_schema = None;
     settings.inline_subschemas = true;
     let mut schema = settings.into_generator().into_root_schema_for::<I>();
-    // The title is the name of the Rust type.
+    // Remove the title, because it is the name of the Rust type.
     schema.remove("title");
     let mut schema = schema.to_value();
     if let Some(root) = schema.as_object_mut() {
@@ -90,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::{Memory, call};
+    use crate::testing::{MemorySink, call};
     use crate::{CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
 
     #[derive(Deserialize, JsonSchema)]
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_of_a_typed_tool_is_that_of_its_input() {
+    fn the_input_schema_of_a_typed_tool_describes_its_argument() {
         let schema = division().schema().input_schema.clone();
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["required"], json!(["dividend", "divisor"]));
@@ -119,7 +122,7 @@ mod tests {
     async fn divided(dividend: i32, divisor: Value) -> ToolReport {
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::new(division())).unwrap();
-        let system = ToolSystem::new(registry, Arc::new(Memory::default()), SystemConfig::default());
+        let system = ToolSystem::new(registry, Arc::new(MemorySink::default()), SystemConfig::default());
         let scope = CallScope {
             enabled_tools: EnabledTools::named(["division"]),
             ..CallScope::default()
@@ -129,18 +132,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_typed_tool_gives_what_its_function_returns() {
+    async fn a_typed_tool_returns_the_output_of_its_function() {
         assert_eq!(divided(6, json!(3)).await.result.output, Some(json!(2)));
     }
 
     #[tokio::test]
-    async fn the_error_of_its_function_is_the_error_of_a_typed_tool() {
+    async fn an_error_of_the_function_is_the_error_of_the_call() {
         let error = divided(6, json!(0)).await.result.error;
         assert_eq!(error.as_deref(), Some("a number cannot be divided by 0"));
     }
 
     #[tokio::test]
-    async fn a_typed_tool_is_not_called_with_what_is_not_its_type() {
+    async fn arguments_of_another_type_are_refused_before_the_function_runs() {
         assert!(divided(6, json!("three")).await.result.metadata.not_run);
     }
 }

@@ -9,13 +9,12 @@ use serde_json::Value;
 
 /// Maximum number of violations that are listed; the others are only counted.
 pub const MAX_VIOLATIONS: usize = 20;
-/// Size of the listed violations from which on no other one is listed, in bytes.
+/// Total size of the listed violations, in bytes, from which on further violations are only counted.
 const MAX_LISTED_BYTES: usize = 16 << 10;
-/// Maximum length of a path and of a detail in a message, in characters. Both contain names that a model or a tool
-/// chose.
-const SHOWN: usize = 200;
+/// Maximum length of a path, a name or a value in a message, in characters. A model or a tool chose them.
+const MAX_SHOWN_CHARS: usize = 200;
 /// Maximum number of names or values in one list of a message.
-const NAMES: usize = 20;
+const MAX_LIST_ITEMS: usize = 20;
 
 /// The violations of a schema by a value, each in the form `<path> <message>`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,8 +26,8 @@ pub struct Violations {
 }
 
 impl Violations {
-    /// Creates a single violation by the whole value, which is named `root`.
-    pub(crate) fn whole(root: &str, message: &str) -> Self {
+    /// Creates one violation by the value as a whole. `root` is its name in the message.
+    pub(crate) fn of_root(root: &str, message: &str) -> Self {
         Self {
             listed: vec![format!("{root} {message}")],
             more: 0,
@@ -62,7 +61,7 @@ pub(crate) fn describe(error: &ValidationError<'_>, schema: &Value, root: &str) 
         "" => root,
         path => path,
     };
-    format!("{} {}", truncate(path, SHOWN), message(error, schema))
+    format!("{} {}", truncate(path, MAX_SHOWN_CHARS), message(error, schema))
 }
 
 fn message(error: &ValidationError<'_>, schema: &Value) -> String {
@@ -81,18 +80,18 @@ fn message(error: &ValidationError<'_>, schema: &Value) -> String {
             None => "must be one of the allowed values".to_owned(),
         },
         Kind::Constant { expected_value } => format!("must be {}", json(expected_value)),
-        Kind::Pattern { pattern } => format!("must match the pattern {}", truncate(pattern, SHOWN)),
+        Kind::Pattern { pattern } => format!("must match the pattern {}", truncate(pattern, MAX_SHOWN_CHARS)),
         Kind::AnyOf { .. } => "must match a schema in anyOf".to_owned(),
         Kind::OneOfNotValid { .. } => "must match a schema in oneOf".to_owned(),
         Kind::OneOfMultipleValid { .. } => "must match only one schema in oneOf".to_owned(),
         Kind::Not { .. } => "must not match the schema in not".to_owned(),
         Kind::FalseSchema => "must be absent".to_owned(),
         Kind::PropertyNames { error } => format!("must have other names of properties: {}", message(error, schema)),
-        kind => bound(kind).unwrap_or_else(|| truncate(&error.masked().to_string(), SHOWN)),
+        kind => bound(kind).unwrap_or_else(|| truncate(&error.masked().to_string(), MAX_SHOWN_CHARS)),
     }
 }
 
-/// Returns the message of a violated bound, or of a keyword that the host implements.
+/// Returns the message of a violated bound, or of a keyword that the host implements. Returns `None` for all others.
 fn bound(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::Minimum { limit } => format!("must be >= {}", json(limit)),
@@ -113,38 +112,49 @@ fn bound(kind: &Kind) -> Option<String> {
 
 fn types(kind: &TypeKind) -> String {
     match kind {
-        TypeKind::Single(one) => one.to_string(),
-        TypeKind::Multiple(set) => set.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
+        TypeKind::Single(name) => name.to_string(),
+        TypeKind::Multiple(names) => names
+            .iter()
+            .map(|name| name.to_string())
+            .collect::<Vec<_>>()
+            .join(" or "),
     }
 }
 
 /// Returns the names of properties that the schema allows: the `properties` in the same schema as the violated keyword.
 fn allowed(error: &ValidationError<'_>, schema: &Value) -> String {
-    let keyword = error.schema_path().as_str();
-    let holder = keyword.rsplit_once('/').map_or("", |(holder, _)| holder);
-    let properties = schema.pointer(holder).and_then(|holder| holder.get("properties"));
+    let keyword_path = error.schema_path().as_str();
+    let parent_path = keyword_path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let properties = schema.pointer(parent_path).and_then(|parent| parent.get("properties"));
     match properties.and_then(Value::as_object) {
         Some(properties) if !properties.is_empty() => names(properties.keys().map(String::as_str)),
         _ => "none".to_owned(),
     }
 }
 
-fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
-    list(all, |name| json(&Value::from(truncate(name, SHOWN))))
+/// Returns a list of quoted names.
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    list(names, |name| json(&Value::from(truncate(name, MAX_SHOWN_CHARS))))
 }
 
-fn list<T>(mut all: impl Iterator<Item = T>, show: impl Fn(T) -> String) -> String {
-    let mut shown = all.by_ref().take(NAMES).map(show).collect::<Vec<_>>().join(", ");
-    let more = all.count();
+/// Returns the first items, and the number of the others.
+fn list<T>(mut items: impl Iterator<Item = T>, show: impl Fn(T) -> String) -> String {
+    let mut text = items
+        .by_ref()
+        .take(MAX_LIST_ITEMS)
+        .map(show)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let more = items.count();
     if more > 0 {
-        shown.push_str(&format!(" and {more} more"));
+        text.push_str(&format!(" and {more} more"));
     }
-    shown
+    text
 }
 
 fn json(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("\"{}\"", truncate(text, SHOWN)),
-        other => safe_stringify(other, SHOWN),
+        Value::String(text) => format!("\"{}\"", truncate(text, MAX_SHOWN_CHARS)),
+        other => safe_stringify(other, MAX_SHOWN_CHARS),
     }
 }

@@ -8,18 +8,18 @@ use serde_json::json;
 use super::*;
 use crate::testing::{Scripted, call};
 
-fn tool(output_schema: Option<Value>) -> Tool {
+fn tool(output_schema: Option<Value>) -> RegisteredTool {
     let mut executor = Scripted::echo("tool");
     executor.schema.output_schema = output_schema;
     executor.limits.output_bytes = 1_000;
-    Tool::compile(Arc::new(executor)).unwrap()
+    RegisteredTool::compile(Arc::new(executor)).unwrap()
 }
 
-fn answered(tool: &Tool, ending: Ending) -> ToolReport {
+fn report_of(tool: &RegisteredTool, ending: Ending) -> ToolReport {
     report(&call("tool", json!({})), tool, ending)
 }
 
-fn said(output: &str) -> Success {
+fn success(output: &str) -> Success {
     Success {
         output: output.to_owned(),
         ..Success::default()
@@ -34,7 +34,7 @@ fn object(value: Value) -> JsonObject {
 }
 
 #[test]
-fn everything_a_success_carries_is_carried_on() {
+fn a_result_contains_everything_of_a_success() {
     let success = Success {
         title: Some("done".to_owned()),
         sources: vec![Source {
@@ -48,9 +48,9 @@ fn everything_a_success_carries_is_carried_on() {
             data: vec![0; 9],
         }],
         metadata: object(json!({"k": "v", "retryable": true, "suspensionId": "mine", "forDisplay": true, "title": 1})),
-        ..said("{\"n\":1}")
+        ..success("{\"n\":1}")
     };
-    let report = answered(&tool(None), Ending::Success(success));
+    let report = report_of(&tool(None), Ending::Success(success));
     assert_eq!(
         serde_json::to_value(&report.result).unwrap(),
         json!({
@@ -84,7 +84,7 @@ fn output_that_is_not_strict_json_is_an_error_that_says_why() {
     let texts: Vec<_> = outputs
         .iter()
         .map(|output| {
-            let report = answered(&tool(None), Ending::Success(said(output)));
+            let report = report_of(&tool(None), Ending::Success(success(output)));
             assert_eq!(report.ending, CallEnding::InvalidOutput);
             assert_eq!(report.result.code, Some(Code::InvalidOutput));
             assert_eq!(report.result.output, None);
@@ -97,7 +97,7 @@ fn output_that_is_not_strict_json_is_an_error_that_says_why() {
 #[test]
 fn output_that_breaks_its_schema_is_an_error_that_lists_every_violation() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "number"}}, "required": ["b"]});
-    let report = answered(&tool(Some(schema)), Ending::Success(said("{\"a\":\"x\"}")));
+    let report = report_of(&tool(Some(schema)), Ending::Success(success("{\"a\":\"x\"}")));
     assert_eq!(
         report.result.error.unwrap(),
         "Tool \"tool\" returned invalid output: output must have the property \"b\", /a must be number"
@@ -107,7 +107,7 @@ fn output_that_breaks_its_schema_is_an_error_that_lists_every_violation() {
 #[test]
 fn the_status_never_comes_from_the_payload() {
     let output = r#"{"status":"error","error":"no","callId":"other","isError":true}"#;
-    let report = answered(&tool(None), Ending::Success(said(output)));
+    let report = report_of(&tool(None), Ending::Success(success(output)));
     assert_eq!(report.result.status, ToolStatus::Success);
     assert_eq!(report.result.call_id, "call_tool");
 }
@@ -116,14 +116,14 @@ fn the_status_never_comes_from_the_payload() {
 fn with_error(error: &Value) -> ToolReport {
     let success = Success {
         metadata: object(json!({"error": error, "rows": 3})),
-        ..said("{\"n\":1}")
+        ..success("{\"n\":1}")
     };
-    answered(&tool(None), Ending::Success(success))
+    report_of(&tool(None), Ending::Success(success))
 }
 
 // A87, C81: an error in the metadata of a success.
 #[test]
-fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_output() {
+fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     for (error, text, code) in [
         (json!("no space"), "no space", Code::Unknown),
         (json!(true), "Unknown execution error", Code::Unknown),
@@ -148,30 +148,30 @@ fn a_success_that_names_an_error_in_its_metadata_is_a_failure_that_keeps_its_out
 
 // A87, C81: an error in the metadata of a success.
 #[test]
-fn a_success_without_an_error_in_its_metadata_stays_one() {
+fn a_success_without_an_error_in_its_metadata_stays_a_success() {
     for error in [json!(false), json!(null), json!("")] {
         let report = with_error(&error);
         assert_eq!(report.ending, CallEnding::Success);
         assert_eq!((report.result.status, report.result.error), (ToolStatus::Success, None));
     }
-    let silent = answered(&tool(None), Ending::Success(said("1")));
-    assert_eq!(silent.ending, CallEnding::Success);
+    let without = report_of(&tool(None), Ending::Success(success("1")));
+    assert_eq!(without.ending, CallEnding::Success);
 }
 
-fn refused(code: Code, metadata: Value) -> ToolResult {
+fn failure_result(code: Code, metadata: Value) -> ToolResult {
     let failure = Failure {
         code,
         message: "shorten this".to_owned(),
         retryable: false,
         metadata: object(metadata),
     };
-    answered(&tool(None), Ending::Failure(failure)).result
+    report_of(&tool(None), Ending::Failure(failure)).result
 }
 
 // C81, D16: a failure stays a failure.
 #[test]
-fn metadata_makes_no_success_of_a_failure() {
-    let result = refused(Code::IoError, json!({"error": false}));
+fn metadata_cannot_make_a_failure_a_success() {
+    let result = failure_result(Code::IoError, json!({"error": false}));
     assert_eq!((result.status, result.code), (ToolStatus::Error, Some(Code::IoError)));
 }
 
@@ -182,7 +182,7 @@ fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     let legacy = r#"{"error":"LLM_ASSIST_REQUIRED"}"#;
     let titled = json!(format!("Too long\n\n{request}")).to_string();
     for output in [request, legacy, &titled] {
-        let result = answered(&tool(None), Ending::Success(said(output))).result;
+        let result = report_of(&tool(None), Ending::Success(success(output))).result;
         assert_eq!(result.status, ToolStatus::Success, "{output}");
         assert_eq!(result.output.unwrap().to_string(), output);
         assert_eq!(result.metadata.extra[ASSIST_REQUIRED], true, "{output}");
@@ -191,33 +191,33 @@ fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
 
 // A84, T13: requests for help from the model.
 #[test]
-fn a_failure_for_want_of_help_is_marked_and_no_other_is() {
-    let asks = refused(Code::LlmAssistRequired, json!({}));
-    assert_eq!(asks.metadata.extra[ASSIST_REQUIRED], true);
+fn only_a_failure_that_asks_for_help_is_marked() {
+    let assist = failure_result(Code::LlmAssistRequired, json!({}));
+    assert_eq!(assist.metadata.extra[ASSIST_REQUIRED], true);
     assert_eq!(
-        (asks.status, asks.error.as_deref()),
+        (assist.status, assist.error.as_deref()),
         (ToolStatus::Error, Some("shorten this"))
     );
-    let other = refused(Code::NotFound, json!({ASSIST_REQUIRED: true}));
+    let other = failure_result(Code::NotFound, json!({ASSIST_REQUIRED: true}));
     assert_eq!(other.metadata.extra.get(ASSIST_REQUIRED), None);
 }
 
 // X19: only the host marks a call as not run.
 #[test]
 fn a_tool_cannot_say_that_it_did_not_run() {
-    let result = refused(Code::ValidationError, json!({"notRun": true, "rows": 3}));
+    let result = failure_result(Code::ValidationError, json!({"notRun": true, "rows": 3}));
     let wire = serde_json::to_value(&result.metadata).unwrap();
     assert_eq!(wire, json!({"rows": 3}));
 }
 
 #[test]
 fn null_is_an_output() {
-    let report = answered(&tool(None), Ending::Success(said("null")));
+    let report = report_of(&tool(None), Ending::Success(success("null")));
     assert_eq!(report.result.output, Some(Value::Null));
 }
 
 #[test]
-fn a_failure_speaks_in_the_tool_s_own_words() {
+fn a_failure_has_the_message_code_and_metadata_of_the_tool() {
     let failure = |message: &str| {
         Ending::Failure(Failure {
             code: Code::RateLimited,
@@ -226,7 +226,7 @@ fn a_failure_speaks_in_the_tool_s_own_words() {
             metadata: object(json!({"after": 3})),
         })
     };
-    let result = answered(&tool(None), failure("slow down")).result;
+    let result = report_of(&tool(None), failure("slow down")).result;
     assert_eq!(result.error.as_deref(), Some("slow down"));
     assert_eq!(
         (result.status, result.code),
@@ -234,19 +234,19 @@ fn a_failure_speaks_in_the_tool_s_own_words() {
     );
     assert!(result.metadata.retryable);
     assert_eq!(result.metadata.extra["after"], 3);
-    let silent = answered(&tool(None), failure("")).result;
-    assert_eq!(silent.error.as_deref(), Some("Unknown execution error"));
+    let without_message = report_of(&tool(None), failure("")).result;
+    assert_eq!(without_message.error.as_deref(), Some("Unknown execution error"));
 }
 
 #[test]
-fn the_host_names_a_suspension() {
+fn the_host_chooses_the_identifier_of_a_suspension() {
     let suspension = Suspension {
         message: "sure?".to_owned(),
         details: Some(json!({"suspensionId": "mine", "amount": 5})),
         preview_data: None,
         feedback_schema: Some(json!({"inputType": "boolean"})),
     };
-    let report = answered(&tool(None), Ending::Suspended(suspension));
+    let report = report_of(&tool(None), Ending::Suspended(suspension));
     let metadata = &report.result.metadata;
     assert_eq!(report.result.status, ToolStatus::Suspended);
     assert_eq!(metadata.suspension_id.as_ref().map(String::len), Some(36));
@@ -290,7 +290,7 @@ fn every_other_ending_is_an_error_with_its_code() {
         },
     ];
     let lines = endings.into_iter().map(|ending| {
-        let report = answered(&tool(None), ending);
+        let report = report_of(&tool(None), ending);
         let result = report.result;
         let code = result.code.unwrap();
         assert_eq!(result.status, ToolStatus::Error);
@@ -301,12 +301,12 @@ fn every_other_ending_is_an_error_with_its_code() {
 }
 
 #[test]
-fn too_much_beside_the_output_is_invalid() {
-    let fat = Success {
+fn too_much_metadata_and_too_many_attachments_are_invalid() {
+    let large_metadata = Success {
         metadata: object(json!({"k": "x".repeat(70_000)})),
-        ..said("1")
+        ..success("1")
     };
-    let crowd = Success {
+    let many_attachments = Success {
         attachments: vec![
             Attachment {
                 media_type: String::new(),
@@ -315,48 +315,48 @@ fn too_much_beside_the_output_is_invalid() {
             };
             101
         ],
-        ..said("1")
+        ..success("1")
     };
-    for success in [fat, crowd] {
+    for success in [large_metadata, many_attachments] {
         assert_eq!(
-            answered(&tool(None), Ending::Success(success)).ending,
+            report_of(&tool(None), Ending::Success(success)).ending,
             CallEnding::InvalidOutput
         );
     }
 }
 
 #[test]
-fn the_output_of_a_display_tool_is_marked_also_beside_an_error() {
+fn the_output_of_a_display_tool_is_marked_for_display_even_in_an_error() {
     let mut executor = Scripted::echo("tool");
     executor.schema.execution_mode = ExecutionMode::Display;
-    let tool = Tool::compile(Arc::new(executor)).unwrap();
-    let shown = |metadata: Value| {
+    let tool = RegisteredTool::compile(Arc::new(executor)).unwrap();
+    let status_and_mark = |metadata: Value| {
         let success = Success {
             metadata: object(metadata),
-            ..said("1")
+            ..success("1")
         };
-        let result = answered(&tool, Ending::Success(success)).result;
+        let result = report_of(&tool, Ending::Success(success)).result;
         (result.status, result.metadata.for_display)
     };
-    assert_eq!(shown(json!({})), (ToolStatus::Success, true));
-    assert_eq!(shown(json!({"error": true})), (ToolStatus::Error, true));
+    assert_eq!(status_and_mark(json!({})), (ToolStatus::Success, true));
+    assert_eq!(status_and_mark(json!({"error": true})), (ToolStatus::Error, true));
 }
 
 #[test]
-fn a_tool_cannot_mark_its_own_output_as_drawn() {
+fn a_tool_cannot_mark_its_own_output_for_display() {
     let success = Success {
         metadata: object(json!({"forDisplay": true})),
-        ..said("1")
+        ..success("1")
     };
-    let metadata = answered(&tool(None), Ending::Success(success)).result.metadata;
+    let metadata = report_of(&tool(None), Ending::Success(success)).result.metadata;
     assert!(metadata.is_empty(), "{metadata:?}");
 }
 
 proptest! {
     #[test]
     fn no_output_panics_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
-        let success = Success { title: Some(title), ..said(&output) };
-        let report = answered(&tool(None), Ending::Success(success));
+        let success = Success { title: Some(title), ..success(&output) };
+        let report = report_of(&tool(None), Ending::Success(success));
         prop_assert!(text_len(&report.result) < 20_000);
     }
 }

@@ -34,7 +34,7 @@ fn a_registered_tool_is_found_by_its_name() {
 }
 
 #[test]
-fn names_that_are_not_allowed_get_the_contract_text() {
+fn an_invalid_name_is_refused_with_the_message_of_the_contract() {
     let long = "a".repeat(65);
     for name in [
         "",
@@ -91,7 +91,7 @@ fn the_same_owner_may_replace_its_tool() {
 }
 
 #[test]
-fn listing_gives_copies_of_everything() {
+fn the_list_contains_copies_of_all_schemas() {
     let registry = ToolRegistry::new();
     assert!(registry.list().is_empty());
     registry.register(tool("b")).unwrap();
@@ -103,7 +103,7 @@ fn listing_gives_copies_of_everything() {
 }
 
 #[test]
-fn only_what_is_enabled_and_registered_is_available() {
+fn only_tools_that_are_enabled_and_registered_are_available() {
     let registry = ToolRegistry::new();
     registry.register(tool("a")).unwrap();
     registry.register(tool("b")).unwrap();
@@ -111,14 +111,14 @@ fn only_what_is_enabled_and_registered_is_available() {
 }
 
 #[test]
-fn nothing_enabled_is_nothing_available() {
+fn no_tool_is_available_if_none_is_enabled() {
     let registry = ToolRegistry::new();
     registry.register(tool("a")).unwrap();
     assert!(registry.available(|_| false).is_empty());
 }
 
 #[test]
-fn names_that_differ_in_hyphens_alone_are_one_name() {
+fn names_that_differ_only_in_hyphens_are_the_same() {
     let registry = ToolRegistry::new();
     registry.register(tool("word-count")).unwrap();
     let refused = registry.register(tool("word_count")).unwrap_err().to_string();
@@ -128,7 +128,7 @@ fn names_that_differ_in_hyphens_alone_are_one_name() {
 }
 
 #[test]
-fn tools_can_be_taken_away() {
+fn tools_can_be_removed() {
     let registry = ToolRegistry::new();
     for name in ["a", "b", "c"] {
         registry.register(tool(name)).unwrap();
@@ -165,7 +165,7 @@ impl ToolExecutor for Counted {
     }
 }
 
-// A87: what the registry keeps for a tool.
+// A87: the registry keeps the compiled schemas of a tool.
 #[tokio::test]
 async fn a_schema_is_read_and_compiled_once_for_all_calls() {
     let tool = Arc::new(Counted {
@@ -179,13 +179,13 @@ async fn a_schema_is_read_and_compiled_once_for_all_calls() {
     let compiled = registry.tool("a").unwrap();
     bench.run(vec![call("a", json!({})); 3]).await;
     drop((registry.list(), registry.available(|_| true)));
-    assert_eq!((tool.tool.times(), tool.reads.load(Ordering::SeqCst)), (3, 1));
+    assert_eq!((tool.tool.call_count(), tool.reads.load(Ordering::SeqCst)), (3, 1));
     assert!(Arc::ptr_eq(&compiled, &registry.tool("a").unwrap()));
 }
 
-// A87: what the registry keeps for a tool.
+// A87: the registry keeps the compiled schemas of a tool.
 #[test]
-fn what_was_compiled_goes_with_its_tool() {
+fn a_compiled_tool_is_dropped_when_it_is_replaced_or_removed() {
     let registry = ToolRegistry::new();
     registry.register(tool("a")).unwrap();
     let first = registry.tool("a").unwrap();
@@ -239,17 +239,17 @@ fn a_tool_whose_schemas_are_refused_is_refused() {
 
 #[test]
 fn no_schema_of_a_registered_tool_has_a_reference() {
-    let refer = |root: serde_json::Value| {
+    let with_reference = |root: serde_json::Value| {
         let mut schema = root;
         schema["properties"] = json!({"a": {"$ref": "#/$defs/a"}});
         schema["$defs"] = json!({"a": {"type": "string"}});
         schema
     };
     let mut tool = Scripted::echo("a");
-    tool.schema.input_schema = refer(json!({"type": "object"}));
-    tool.schema.output_schema = Some(refer(json!({})));
+    tool.schema.input_schema = with_reference(json!({"type": "object"}));
+    tool.schema.output_schema = Some(with_reference(json!({})));
     tool.schema.display_config = Some(art_core::tool::DisplayToolConfig {
-        data_schema: Some(refer(json!({}))),
+        data_schema: Some(with_reference(json!({}))),
         ..Default::default()
     });
     let registry = ToolRegistry::new();
@@ -266,16 +266,16 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
 }
 
 #[test]
-fn examples_are_checked_within_one_bound_for_all_of_them() {
-    let told = |examples: usize, length: usize| {
+fn all_examples_of_a_tool_share_one_bound() {
+    let message = |examples: usize, length: usize| {
         let mut tool = Scripted::echo("tool");
         tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});
         tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples];
         let start = std::time::Instant::now();
-        let told = ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string();
+        let message = ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string();
         assert!(start.elapsed() < std::time::Duration::from_secs(10));
-        told
+        message
     };
-    assert!(told(3, 60_000).contains("more than 65536: leave some out"));
-    assert!(told(60, 200).contains("must match the pattern"));
+    assert!(message(3, 60_000).contains("more than 65536: leave some out"));
+    assert!(message(60, 200).contains("must match the pattern"));
 }

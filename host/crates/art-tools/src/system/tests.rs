@@ -13,7 +13,7 @@ use super::*;
 use crate::direct::{self, DirectTool};
 use crate::report::CallEnding;
 use crate::scope::{EnabledLookup, EnabledTools};
-use crate::testing::{Bench, Memory, Scripted, answer, call, schema};
+use crate::testing::{Bench, MemorySink, Scripted, answer, call, schema};
 
 fn echo(name: &str) -> Arc<Scripted> {
     Arc::new(Scripted::echo(name))
@@ -62,15 +62,15 @@ fn endings(reports: &[ToolReport]) -> Vec<CallEnding> {
 #[tokio::test]
 async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     let seen = Arc::new(Mutex::new(None));
-    let keep = Arc::clone(&seen);
+    let recorder = Arc::clone(&seen);
     let tool = Arc::new(Scripted::new(schema("tool"), move |admitted| {
-        *keep.lock().unwrap() = Some((admitted.input_json().to_owned(), admitted.context().clone()));
+        *recorder.lock().unwrap() = Some((admitted.input_json().to_owned(), admitted.context().clone()));
         std::future::ready(answer("{\"n\":4}"))
     }));
     let mut bench = Bench::new([Arc::clone(&tool)]);
     bench.scope.user_id = Some("u".to_owned());
     let reports = bench.run(vec![call("tool", json!({"a": 1}))]).await;
-    assert_eq!(tool.times(), 1);
+    assert_eq!(tool.call_count(), 1);
     let (input, context) = seen.lock().unwrap().clone().unwrap();
     assert_eq!(input, "{\"a\":1}");
     assert_eq!(
@@ -86,16 +86,20 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
 
 // A87: separation of the calls of different threads.
 #[tokio::test(start_paused = true)]
-async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
+async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&seen);
+    let recorder = Arc::clone(&seen);
     let tool = Arc::new(Scripted::new(schema("tool"), move |admitted| {
         let call = (admitted.call().arguments.clone(), admitted.context().clone());
-        keep.lock().unwrap().push(json!(call));
+        recorder.lock().unwrap().push(json!(call));
         let cancel = admitted.cancel().clone();
         async move {
-            let asked = tokio::time::timeout(Duration::from_secs(1), cancel.cancelled()).await;
-            if asked.is_ok() { Ending::Cancelled } else { answer("1") }
+            let cancelled = tokio::time::timeout(Duration::from_secs(1), cancel.cancelled()).await;
+            if cancelled.is_ok() {
+                Ending::Cancelled
+            } else {
+                answer("1")
+            }
         }
     }));
     let bench = Bench::new([tool]);
@@ -115,10 +119,10 @@ async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
         sleep(Duration::from_millis(10)).await;
         other.cancel.cancel();
     };
-    let of_other = bench.system.execute_batch(others, &other);
-    let (reports, of_other, ()) = tokio::join!(bench.run(calls), of_other, cancelling);
+    let other_batch = bench.system.execute_batch(others, &other);
+    let (reports, other_reports, ()) = tokio::join!(bench.run(calls), other_batch, cancelling);
     assert_eq!(endings(&reports), [CallEnding::Success; 2]);
-    assert_eq!(endings(&of_other), [CallEnding::Cancelled]);
+    assert_eq!(endings(&other_reports), [CallEnding::Cancelled]);
     let expected = json!([
         [{"n": 1}, {"threadId": "T", "traceId": "run", "callId": "call_tool"}],
         [{"n": 2}, {"threadId": "T", "traceId": "run", "callId": "second"}],
@@ -129,7 +133,7 @@ async fn calls_of_two_threads_at_the_same_time_have_nothing_in_common() {
 
 // A87: separation of the calls of different threads.
 #[tokio::test]
-async fn what_one_thread_may_use_is_refused_to_another() {
+async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
     let tool = echo("tool");
     let bench = Bench::new([Arc::clone(&tool)]);
     let other = CallScope {
@@ -141,7 +145,7 @@ async fn what_one_thread_may_use_is_refused_to_another() {
     assert_eq!(endings(&bench.run(calls()).await), [CallEnding::Success]);
     let refused = bench.system.execute_batch(calls(), &other).await;
     assert_eq!(errors(&refused), ["Tool \"tool\" is not enabled for thread \"U\"."]);
-    assert_eq!(tool.times(), 1);
+    assert_eq!(tool.call_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -152,7 +156,7 @@ async fn a_call_has_one_observation() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
+async fn a_tool_that_is_not_enabled_is_refused_even_if_it_does_not_exist() {
     let tool = echo("tool");
     let mut bench = Bench::new([Arc::clone(&tool)]);
     bench.scope.enabled_tools = EnabledTools::default();
@@ -167,11 +171,11 @@ async fn a_tool_that_is_not_enabled_is_not_even_looked_up() {
         ]
     );
     assert_eq!(reports[0].result.code, Some(Code::ToolDisabled));
-    assert_eq!(tool.times(), 0);
+    assert_eq!(tool.call_count(), 0);
     assert_eq!(bench.stored().len(), 2);
 }
 
-/// Allows only the first call.
+/// Lookup that allows only the first call.
 #[derive(Debug, Default)]
 struct Once(std::sync::atomic::AtomicBool);
 
@@ -184,13 +188,13 @@ impl EnabledLookup for Once {
 
 // S004: the enabled tools are looked up at each call.
 #[tokio::test]
-async fn whether_a_tool_is_enabled_is_asked_at_each_call() {
+async fn the_lookup_of_enabled_tools_is_made_at_each_call() {
     let tool = echo("tool");
     let mut bench = Bench::new([Arc::clone(&tool)]);
     bench.scope.enabled_tools = EnabledTools::Lookup(Arc::new(Once::default()));
     let reports = bench.run(vec![call("tool", json!({})); 2]).await;
     assert_eq!(endings(&reports), [CallEnding::Success, CallEnding::Disabled]);
-    assert_eq!(tool.times(), 1);
+    assert_eq!(tool.call_count(), 1);
 }
 
 #[tokio::test]
@@ -205,13 +209,13 @@ async fn an_unknown_tool_is_refused() {
 
 // X19: only calls that did not run are marked as such.
 #[tokio::test]
-async fn only_a_call_that_was_refused_says_that_its_tool_did_not_run() {
-    let objects = Arc::new(Scripted::new(schema("objects"), |_| {
+async fn only_a_refused_call_is_marked_as_not_run() {
+    let fails_validation = Arc::new(Scripted::new(schema("fails_validation"), |_| {
         std::future::ready(direct::failure(Code::ValidationError, "`a` is no date"))
     }));
-    let mut bench = Bench::new([objects, echo("off"), strict()]);
-    bench.scope.enabled_tools = EnabledTools::named(["strict", "gone", "objects"]);
-    let calls = ["strict", "gone", "off", "objects"].map(|name| call(name, json!({})));
+    let mut bench = Bench::new([fails_validation, echo("off"), strict()]);
+    bench.scope.enabled_tools = EnabledTools::named(["strict", "gone", "fails_validation"]);
+    let calls = ["strict", "gone", "off", "fails_validation"].map(|name| call(name, json!({})));
     let reports = bench.run(calls.to_vec()).await;
     let not_run: Vec<_> = reports.iter().map(|report| report.result.metadata.not_run).collect();
     assert_eq!(not_run, [true, true, true, false]);
@@ -261,7 +265,7 @@ async fn every_violation_is_listed_with_its_path() {
             .iter()
             .all(|report| report.result.code == Some(Code::ValidationError))
     );
-    assert_eq!(tool.times(), 0);
+    assert_eq!(tool.call_count(), 0);
     insta::assert_snapshot!(errors(&reports).join("\n"));
 }
 
@@ -315,7 +319,7 @@ async fn a_mixed_batch_has_a_result_and_an_observation_for_each_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_are_in_the_order_of_the_calls_and_a_slow_call_holds_no_other() {
+async fn results_are_in_the_order_of_the_calls_and_a_slow_call_delays_no_other() {
     let bench = Bench::new([slow("slow", 1_000), slow("middle", 500), slow("fast", 1)]);
     let start = Instant::now();
     let calls = ["slow", "middle", "fast"].map(|name| call(name, json!({}))).to_vec();
@@ -333,13 +337,13 @@ async fn a_suspended_call_is_passed_through() {
     let tool = asks("ask");
     let bench = Bench::new([Arc::clone(&tool)]);
     let reports = bench.run(vec![call("ask", json!({}))]).await;
-    assert_eq!(tool.times(), 1);
+    assert_eq!(tool.call_count(), 1);
     assert_eq!(reports[0].result.status, ToolStatus::Suspended);
     assert!(reports[0].result.metadata.suspension_id.is_some());
 }
 
 #[tokio::test]
-async fn what_follows_a_suspended_call_is_answered_but_not_run() {
+async fn calls_after_a_suspended_call_are_not_run_but_get_a_result() {
     let (before, ask, after) = (echo("before"), asks("ask"), echo("after"));
     let bench = Bench::new([Arc::clone(&before), Arc::clone(&ask), Arc::clone(&after)]);
     let calls = ["before", "ask", "after"].map(|name| call(name, json!({}))).to_vec();
@@ -348,7 +352,7 @@ async fn what_follows_a_suspended_call_is_answered_but_not_run() {
         endings(&reports),
         [CallEnding::Success, CallEnding::Suspended, CallEnding::NotRun]
     );
-    assert_eq!((before.times(), ask.times(), after.times()), (1, 1, 0));
+    assert_eq!((before.call_count(), ask.call_count(), after.call_count()), (1, 1, 0));
     assert_eq!(reports[2].result.code, Some(Code::Cancelled));
     assert_eq!(
         reports[2].result.error.as_deref(),
@@ -374,7 +378,7 @@ async fn a_blocking_tool_runs_alone() {
 }
 
 #[tokio::test]
-async fn a_result_keeps_the_request_s_identity() {
+async fn a_result_has_the_identifier_and_tool_name_of_the_request() {
     let tool = Arc::new(Scripted::new(schema("tool"), |_| {
         std::future::ready(answer("{\"callId\":\"x\",\"toolName\":\"y\"}"))
     }));
@@ -387,13 +391,13 @@ async fn a_result_keeps_the_request_s_identity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_queue_answers_busy_at_once() {
+async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
     let config = SystemConfig {
         max_parallel: 2,
         queue: 3,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("slow", 100)], Memory::default(), config);
+    let bench = Bench::with([slow("slow", 100)], MemorySink::default(), config);
     let start = Instant::now();
     let reports = bench.run(vec![call("slow", json!({})); 7]).await;
     assert_eq!(start.elapsed(), Duration::from_millis(300));
@@ -411,10 +415,10 @@ async fn a_full_queue_answers_busy_at_once() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_stored_is_withheld() {
-    let sink = Memory {
+async fn a_result_that_cannot_be_stored_is_withheld() {
+    let sink = MemorySink {
         fails_for: Some("lost"),
-        ..Memory::default()
+        ..MemorySink::default()
     };
     let bench = Bench::with([echo("lost"), echo("kept")], sink, SystemConfig::default());
     let reports = bench
@@ -434,9 +438,9 @@ async fn what_cannot_be_stored_is_withheld() {
 
 #[tokio::test]
 async fn a_sink_that_panics_withholds_results_too() {
-    let sink = Memory {
+    let sink = MemorySink {
         panics: true,
-        ..Memory::default()
+        ..MemorySink::default()
     };
     let bench = Bench::with([echo("tool")], sink, SystemConfig::default());
     let reports = bench.run(vec![call("tool", json!({}))]).await;
@@ -489,16 +493,18 @@ async fn a_cancelled_call_ends_as_cancelled() {
         max_parallel: 2,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("deaf", 20_000), polite], Memory::default(), config);
+    let bench = Bench::with([slow("ignores_cancel", 20_000), polite], MemorySink::default(), config);
     let cancel = bench.scope.cancel.clone();
     let cancelling = async {
         sleep(Duration::from_secs(1)).await;
         cancel.cancel();
     };
-    let calls = ["polite", "deaf", "deaf"].map(|name| call(name, json!({}))).to_vec();
+    let calls = ["polite", "ignores_cancel", "ignores_cancel"]
+        .map(|name| call(name, json!({})))
+        .to_vec();
     let (reports, ()) = tokio::join!(bench.run(calls), cancelling);
     assert_eq!(endings(&reports), [CallEnding::Cancelled; 3]);
-    // The first says what it used, the second had its grace, the third never ran.
+    // The first call reported its usage, the second was dropped after the grace, the third never ran.
     let durations: Vec<_> = reports.iter().map(|report| report.duration.as_secs()).collect();
     assert_eq!((reports[0].usage.fuel, durations), (7, vec![1, 3, 1]));
     assert_eq!(bench.stored().len(), 3);
@@ -513,7 +519,7 @@ where
     registry
         .register(Arc::new(DirectTool::new(schema(name), function)))
         .unwrap();
-    ToolSystem::new(registry, Arc::new(Memory::default()), SystemConfig::default())
+    ToolSystem::new(registry, Arc::new(MemorySink::default()), SystemConfig::default())
 }
 
 async fn run_direct(system: &ToolSystem, arguments: Value, cancel: bool) -> ToolReport {
@@ -531,7 +537,7 @@ async fn run_direct(system: &ToolSystem, arguments: Value, cancel: bool) -> Tool
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_direct_tool_ends_in_every_way_that_a_plugin_can() {
+async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
     let works = direct("tool", |call| async move { direct::success(&call.arguments) });
     let report = run_direct(&works, json!({"a": 1}), false).await;
     assert_eq!(report.result.output, Some(json!({"a": 1})));
@@ -567,7 +573,7 @@ fn heavy(timeout_ms: u64) -> Arc<Scripted> {
 }
 
 #[tokio::test]
-async fn checking_an_output_counts_as_time_of_its_call() {
+async fn the_time_of_a_call_includes_the_check_of_its_output() {
     let reports = Bench::new([heavy(30_000)]).run(vec![call("heavy", json!({}))]).await;
     assert_eq!(endings(&reports), [CallEnding::Success]);
     let checked = Duration::from_micros(reports[0].usage.wall_us);
@@ -585,7 +591,7 @@ async fn an_output_that_takes_too_long_to_check_ends_as_a_timeout() {
 }
 
 #[tokio::test]
-async fn a_call_whose_output_is_checked_can_be_cancelled_and_holds_up_no_other() {
+async fn a_call_can_be_cancelled_while_its_output_is_checked_and_delays_no_other() {
     let bench = Bench::new([heavy(30_000), echo("light")]);
     let cancel = bench.scope.cancel.clone();
     let light = async {
@@ -670,12 +676,12 @@ async fn filling_in_defaults_grows_with_the_value_and_stops() {
 }
 
 #[tokio::test]
-async fn an_empty_batch_is_answered_with_nothing() {
+async fn an_empty_batch_has_no_reports() {
     assert!(Bench::new([]).run(Vec::new()).await.is_empty());
 }
 
 #[tokio::test]
-async fn hostile_names_are_shortened_in_texts() {
+async fn long_names_are_shortened_in_messages() {
     let bench = Bench::new([]);
     let name = "x".repeat(100_000);
     let reports = bench.run(vec![call(&name, json!({}))]).await;

@@ -205,7 +205,7 @@ async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
         "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
     }));
     let works = DirectTool::new(schema.unwrap(), |call| async move {
-        call.progress.say("halfway", r#"{"done": 1, "of": 2}"#);
+        call.progress.report("halfway", r#"{"done": 1, "of": 2}"#);
         tokio::time::sleep(std::time::Duration::from_millis(150)).await;
         success(&json!(1))
     });

@@ -1,16 +1,16 @@
 use super::*;
 
 /// Runs the calls and returns the received progress, one line for each message.
-async fn told(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<String> {
-    let (sender, mut heard) = tokio::sync::mpsc::unbounded_channel();
+async fn progress_lines(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<String> {
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     bench.scope.progress = Some(sender);
     bench.run(calls).await;
     drop(bench);
     let mut lines = Vec::new();
-    while let Some(progress) = heard.recv().await {
+    while let Some(progress) = receiver.recv().await {
         lines.push(match progress {
             CallProgress::Started(call) => format!("{} started with {}", call.tool_name, call.arguments),
-            CallProgress::Reported(said) => format!("{} of {:?}", said.title, said.parent_id),
+            CallProgress::Reported(report) => format!("{} of {:?}", report.title, report.parent_id),
             CallProgress::Ended(report) => format!("{} ended: {}", report.result.tool_name, report.ending.as_str()),
         });
     }
@@ -22,9 +22,9 @@ fn calls_of<const N: usize>(names: [&str; N]) -> Vec<ParsedToolCall> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_runs_is_told_of_when_it_starts_and_when_it_ends() {
+async fn the_start_and_the_end_of_a_call_are_reported() {
     let bench = Bench::new([slow("slow", 200), slow("quick", 100), fails("fails")]);
-    let lines = told(bench, calls_of(["slow", "quick", "fails"])).await;
+    let lines = progress_lines(bench, calls_of(["slow", "quick", "fails"])).await;
     let expected = [
         "slow started with {}",
         "quick started with {}",
@@ -37,12 +37,12 @@ async fn a_call_that_runs_is_told_of_when_it_starts_and_when_it_ends() {
 }
 
 /// Returns a tool that reports progress every 30 ms, ten times.
-fn talks(name: &str) -> Arc<Scripted> {
+fn reports_often(name: &str) -> Arc<Scripted> {
     Arc::new(Scripted::new(schema(name), |call| {
         let progress = call.progress().clone();
         async move {
-            for word in 0..10 {
-                progress.say(&word.to_string(), "");
+            for title in 0..10 {
+                progress.report(&title.to_string(), "");
                 tokio::time::sleep(Duration::from_millis(30)).await;
             }
             answer("1")
@@ -51,24 +51,30 @@ fn talks(name: &str) -> Arc<Scripted> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_what_a_call_says_the_newest_is_told_ten_times_a_second() {
-    let bench = Bench::new([talks("talks")]);
-    let lines = told(bench, calls_of(["talks"])).await;
-    let said = ["3", "6"].map(|word| format!("{word} of Some(\"item\")"));
-    let [first, second] = &said;
-    assert_eq!(lines, ["talks started with {}", first, second, "talks ended: success"]);
+async fn only_the_newest_report_is_sent_ten_times_a_second() {
+    let bench = Bench::new([reports_often("tool")]);
+    let lines = progress_lines(bench, calls_of(["tool"])).await;
+    assert_eq!(
+        lines,
+        [
+            "tool started with {}",
+            "3 of Some(\"item\")",
+            "6 of Some(\"item\")",
+            "tool ended: success",
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_says_is_told_once() {
+async fn a_report_is_sent_once() {
     let bench = Bench::new([Arc::new(Scripted::new(schema("once"), |call| {
-        call.progress().say("a word", "");
+        call.progress().report("a word", "");
         async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             answer("1")
         }
     }))]);
-    let lines = told(bench, calls_of(["once"])).await;
+    let lines = progress_lines(bench, calls_of(["once"])).await;
     assert_eq!(
         lines,
         [
@@ -80,63 +86,63 @@ async fn what_a_call_says_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_run_is_not_told_of() {
+async fn a_call_that_does_not_run_has_no_progress() {
     let bench = Bench::new([strict(), asks("ask"), echo("after")]);
-    let lines = told(bench, calls_of(["strict", "unknown", "ask", "after"])).await;
+    let lines = progress_lines(bench, calls_of(["strict", "unknown", "ask", "after"])).await;
     assert_eq!(lines, ["ask started with {}", "ask ended: suspended"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_without_a_place_is_not_told_of() {
+async fn a_call_that_finds_the_queue_full_has_no_progress() {
     let config = SystemConfig {
         max_parallel: 1,
         queue: 0,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("slow", 100)], Memory::default(), config);
-    let lines = told(bench, calls_of(["slow", "slow"])).await;
+    let bench = Bench::with([slow("slow", 100)], MemorySink::default(), config);
+    let lines = progress_lines(bench, calls_of(["slow", "slow"])).await;
     assert_eq!(lines, ["slow started with {}", "slow ended: success"]);
 }
 
 #[tokio::test]
-async fn what_cannot_be_stored_is_withheld_from_a_listener_too() {
-    let sink = Memory {
+async fn a_result_that_cannot_be_stored_is_withheld_from_the_receiver_too() {
+    let sink = MemorySink {
         fails_for: Some("echo"),
-        ..Memory::default()
+        ..MemorySink::default()
     };
     let bench = Bench::with([echo("echo")], sink, SystemConfig::default());
-    let lines = told(bench, calls_of(["echo"])).await;
+    let lines = progress_lines(bench, calls_of(["echo"])).await;
     assert_eq!(lines, ["echo started with {}", "echo ended: not_recorded"]);
 }
 
 #[tokio::test]
-async fn a_listener_that_is_gone_changes_nothing() {
+async fn a_closed_receiver_changes_nothing() {
     let mut bench = Bench::new([echo("echo")]);
-    let (sender, heard) = tokio::sync::mpsc::unbounded_channel();
-    drop(heard);
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+    drop(receiver);
     bench.scope.progress = Some(sender);
     assert_eq!(endings(&bench.run(calls_of(["echo"])).await), [CallEnding::Success]);
 }
 
 // A84, T13: requests for help from the model.
 #[tokio::test]
-async fn a_tool_that_asks_the_model_for_help_is_told_of_and_recorded() {
+async fn a_request_for_help_is_marked_in_the_progress_and_in_the_observation() {
     let asks = Scripted::new(schema("asks"), |_| {
         std::future::ready(answer("{\"action\":\"LLM_ASSIST_REQUIRED\"}"))
     });
     let mut bench = Bench::new([Arc::new(asks), echo("echo")]);
-    let (sender, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     bench.scope.progress = Some(sender);
     bench.run(calls_of(["asks", "echo"])).await;
     let marked = |metadata: Option<&Value>| metadata.is_some_and(|metadata| metadata[crate::ASSIST_REQUIRED] == true);
-    let mut told = Vec::new();
-    while let Ok(progress) = heard.try_recv() {
+    let mut ended = Vec::new();
+    while let Ok(progress) = receiver.try_recv() {
         if let CallProgress::Ended(report) = progress {
             let metadata = json!(report.result.metadata);
-            told.push((report.result.tool_name, marked(Some(&metadata))));
+            ended.push((report.result.tool_name, marked(Some(&metadata))));
         }
     }
-    assert_eq!(told, [("asks".to_owned(), true), ("echo".to_owned(), false)]);
+    assert_eq!(ended, [("asks".to_owned(), true), ("echo".to_owned(), false)]);
     let stored = bench.stored();
     let recorded: Vec<_> = stored.iter().map(|o| marked(o.content.get("metadata"))).collect();
     assert_eq!(recorded, [true, false]);
