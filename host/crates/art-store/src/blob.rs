@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::limits::{MAX_NAME_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 
-/// Size that is counted for each blob in addition to its bytes, so that the number of empty blobs is bounded as well.
+/// Size that each blob counts in addition to its bytes. It bounds the number of empty blobs.
 const OVERHEAD_BYTES: u64 = 1 << 10;
 
 /// Returns the digest of `bytes`: `blake3:` and 64 hexadecimal digits.
@@ -12,12 +12,13 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns the size that counts against the limit of a run, for `count` blobs of `bytes` bytes in total.
+/// Returns the size that `count` blobs of `bytes` bytes in total have against the limit of a run.
 pub(crate) fn counted_size(bytes: u64, count: u64) -> u64 {
     bytes.saturating_add(count.saturating_mul(OVERHEAD_BYTES))
 }
 
-/// Fails if a blob is too large by itself, or exceeds the limit of its run, whose blobs have the counted size `stored`.
+/// Refuses a blob that is too large by itself, or for which its run has no room. `stored` is the counted size of the blobs
+/// of the run.
 pub(crate) fn check_size(trace_id: &str, stored: u64, bytes: &[u8]) -> Result<(), StoreError> {
     let id = || art_core::text::byte_prefix(trace_id, MAX_NAME_BYTES).to_owned();
     if bytes.len() > MAX_VALUE_BYTES {

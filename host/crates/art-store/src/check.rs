@@ -60,6 +60,7 @@ pub(crate) fn title(kind: ObservationType) -> String {
     format!("{} Recorded", kind.wire_name())
 }
 
+/// Refuses a name that is empty or too long. `what` is the kind of name, for the error.
 pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
     let problem = if value.is_empty() {
         "is empty: give it at least one character"

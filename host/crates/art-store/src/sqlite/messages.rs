@@ -5,7 +5,9 @@ use art_core::conversation::ConversationMessage;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, count, from_name, integer, name_list, time_bounds, to_name, unsigned};
+use super::row::{
+    execute, from_name, get_u64, limit_parameter, name_list, query_all, time_bounds, to_integer, to_name,
+};
 use super::threads;
 use crate::check;
 use crate::error::StoreError;
@@ -20,7 +22,7 @@ pub(super) fn append(
 ) -> Result<(), Fault> {
     let thread = threads::touch(connection, thread_id, now)?;
     for (message, metadata) in messages {
-        let added = change(
+        let added = execute(
             connection,
             "INSERT INTO messages (id, thread, role, content, timestamp, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT DO NOTHING",
@@ -29,7 +31,7 @@ pub(super) fn append(
                 thread,
                 to_name(message.role),
                 message.content,
-                integer(message.timestamp),
+                to_integer(message.timestamp),
                 metadata
             ],
         )?;
@@ -51,13 +53,13 @@ pub(super) fn list(
     let (before, after) = time_bounds(options.before, options.after);
     let roles = name_list(options.roles.iter().map(to_name));
     // Read in descending order, since the limit applies to the most recent messages.
-    let mut messages = all(
+    let mut messages = query_all(
         connection,
         "SELECT id, role, content, timestamp, metadata FROM messages
          WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND timestamp < ?2 AND timestamp > ?3
            AND (?4 = '' OR instr(?4, ',' || role || ',') > 0)
          ORDER BY timestamp DESC, seq DESC LIMIT ?5",
-        params![thread_id, before, after, roles, count(check::list_limit(options.limit))],
+        params![thread_id, before, after, roles, limit_parameter(options.limit)],
         |row| read(row, thread_id),
     )?;
     messages.reverse();
@@ -73,6 +75,6 @@ fn read(row: &Row<'_>, thread_id: &str) -> Result<ConversationMessage, Fault> {
         message_id,
         thread_id: thread_id.to_owned(),
         content: row.get(2)?,
-        timestamp: unsigned(row, 3)?,
+        timestamp: get_u64(row, 3)?,
     })
 }

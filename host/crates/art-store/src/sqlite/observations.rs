@@ -5,7 +5,9 @@ use art_core::{Timestamp, id};
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, count, from_name, integer, name_list, one, time_bounds, to_name, unsigned};
+use super::row::{
+    execute, from_name, get_u64, limit_parameter, name_list, query_all, query_first, time_bounds, to_integer, to_name,
+};
 use crate::check;
 use crate::record::ObservationFilter;
 
@@ -25,15 +27,15 @@ pub(super) fn record(
         title: check::title(new.kind),
         body: new,
     };
-    change(
+    execute(
         connection,
         "INSERT INTO observations (id, thread, sequence, timestamp, trace_id, parent_id, type, content, metadata)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
             observation.id,
             thread,
-            integer(sequence),
-            integer(now),
+            to_integer(sequence),
+            to_integer(now),
             observation.body.trace_id,
             observation.body.parent_id,
             to_name(observation.body.kind),
@@ -46,11 +48,11 @@ pub(super) fn record(
 
 /// Returns the primary key of a thread and the sequence of its next observation.
 fn next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
-    one(
+    query_first(
         connection,
         "UPDATE threads SET updated = ?2, observations = observations + 1 WHERE id = ?1 RETURNING seq, observations",
-        params![thread_id, integer(now)],
-        |row| Ok((row.get(0)?, unsigned(row, 1)?)),
+        params![thread_id, to_integer(now)],
+        |row| Ok((row.get(0)?, get_u64(row, 1)?)),
     )?
     .ok_or_else(|| check::unknown_thread(thread_id).into())
 }
@@ -61,7 +63,7 @@ pub(super) fn list(
     filter: &ObservationFilter,
 ) -> Result<Vec<Observation>, Fault> {
     let (before, after) = time_bounds(filter.before, filter.after);
-    all(
+    query_all(
         connection,
         "SELECT id, sequence, timestamp, trace_id, parent_id, type, content, metadata FROM observations
          WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND sequence > ?2 AND timestamp < ?3 AND timestamp > ?4
@@ -69,12 +71,12 @@ pub(super) fn list(
          ORDER BY sequence LIMIT ?7",
         params![
             thread_id,
-            integer(filter.after_sequence.unwrap_or(0)),
+            to_integer(filter.after_sequence.unwrap_or(0)),
             before,
             after,
             name_list(filter.types.iter().map(to_name)),
             filter.trace_id,
-            count(check::list_limit(filter.limit))
+            limit_parameter(filter.limit)
         ],
         |row| read(row, thread_id),
     )
@@ -86,8 +88,8 @@ fn read(row: &Row<'_>, thread_id: &str) -> Result<Observation, Fault> {
     let content = row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)?;
     let metadata = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(Observation {
-        sequence: unsigned(row, 1)?,
-        timestamp: unsigned(row, 2)?,
+        sequence: get_u64(row, 1)?,
+        timestamp: get_u64(row, 2)?,
         title: check::title(kind),
         body: NewObservation {
             thread_id: thread_id.to_owned(),

@@ -7,27 +7,29 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::fault::Fault;
+use crate::check;
 use crate::error::StoreError;
 
 /// Converts an integer for SQLite, which has no unsigned integers. Only the bounds of filters can exceed the maximum
 /// and are clamped; all stored values are far below it.
-pub(super) fn integer(number: u64) -> i64 {
+pub(super) fn to_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// Returns the maximum number of rows for a list with the requested limit.
+pub(super) fn limit_parameter(requested: Option<usize>) -> i64 {
+    i64::try_from(check::list_limit(requested)).unwrap_or(i64::MAX)
+}
+
 /// Returns an unsigned integer from a row.
-pub(super) fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+pub(super) fn get_u64(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(index)
         .map(|number| u64::try_from(number).unwrap_or(0))
 }
 
-pub(super) fn count(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 /// Returns the exclusive upper and lower bound of a time filter.
 pub(super) fn time_bounds(before: Option<Timestamp>, after: Option<Timestamp>) -> (i64, i64) {
-    (before.map_or(i64::MAX, integer), after.map_or(-1, integer))
+    (before.map_or(i64::MAX, to_integer), after.map_or(-1, to_integer))
 }
 
 /// Returns the name of an enum value in JSON.
@@ -74,7 +76,7 @@ pub(super) fn parameter<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
 }
 
 /// Returns all rows of a query.
-pub(super) fn all<T>(
+pub(super) fn query_all<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -90,7 +92,7 @@ pub(super) fn all<T>(
 }
 
 /// Returns the first row of a query, or `None` if it has no rows.
-pub(super) fn one<T>(
+pub(super) fn query_first<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -102,6 +104,6 @@ pub(super) fn one<T>(
 }
 
 /// Runs a statement that changes rows, and returns their number.
-pub(super) fn change(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, Fault> {
+pub(super) fn execute(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, Fault> {
     Ok(connection.prepare_cached(sql)?.execute(params)?)
 }

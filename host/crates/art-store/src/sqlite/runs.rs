@@ -4,7 +4,9 @@ use art_core::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, conditions, count, from_name, integer, one, parameter, unsigned};
+use super::row::{
+    conditions, execute, from_name, get_u64, limit_parameter, parameter, query_all, query_first, to_integer,
+};
 use super::threads;
 use crate::check;
 use crate::error::StoreError;
@@ -25,7 +27,7 @@ struct RunRow {
 pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Result<RunRecord, Fault> {
     let thread = threads::touch(connection, &new.thread_id, now)?;
     let run = check::initial_run(new, now);
-    let added = change(
+    let added = execute(
         connection,
         "INSERT INTO runs (trace_id, thread, query, status, started, model, summary)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'null') ON CONFLICT DO NOTHING",
@@ -34,7 +36,7 @@ pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Re
             thread,
             run.query,
             run.status.name(),
-            integer(now),
+            to_integer(now),
             run.model
         ],
     )?;
@@ -56,21 +58,21 @@ pub(super) fn append(
     let row = existing(connection, trace_id)?;
     let added = payload.len() as u64;
     check::next_entry(&row.run, row.bytes, entry.sequence, added)?;
-    change(
+    execute(
         connection,
         "INSERT INTO journal (run, sequence, timestamp, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
             row.seq,
-            integer(entry.sequence),
-            integer(entry.timestamp),
+            to_integer(entry.sequence),
+            to_integer(entry.timestamp),
             entry.kind,
             payload
         ],
     )?;
-    change(
+    execute(
         connection,
         "UPDATE runs SET entries = ?2, bytes = ?3 WHERE seq = ?1",
-        params![row.seq, integer(entry.sequence), integer(row.bytes + added)],
+        params![row.seq, to_integer(entry.sequence), to_integer(row.bytes + added)],
     )?;
     Ok(entry)
 }
@@ -85,10 +87,10 @@ pub(super) fn end(
     let row = existing(connection, trace_id)?;
     check::not_ended(&row.run)?;
     threads::touch(connection, &row.run.thread_id, now)?;
-    change(
+    execute(
         connection,
         "UPDATE runs SET status = ?2, ended = ?3, summary = ?4 WHERE seq = ?1",
-        params![row.seq, status.name(), integer(now), summary],
+        params![row.seq, status.name(), to_integer(now), summary],
     )?;
     existing(connection, trace_id).map(|row| row.run)
 }
@@ -97,7 +99,7 @@ pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) ->
     let row = existing(connection, trace_id)?;
     check::suspended(&row.run)?;
     threads::touch(connection, &row.run.thread_id, now)?;
-    change(
+    execute(
         connection,
         "UPDATE runs SET status = ?2, ended = NULL WHERE seq = ?1",
         params![row.seq, RunState::Running.name()],
@@ -110,7 +112,7 @@ pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunR
 }
 
 pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, Fault> {
-    let limit = count(check::list_limit(filter.limit));
+    let limit = limit_parameter(filter.limit);
     let status = filter.status.map(RunState::name);
     let (condition, mut values) = conditions(&[
         ("t.id = ?", parameter(filter.thread_id.as_ref())),
@@ -118,7 +120,7 @@ pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<Ru
         ("instr(r.trace_id, ?) = 1", parameter(filter.id_prefix.as_ref())),
     ]);
     values.push(&limit);
-    all(
+    query_all(
         connection,
         &format!("{SELECT} {condition} ORDER BY r.started DESC, r.seq DESC LIMIT ?"),
         values.as_slice(),
@@ -127,7 +129,7 @@ pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<Ru
 }
 
 pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, Fault> {
-    all(
+    query_all(
         connection,
         "SELECT sequence, timestamp, kind, payload FROM journal
          WHERE run = (SELECT seq FROM runs WHERE trace_id = ?1) ORDER BY sequence",
@@ -135,8 +137,8 @@ pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Ve
         |row| {
             let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
             Ok(JournalEntry {
-                sequence: unsigned(row, 0)?,
-                timestamp: unsigned(row, 1)?,
+                sequence: get_u64(row, 0)?,
+                timestamp: get_u64(row, 1)?,
                 kind: row.get(2)?,
                 payload: check::decode("a journal entry", trace_id, payload)?,
             })
@@ -156,7 +158,7 @@ fn existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
 }
 
 fn find(connection: &Connection, trace_id: &str) -> Result<Option<RunRow>, Fault> {
-    one(connection, &format!("{SELECT} WHERE r.trace_id = ?1"), [trace_id], read)
+    query_first(connection, &format!("{SELECT} WHERE r.trace_id = ?1"), [trace_id], read)
 }
 
 fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
@@ -169,14 +171,14 @@ fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
             trace_id,
             thread_id: row.get(1)?,
             query: row.get(2)?,
-            started: unsigned(row, 4)?,
+            started: get_u64(row, 4)?,
             ended: row
                 .get::<_, Option<i64>>(5)?
                 .and_then(|ended| u64::try_from(ended).ok()),
             model: row.get(6)?,
-            last_sequence: unsigned(row, 8)?,
+            last_sequence: get_u64(row, 8)?,
         },
         seq: row.get(9)?,
-        bytes: unsigned(row, 10)?,
+        bytes: get_u64(row, 10)?,
     })
 }

@@ -5,16 +5,16 @@ use art_core::agent::AgentState;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{all, change, conditions, count, integer, one, parameter, unsigned};
+use super::row::{conditions, execute, get_u64, limit_parameter, parameter, query_all, query_first, to_integer};
 use crate::check;
 use crate::error::StoreError;
 use crate::record::{NewThread, Thread, ThreadFilter};
 
 pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now: Timestamp) -> Result<Thread, Fault> {
-    let added = change(
+    let added = execute(
         connection,
         "INSERT INTO threads (id, user_id, created, updated, config) VALUES (?1, ?2, ?3, ?3, ?4) ON CONFLICT DO NOTHING",
-        params![new.id, new.user_id, integer(now), config],
+        params![new.id, new.user_id, to_integer(now), config],
     )?;
     if added == 0 {
         return Err(Fault::Store(StoreError::AlreadyExists {
@@ -32,7 +32,7 @@ pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now:
 }
 
 pub(super) fn get(connection: &Connection, thread_id: &str) -> Result<Option<Thread>, Fault> {
-    one(
+    query_first(
         connection,
         "SELECT id, user_id, created, updated, config FROM threads WHERE id = ?1",
         [thread_id],
@@ -50,20 +50,20 @@ fn read(row: &Row<'_>) -> Result<Thread, Fault> {
     Ok(Thread {
         id,
         user_id: row.get(1)?,
-        created: unsigned(row, 2)?,
-        updated: unsigned(row, 3)?,
+        created: get_u64(row, 2)?,
+        updated: get_u64(row, 3)?,
         config,
     })
 }
 
 pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, Fault> {
-    let limit = count(check::list_limit(filter.limit));
+    let limit = limit_parameter(filter.limit);
     let (condition, mut values) = conditions(&[
         ("user_id = ?", parameter(filter.user_id.as_ref())),
         ("instr(id, ?) = 1", parameter(filter.id_prefix.as_ref())),
     ]);
     values.push(&limit);
-    all(
+    query_all(
         connection,
         &format!(
             "SELECT id, user_id, created, updated, config FROM threads {condition}
@@ -76,10 +76,10 @@ pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec
 
 /// Sets the time of the last write to a thread, and returns its primary key.
 pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<i64, Fault> {
-    one(
+    query_first(
         connection,
         "UPDATE threads SET updated = ?2 WHERE id = ?1 RETURNING seq",
-        params![thread_id, integer(now)],
+        params![thread_id, to_integer(now)],
         |row| Ok(row.get(0)?),
     )?
     .ok_or_else(|| check::unknown_thread(thread_id).into())
@@ -91,10 +91,10 @@ pub(super) fn set_config(
     config: &str,
     now: Timestamp,
 ) -> Result<Thread, Fault> {
-    one(
+    query_first(
         connection,
         "UPDATE threads SET config = ?2, updated = ?3 WHERE id = ?1 RETURNING id, user_id, created, updated, config",
-        params![thread_id, config, integer(now)],
+        params![thread_id, config, to_integer(now)],
         read,
     )?
     .ok_or_else(|| check::unknown_thread(thread_id).into())
@@ -102,19 +102,19 @@ pub(super) fn set_config(
 
 /// Deletes a thread. Foreign keys delete all its data as well.
 pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, Fault> {
-    change(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
+    execute(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
 }
 
 pub(super) fn load_state(connection: &Connection, thread_id: &str) -> Result<Option<AgentState>, Fault> {
-    one(
+    query_first(
         connection,
         "SELECT s.version, s.modified, s.data FROM states s JOIN threads t ON t.seq = s.thread WHERE t.id = ?1",
         [thread_id],
         |row| {
             let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
             Ok(AgentState {
-                version: unsigned(row, 0)?,
-                modified: unsigned(row, 1)?,
+                version: get_u64(row, 0)?,
+                modified: get_u64(row, 1)?,
                 data: check::decode("the state", thread_id, text)?,
             })
         },
@@ -129,18 +129,18 @@ pub(super) fn save_state(
     now: Timestamp,
 ) -> Result<u64, Fault> {
     let thread = touch(connection, thread_id, now)?;
-    let actual = one(
+    let actual = query_first(
         connection,
         "SELECT version FROM states WHERE thread = ?1",
         [thread],
-        |row| Ok(unsigned(row, 0)?),
+        |row| Ok(get_u64(row, 0)?),
     )?;
     let version = check::next_version(thread_id, actual, expected)?;
-    change(
+    execute(
         connection,
         "INSERT INTO states (thread, version, modified, data) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (thread) DO UPDATE SET version = ?2, modified = ?3, data = ?4",
-        params![thread, integer(version), integer(now), data],
+        params![thread, to_integer(version), to_integer(now), data],
     )?;
     Ok(version)
 }
