@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use art_store::{MessageOptions, SqliteStore, Store, StoreError};
 use serde_json::json;
 
-use crate::world::{block_on, message, new_path, run, thought, thread};
+use crate::fixture::{block_on, message, new_path, run, thought, thread};
 
 fn fill(path: &Path) {
     let store = SqliteStore::open(path).unwrap();

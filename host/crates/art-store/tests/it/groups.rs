@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use art_store::{SqliteStore, Store};
 
-use crate::world::{block_on, new_path, thought, thread};
+use crate::fixture::{block_on, new_path, thought, thread};
 
 #[test]
 fn waiting_writes_are_committed_together() {

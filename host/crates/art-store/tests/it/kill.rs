@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use art_store::{ObservationFilter, SqliteStore, Store};
 
-use crate::world::{block_on, new_path, thought, thread};
+use crate::fixture::{block_on, new_path, thought, thread};
 
 /// Environment variable with the path of the database. Only the parent process sets it.
 const PATH: &str = "ART_STORE_KILL_TEST";

@@ -6,8 +6,8 @@
 )]
 
 mod conformance;
+mod equivalence;
 mod files;
+mod fixture;
 mod groups;
 mod kill;
-mod sameness;
-mod world;

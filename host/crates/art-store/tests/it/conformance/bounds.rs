@@ -3,7 +3,7 @@ use art_core::conversation::ConversationMessage;
 use art_store::{NewRun, NewThread, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::world::{World, message, observation, run, thread};
+use crate::fixture::{TestStore, message, observation, run, thread};
 
 suite! {
     values_over_the_limit_are_refused,
@@ -14,10 +14,10 @@ suite! {
     a_journal_over_its_maximum_size_is_refused,
 }
 
-async fn with_run(world: World) -> World {
-    let world = world.with_thread("t").await;
-    world.store.begin_run(run("r", "t")).await.unwrap();
-    world
+async fn with_run(fixture: TestStore) -> TestStore {
+    let fixture = fixture.with_thread("t").await;
+    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture
 }
 
 fn with_content(content: String) -> Vec<ConversationMessage> {
@@ -27,9 +27,9 @@ fn with_content(content: String) -> Vec<ConversationMessage> {
     }]
 }
 
-async fn values_over_the_limit_are_refused(world: World) {
-    let world = with_run(world).await;
-    let store = &world.store;
+async fn values_over_the_limit_are_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let store = &fixture.store;
     let long = "x".repeat(limits::MAX_VALUE_BYTES + 1);
     let config = ThreadConfig {
         enabled_tools: vec![long.clone()],
@@ -62,34 +62,38 @@ async fn values_over_the_limit_are_refused(world: World) {
     }
 }
 
-async fn values_at_the_limit_are_stored(world: World) {
-    let world = with_run(world).await;
+async fn values_at_the_limit_are_stored(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
     let content = "x".repeat(limits::MAX_VALUE_BYTES);
-    world.store.append_messages("t", with_content(content)).await.unwrap();
+    fixture.store.append_messages("t", with_content(content)).await.unwrap();
     let quoted = "x".repeat(limits::MAX_VALUE_BYTES - 2);
-    world.store.append_journal("r", 1, "k", json!(quoted)).await.unwrap();
-    assert_eq!(world.store.read_journal("r").await.unwrap()[0].payload, json!(quoted));
+    fixture.store.append_journal("r", 1, "k", json!(quoted)).await.unwrap();
+    assert_eq!(fixture.store.read_journal("r").await.unwrap()[0].payload, json!(quoted));
 }
 
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }
 
-async fn json_that_is_nested_too_deeply_is_refused(world: World) {
-    let world = with_run(world).await;
-    let deep = world.store.append_journal("r", 1, "k", nested(200)).await.unwrap_err();
+async fn json_that_is_nested_too_deeply_is_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let deep = fixture
+        .store
+        .append_journal("r", 1, "k", nested(200))
+        .await
+        .unwrap_err();
     assert_eq!(
         deep.to_string(),
         "a journal entry of `r` is nested deeper than 120: flatten it"
     );
     let fits = nested(limits::MAX_JSON_DEPTH);
-    world.store.append_journal("r", 1, "k", fits.clone()).await.unwrap();
-    assert_eq!(world.store.read_journal("r").await.unwrap()[0].payload, fits);
+    fixture.store.append_journal("r", 1, "k", fits.clone()).await.unwrap();
+    assert_eq!(fixture.store.read_journal("r").await.unwrap()[0].payload, fits);
 }
 
-async fn empty_and_overlong_names_are_refused(world: World) {
-    let world = with_run(world).await;
-    let store = &world.store;
+async fn empty_and_overlong_names_are_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let store = &fixture.store;
     let long = "x".repeat(limits::MAX_NAME_BYTES + 1);
     for name in ["", &long] {
         let user = NewThread {
@@ -113,29 +117,29 @@ async fn empty_and_overlong_names_are_refused(world: World) {
     }
 }
 
-async fn a_timestamp_that_json_cannot_represent_is_refused(world: World) {
-    let world = world.with_thread("t").await;
+async fn a_timestamp_that_json_cannot_represent_is_refused(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let last = vec![message("last", "t", limits::MAX_TIMESTAMP)];
-    world.store.append_messages("t", last).await.unwrap();
+    fixture.store.append_messages("t", last).await.unwrap();
     let later = vec![message("later", "t", limits::MAX_TIMESTAMP + 1)];
-    let error = world.store.append_messages("t", later).await.unwrap_err();
+    let error = fixture.store.append_messages("t", later).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "message timestamp `9007199254740992` is too late: the maximum is 2^53 - 1 milliseconds"
     );
 }
 
-async fn a_journal_over_its_maximum_size_is_refused(world: World) {
-    let world = with_run(world).await;
+async fn a_journal_over_its_maximum_size_is_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
     let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
     for sequence in 1..=16 {
-        world
+        fixture
             .store
             .append_journal("r", sequence, "k", payload.clone())
             .await
             .unwrap();
     }
-    let error = world.store.append_journal("r", 17, "k", json!(1)).await.unwrap_err();
+    let error = fixture.store.append_journal("r", 17, "k", json!(1)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the journal of run `r` is full: end the run and begin another one"

@@ -2,7 +2,7 @@ use art_core::conversation::{ConversationMessage, MessageRole};
 use art_store::{MessageOptions, StoreError};
 use serde_json::json;
 
-use crate::world::{World, message};
+use crate::fixture::{TestStore, message};
 
 suite! {
     a_listed_message_equals_the_one_that_was_added,
@@ -17,21 +17,21 @@ suite! {
     messages_of_two_threads_are_separate,
 }
 
-async fn listed(world: &World, options: MessageOptions) -> Vec<String> {
-    let messages = world.store.list_messages("t", options).await.unwrap();
+async fn listed(fixture: &TestStore, options: MessageOptions) -> Vec<String> {
+    let messages = fixture.store.list_messages("t", options).await.unwrap();
     messages.into_iter().map(|message| message.message_id).collect()
 }
 
-async fn filled(world: World) -> World {
-    let world = world.with_thread("t").await;
+async fn filled(fixture: TestStore) -> TestStore {
+    let fixture = fixture.with_thread("t").await;
     let messages = [("c", 30), ("a", 10), ("b2", 20), ("b1", 20)];
     let messages = messages.map(|(id, time)| message(id, "t", time)).into();
-    world.store.append_messages("t", messages).await.unwrap();
-    world
+    fixture.store.append_messages("t", messages).await.unwrap();
+    fixture
 }
 
-async fn a_listed_message_equals_the_one_that_was_added(world: World) {
-    let world = world.with_thread("t").await;
+async fn a_listed_message_equals_the_one_that_was_added(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let serde_json::Value::Object(metadata) = json!({"z": 1, "a": [0.1, 1e300, -0.0, u64::MAX, "\u{0}\"ä"], "": null})
     else {
         unreachable!("it is an object");
@@ -42,103 +42,118 @@ async fn a_listed_message_equals_the_one_that_was_added(world: World) {
         metadata,
         ..message("m", "t", 5)
     };
-    world.store.append_messages("t", vec![added.clone()]).await.unwrap();
-    let found = world.store.list_messages("t", MessageOptions::default()).await.unwrap();
+    fixture.store.append_messages("t", vec![added.clone()]).await.unwrap();
+    let found = fixture
+        .store
+        .list_messages("t", MessageOptions::default())
+        .await
+        .unwrap();
     assert_eq!(
         serde_json::to_string(&found).unwrap(),
         serde_json::to_string(&[added]).unwrap()
     );
 }
 
-async fn a_listed_message_is_a_copy(world: World) {
-    let world = filled(world).await;
-    let mut first = world.store.list_messages("t", MessageOptions::default()).await.unwrap();
+async fn a_listed_message_is_a_copy(fixture: TestStore) {
+    let fixture = filled(fixture).await;
+    let mut first = fixture
+        .store
+        .list_messages("t", MessageOptions::default())
+        .await
+        .unwrap();
     first[0].content.clear();
-    let second = world.store.list_messages("t", MessageOptions::default()).await.unwrap();
+    let second = fixture
+        .store
+        .list_messages("t", MessageOptions::default())
+        .await
+        .unwrap();
     assert_eq!(second[0].content, "content of a");
 }
 
-async fn messages_are_listed_by_time_and_then_by_order_of_addition(world: World) {
-    let world = filled(world).await;
-    assert_eq!(listed(&world, MessageOptions::default()).await, ["a", "b2", "b1", "c"]);
+async fn messages_are_listed_by_time_and_then_by_order_of_addition(fixture: TestStore) {
+    let fixture = filled(fixture).await;
+    assert_eq!(
+        listed(&fixture, MessageOptions::default()).await,
+        ["a", "b2", "b1", "c"]
+    );
 }
 
-async fn a_limit_selects_the_most_recent_in_ascending_order(world: World) {
-    let world = filled(world).await;
+async fn a_limit_selects_the_most_recent_in_ascending_order(fixture: TestStore) {
+    let fixture = filled(fixture).await;
     let options = |limit, before| MessageOptions {
         limit: Some(limit),
         before,
         ..MessageOptions::default()
     };
-    assert_eq!(listed(&world, options(2, None)).await, ["b1", "c"]);
-    assert_eq!(listed(&world, options(2, Some(30))).await, ["b2", "b1"]);
+    assert_eq!(listed(&fixture, options(2, None)).await, ["b1", "c"]);
+    assert_eq!(listed(&fixture, options(2, Some(30))).await, ["b2", "b1"]);
 }
 
-async fn a_time_filter_excludes_its_bounds(world: World) {
-    let world = filled(world).await;
+async fn a_time_filter_excludes_its_bounds(fixture: TestStore) {
+    let fixture = filled(fixture).await;
     let options = |after, before| MessageOptions {
         after,
         before,
         ..MessageOptions::default()
     };
-    assert_eq!(listed(&world, options(Some(10), Some(30))).await, ["b2", "b1"]);
-    assert_eq!(listed(&world, options(Some(20), None)).await, ["c"]);
-    assert_eq!(listed(&world, options(None, Some(20))).await, ["a"]);
-    assert!(listed(&world, options(Some(u64::MAX), None)).await.is_empty());
-    assert_eq!(listed(&world, options(Some(0), Some(u64::MAX))).await.len(), 4);
+    assert_eq!(listed(&fixture, options(Some(10), Some(30))).await, ["b2", "b1"]);
+    assert_eq!(listed(&fixture, options(Some(20), None)).await, ["c"]);
+    assert_eq!(listed(&fixture, options(None, Some(20))).await, ["a"]);
+    assert!(listed(&fixture, options(Some(u64::MAX), None)).await.is_empty());
+    assert_eq!(listed(&fixture, options(Some(0), Some(u64::MAX))).await.len(), 4);
 }
 
-async fn roles_are_filtered_before_the_limit_is_applied(world: World) {
-    let world = filled(world).await;
+async fn roles_are_filtered_before_the_limit_is_applied(fixture: TestStore) {
+    let fixture = filled(fixture).await;
     let internal = (0..5).map(|n| ConversationMessage {
         role: MessageRole::System,
         ..message(&format!("s{n}"), "t", 40 + n)
     });
-    world.store.append_messages("t", internal.collect()).await.unwrap();
+    fixture.store.append_messages("t", internal.collect()).await.unwrap();
     let options = MessageOptions {
         limit: Some(2),
         roles: vec![MessageRole::User, MessageRole::Ai],
         ..MessageOptions::default()
     };
-    assert_eq!(listed(&world, options).await, ["b1", "c"]);
+    assert_eq!(listed(&fixture, options).await, ["b1", "c"]);
 }
 
-async fn adding_no_messages_to_an_unknown_thread_succeeds(world: World) {
-    world.store.append_messages("unknown", Vec::new()).await.unwrap();
+async fn adding_no_messages_to_an_unknown_thread_succeeds(fixture: TestStore) {
+    fixture.store.append_messages("unknown", Vec::new()).await.unwrap();
 }
 
-async fn a_message_of_another_thread_is_refused_with_its_whole_batch(world: World) {
-    let world = world.with_thread("t").await.with_thread("other").await;
+async fn a_message_of_another_thread_is_refused_with_its_whole_batch(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await.with_thread("other").await;
     let messages = vec![message("good", "t", 1), message("bad", "other", 2)];
-    let error = world.store.append_messages("t", messages).await.unwrap_err();
+    let error = fixture.store.append_messages("t", messages).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "message `bad` belongs to thread `other` and cannot be added to thread `t`"
     );
-    assert!(listed(&world, MessageOptions::default()).await.is_empty());
+    assert!(listed(&fixture, MessageOptions::default()).await.is_empty());
 }
 
-async fn a_message_identifier_can_be_used_only_once(world: World) {
-    let world = filled(world).await.with_thread("other").await;
+async fn a_message_identifier_can_be_used_only_once(fixture: TestStore) {
+    let fixture = filled(fixture).await.with_thread("other").await;
     let again = vec![message("new", "t", 1), message("a", "t", 2)];
-    let error = world.store.append_messages("t", again).await.unwrap_err();
+    let error = fixture.store.append_messages("t", again).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "message", ref id } if id == "a"));
     let twice = vec![message("x", "t", 1), message("x", "t", 2)];
-    assert!(world.store.append_messages("t", twice).await.is_err());
+    assert!(fixture.store.append_messages("t", twice).await.is_err());
     let elsewhere = vec![message("a", "other", 1)];
-    assert!(world.store.append_messages("other", elsewhere).await.is_err());
-    assert_eq!(listed(&world, MessageOptions::default()).await.len(), 4);
+    assert!(fixture.store.append_messages("other", elsewhere).await.is_err());
+    assert_eq!(listed(&fixture, MessageOptions::default()).await.len(), 4);
 }
 
-async fn messages_of_two_threads_are_separate(world: World) {
-    let world = filled(world).await.with_thread("other").await;
-    world
+async fn messages_of_two_threads_are_separate(fixture: TestStore) {
+    let fixture = filled(fixture).await.with_thread("other").await;
+    fixture
         .store
         .append_messages("other", vec![message("o", "other", 1)])
         .await
         .unwrap();
-    assert_eq!(listed(&world, MessageOptions::default()).await.len(), 4);
-    let other = world
+    assert_eq!(listed(&fixture, MessageOptions::default()).await.len(), 4);
+    let other = fixture
         .store
         .list_messages("other", MessageOptions::default())
         .await

@@ -1,15 +1,15 @@
 //! The conformance suite, which both stores have to pass.
 
-use crate::world::{World, block_on};
+use crate::fixture::{TestStore, block_on};
 
 /// Creates a test for each function and each store.
 macro_rules! suite {
     ($($name:ident,)*) => {
         mod memory {
-            $(#[test] fn $name() { super::super::block_on(super::$name(super::super::World::memory())); })*
+            $(#[test] fn $name() { super::super::block_on(super::$name(super::super::TestStore::memory())); })*
         }
         mod sqlite {
-            $(#[test] fn $name() { super::super::block_on(super::$name(super::super::World::sqlite())); })*
+            $(#[test] fn $name() { super::super::block_on(super::$name(super::super::TestStore::sqlite())); })*
         }
     };
 }

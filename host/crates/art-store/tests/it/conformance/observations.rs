@@ -4,7 +4,7 @@ use art_core::observation::{NewObservation, ObservationType};
 use art_store::{ObservationFilter, StoreError};
 use serde_json::json;
 
-use crate::world::{World, observation, thought};
+use crate::fixture::{TestStore, observation, thought};
 
 suite! {
     the_store_assigns_identifier_sequence_time_and_title,
@@ -16,23 +16,23 @@ suite! {
     a_type_does_not_match_another_type_with_its_name_as_prefix,
 }
 
-async fn listed(world: &World, filter: ObservationFilter) -> Vec<u64> {
-    let found = world.store.list_observations("t", filter).await.unwrap();
+async fn listed(fixture: &TestStore, filter: ObservationFilter) -> Vec<u64> {
+    let found = fixture.store.list_observations("t", filter).await.unwrap();
     found.into_iter().map(|observation| observation.sequence).collect()
 }
 
-async fn the_store_assigns_identifier_sequence_time_and_title(world: World) {
-    let world = world.with_thread("t").await;
+async fn the_store_assigns_identifier_sequence_time_and_title(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let mut new = observation("t", ObservationType::ToolExecution, json!({"b": 0.1, "a": [1, null]}));
     new.trace_id = Some("r".to_owned());
     new.parent_id = Some("item".to_owned());
     new.metadata.insert("callId".to_owned(), json!("c"));
-    let recorded = world.store.record(new.clone()).await.unwrap();
+    let recorded = fixture.store.record(new.clone()).await.unwrap();
     assert_eq!((recorded.sequence, recorded.timestamp), (1, 1_000));
     assert_eq!(recorded.title, "TOOL_EXECUTION Recorded");
     assert_eq!(recorded.body, new);
     assert_eq!(recorded.id.len(), 36);
-    let found = world
+    let found = fixture
         .store
         .list_observations("t", ObservationFilter::default())
         .await
@@ -40,33 +40,36 @@ async fn the_store_assigns_identifier_sequence_time_and_title(world: World) {
     assert_eq!(found, [recorded]);
 }
 
-async fn sequences_start_at_one_in_each_thread(world: World) {
-    let world = world.with_thread("a").await.with_thread("b").await;
+async fn sequences_start_at_one_in_each_thread(fixture: TestStore) {
+    let fixture = fixture.with_thread("a").await.with_thread("b").await;
     for expected in 1..=3 {
         for thread_id in ["a", "b"] {
-            assert_eq!(world.store.record(thought(thread_id)).await.unwrap().sequence, expected);
+            assert_eq!(
+                fixture.store.record(thought(thread_id)).await.unwrap().sequence,
+                expected
+            );
         }
     }
 }
 
-async fn a_refused_observation_does_not_use_up_a_sequence(world: World) {
-    let world = world.with_thread("t").await;
+async fn a_refused_observation_does_not_use_up_a_sequence(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let refused = NewObservation {
         trace_id: Some(String::new()),
         ..thought("t")
     };
     assert!(matches!(
-        world.store.record(refused).await,
+        fixture.store.record(refused).await,
         Err(StoreError::Invalid { .. })
     ));
-    assert_eq!(world.store.record(thought("t")).await.unwrap().sequence, 1);
+    assert_eq!(fixture.store.record(thought("t")).await.unwrap().sequence, 1);
 }
 
-async fn sequences_have_no_gaps_under_64_writers(world: World) {
-    let world = world.with_thread("t").await;
+async fn sequences_have_no_gaps_under_64_writers(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let writers: Vec<_> = (0..64)
         .map(|_| {
-            let store = Arc::clone(&world.store);
+            let store = Arc::clone(&fixture.store);
             tokio::spawn(async move {
                 let mut given = Vec::new();
                 for _ in 0..5 {
@@ -83,11 +86,11 @@ async fn sequences_have_no_gaps_under_64_writers(world: World) {
     }
     given.sort_unstable();
     assert_eq!(given, (1..=320).collect::<Vec<_>>());
-    assert_eq!(listed(&world, ObservationFilter::default()).await, given);
+    assert_eq!(listed(&fixture, ObservationFilter::default()).await, given);
 }
 
-async fn filled(world: World) -> World {
-    let world = world.with_thread("t").await;
+async fn filled(fixture: TestStore) -> TestStore {
+    let fixture = fixture.with_thread("t").await;
     for (kind, trace_id) in [
         (ObservationType::Plan, Some("r1")),
         (ObservationType::PlanUpdate, Some("r1")),
@@ -99,56 +102,56 @@ async fn filled(world: World) -> World {
             trace_id: trace_id.map(str::to_owned),
             ..observation("t", kind, json!({}))
         };
-        world.store.record(new).await.unwrap();
-        world.clock.advance(10);
+        fixture.store.record(new).await.unwrap();
+        fixture.clock.advance(10);
     }
-    world
+    fixture
 }
 
-async fn an_observation_has_to_meet_all_conditions_of_a_filter(world: World) {
-    let world = filled(world).await;
+async fn an_observation_has_to_meet_all_conditions_of_a_filter(fixture: TestStore) {
+    let fixture = filled(fixture).await;
     let all = ObservationFilter::default;
     let of_run = ObservationFilter {
         trace_id: Some("r2".to_owned()),
         ..all()
     };
-    assert_eq!(listed(&world, of_run.clone()).await, [3, 4]);
+    assert_eq!(listed(&fixture, of_run.clone()).await, [3, 4]);
     let plans_of_run = ObservationFilter {
         types: vec![ObservationType::Plan, ObservationType::Error],
         ..of_run
     };
-    assert_eq!(listed(&world, plans_of_run).await, [4]);
+    assert_eq!(listed(&fixture, plans_of_run).await, [4]);
     let window = ObservationFilter {
         after: Some(1_000),
         before: Some(1_030),
         ..all()
     };
-    assert_eq!(listed(&world, window.clone()).await, [2, 3]);
+    assert_eq!(listed(&fixture, window.clone()).await, [2, 3]);
     let later = ObservationFilter {
         after_sequence: Some(2),
         ..window
     };
-    assert_eq!(listed(&world, later).await, [3]);
+    assert_eq!(listed(&fixture, later).await, [3]);
 }
 
-async fn a_reader_can_continue_after_the_last_sequence(world: World) {
-    let world = filled(world).await;
+async fn a_reader_can_continue_after_the_last_sequence(fixture: TestStore) {
+    let fixture = filled(fixture).await;
     let page = |after_sequence| ObservationFilter {
         after_sequence,
         limit: Some(2),
         ..ObservationFilter::default()
     };
-    assert_eq!(listed(&world, page(None)).await, [1, 2]);
-    assert_eq!(listed(&world, page(Some(2))).await, [3, 4]);
-    assert_eq!(listed(&world, page(Some(4))).await, [5]);
-    assert!(listed(&world, page(Some(u64::MAX))).await.is_empty());
+    assert_eq!(listed(&fixture, page(None)).await, [1, 2]);
+    assert_eq!(listed(&fixture, page(Some(2))).await, [3, 4]);
+    assert_eq!(listed(&fixture, page(Some(4))).await, [5]);
+    assert!(listed(&fixture, page(Some(u64::MAX))).await.is_empty());
 }
 
-async fn a_type_does_not_match_another_type_with_its_name_as_prefix(world: World) {
-    let world = filled(world).await;
+async fn a_type_does_not_match_another_type_with_its_name_as_prefix(fixture: TestStore) {
+    let fixture = filled(fixture).await;
     let plans = ObservationFilter {
         types: vec![ObservationType::Plan],
         ..ObservationFilter::default()
     };
-    assert_eq!(listed(&world, plans).await, [1, 4]);
+    assert_eq!(listed(&fixture, plans).await, [1, 4]);
 }

@@ -4,7 +4,7 @@ use art_core::agent::RunStatus;
 use art_store::{JournalEntry, NewRun, RunFilter, RunRecord, RunState, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::world::{World, run};
+use crate::fixture::{TestStore, run};
 
 suite! {
     a_stored_run_equals_the_one_that_was_begun,
@@ -20,14 +20,14 @@ suite! {
     only_one_of_two_writers_appends_each_journal_entry,
 }
 
-async fn with_run(world: World) -> World {
-    let world = world.with_thread("t").await;
-    world.store.begin_run(run("r", "t")).await.unwrap();
-    world
+async fn with_run(fixture: TestStore) -> TestStore {
+    let fixture = fixture.with_thread("t").await;
+    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture
 }
 
-async fn a_stored_run_equals_the_one_that_was_begun(world: World) {
-    let world = with_run(world).await;
+async fn a_stored_run_equals_the_one_that_was_begun(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
     let expected = RunRecord {
         trace_id: "r".to_owned(),
         thread_id: "t".to_owned(),
@@ -39,62 +39,62 @@ async fn a_stored_run_equals_the_one_that_was_begun(world: World) {
         summary: Value::Null,
         last_sequence: 0,
     };
-    assert_eq!(world.store.get_run("r").await.unwrap(), Some(expected));
+    assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(expected));
 }
 
-async fn a_run_identifier_can_be_used_only_once(world: World) {
-    let world = with_run(world).await;
-    let error = world.store.begin_run(run("r", "t")).await.unwrap_err();
+async fn a_run_identifier_can_be_used_only_once(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let error = fixture.store.begin_run(run("r", "t")).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "run", .. }));
 }
 
-async fn a_long_query_is_truncated_between_characters(world: World) {
-    let world = world.with_thread("t").await;
+async fn a_long_query_is_truncated_between_characters(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let new = NewRun {
         query: "ä".repeat(limits::MAX_QUERY_CHARS + 1),
         ..run("r", "t")
     };
-    let run = world.store.begin_run(new).await.unwrap();
+    let run = fixture.store.begin_run(new).await.unwrap();
     assert_eq!(run.query, "ä".repeat(limits::MAX_QUERY_CHARS));
 }
 
-async fn a_run_that_has_ended_cannot_change(world: World) {
-    let world = with_run(world).await;
-    world.clock.advance(9);
-    let ended = world
+async fn a_run_that_has_ended_cannot_change(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.clock.advance(9);
+    let ended = fixture
         .store
         .end_run("r", RunStatus::Partial, json!({"tools": 3}))
         .await
         .unwrap();
     assert_eq!((ended.status, ended.ended), (RunState::Partial, Some(1_009)));
     assert_eq!(ended.summary, json!({"tools": 3}));
-    let again = world
+    let again = fixture
         .store
         .end_run("r", RunStatus::Success, Value::Null)
         .await
         .unwrap_err();
     assert_eq!(again.to_string(), "run `r` has ended with `partial`: begin another one");
-    let entry = world.store.append_journal("r", 1, "k", Value::Null).await;
+    let entry = fixture.store.append_journal("r", 1, "k", Value::Null).await;
     assert!(matches!(entry, Err(StoreError::RunEnded { .. })));
-    let resumed = world.store.resume_run("r").await.unwrap_err();
+    let resumed = fixture.store.resume_run("r").await.unwrap_err();
     assert_eq!(
         resumed.to_string(),
         "run `r` is `partial`, not `suspended`: there is nothing to resume"
     );
-    assert_eq!(world.store.get_run("r").await.unwrap(), Some(ended));
+    assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(ended));
 }
 
-async fn exactly_one_caller_resumes_a_suspended_run(world: World) {
-    let world = with_run(world).await;
-    world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
-    world
+async fn exactly_one_caller_resumes_a_suspended_run(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
+    fixture
         .store
         .end_run("r", RunStatus::Suspended, json!("waits"))
         .await
         .unwrap();
     let callers: Vec<_> = (0..64)
         .map(|_| {
-            let store = Arc::clone(&world.store);
+            let store = Arc::clone(&fixture.store);
             tokio::spawn(async move { store.resume_run("r").await })
         })
         .collect();
@@ -104,34 +104,38 @@ async fn exactly_one_caller_resumes_a_suspended_run(world: World) {
     }
     assert_eq!(resumed.len(), 1);
     assert_eq!((resumed[0].status, resumed[0].ended), (RunState::Running, None));
-    world.store.append_journal("r", 2, "k", json!(2)).await.unwrap();
-    let ended = world.store.end_run("r", RunStatus::Success, Value::Null).await.unwrap();
+    fixture.store.append_journal("r", 2, "k", json!(2)).await.unwrap();
+    let ended = fixture
+        .store
+        .end_run("r", RunStatus::Success, Value::Null)
+        .await
+        .unwrap();
     assert_eq!((ended.status, ended.last_sequence), (RunState::Success, 2));
 }
 
-async fn a_suspended_run_can_be_cancelled(world: World) {
-    let world = with_run(world).await;
-    world
+async fn a_suspended_run_can_be_cancelled(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture
         .store
         .end_run("r", RunStatus::Suspended, Value::Null)
         .await
         .unwrap();
-    let ended = world
+    let ended = fixture
         .store
         .end_run("r", RunStatus::Cancelled, Value::Null)
         .await
         .unwrap();
     assert_eq!(ended.status, RunState::Cancelled);
-    assert!(world.store.resume_run("r").await.is_err());
+    assert!(fixture.store.resume_run("r").await.is_err());
 }
 
-async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
-    let world = world.with_thread("a").await.with_thread("b").await;
+async fn runs_are_listed_newest_first_by_thread_and_by_status(fixture: TestStore) {
+    let fixture = fixture.with_thread("a").await.with_thread("b").await;
     for (trace_id, thread_id) in [("1", "a"), ("2", "b"), ("3", "a"), ("4", "a")] {
-        world.store.begin_run(run(trace_id, thread_id)).await.unwrap();
-        world.clock.advance(u64::from(trace_id == "2"));
+        fixture.store.begin_run(run(trace_id, thread_id)).await.unwrap();
+        fixture.clock.advance(u64::from(trace_id == "2"));
     }
-    world.store.end_run("3", RunStatus::Error, Value::Null).await.unwrap();
+    fixture.store.end_run("3", RunStatus::Error, Value::Null).await.unwrap();
     let listed = async |thread_id: Option<&str>, status, limit| {
         let filter = RunFilter {
             thread_id: thread_id.map(str::to_owned),
@@ -139,7 +143,7 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
             status,
             limit,
         };
-        let runs = world.store.list_runs(filter).await.unwrap();
+        let runs = fixture.store.list_runs(filter).await.unwrap();
         runs.into_iter().map(|run| run.trace_id).collect::<String>()
     };
     assert_eq!(listed(None, None, None).await, "4321");
@@ -150,17 +154,17 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(world: World) {
     assert_eq!(listed(Some("none"), None, None).await, "");
 }
 
-async fn runs_are_found_by_the_prefix_of_their_identifier(world: World) {
-    let world = world.with_thread("t").await;
+async fn runs_are_found_by_the_prefix_of_their_identifier(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     for trace_id in ["ab1", "ab2", "b%1"] {
-        world.store.begin_run(run(trace_id, "t")).await.unwrap();
+        fixture.store.begin_run(run(trace_id, "t")).await.unwrap();
     }
     let listed = async |prefix: &str| {
         let filter = RunFilter {
             id_prefix: Some(prefix.to_owned()),
             ..RunFilter::default()
         };
-        let runs = world.store.list_runs(filter).await.unwrap();
+        let runs = fixture.store.list_runs(filter).await.unwrap();
         runs.into_iter().map(|run| run.trace_id).collect::<Vec<_>>()
     };
     assert_eq!(listed("ab").await, ["ab2", "ab1"]);
@@ -171,8 +175,8 @@ async fn runs_are_found_by_the_prefix_of_their_identifier(world: World) {
     }
 }
 
-async fn a_journal_that_is_read_equals_the_one_that_was_written(world: World) {
-    let world = with_run(world).await;
+async fn a_journal_that_is_read_equals_the_one_that_was_written(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
     let payloads = [
         json!(0.1 + 0.2),
         json!({"z": [5e-324, 1.797_693_134_862_315_7e308], "a": "\u{0}"}),
@@ -181,13 +185,13 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(world: World) {
     let mut written = Vec::new();
     for (sequence, payload) in (1..).zip(payloads.clone()) {
         written.push(
-            world
+            fixture
                 .store
                 .append_journal("r", sequence, "reply", payload)
                 .await
                 .unwrap(),
         );
-        world.clock.advance(1);
+        fixture.clock.advance(1);
     }
     let expected: Vec<_> = (0..)
         .zip(payloads)
@@ -199,29 +203,29 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(world: World) {
         })
         .collect();
     assert_eq!(written, expected);
-    assert_eq!(world.store.read_journal("r").await.unwrap(), expected);
-    assert_eq!(world.store.get_run("r").await.unwrap().unwrap().last_sequence, 3);
+    assert_eq!(fixture.store.read_journal("r").await.unwrap(), expected);
+    assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap().last_sequence, 3);
 }
 
-async fn an_entry_with_a_wrong_sequence_is_refused(world: World) {
-    let world = with_run(world).await;
-    world.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
+async fn an_entry_with_a_wrong_sequence_is_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
     for sequence in [0, 1, 3, u64::MAX] {
-        let error = world
+        let error = fixture
             .store
             .append_journal("r", sequence, "k", json!(2))
             .await
             .unwrap_err();
         assert!(matches!(error, StoreError::Conflict { actual: Some(1), .. }), "{error}");
     }
-    assert_eq!(world.store.read_journal("r").await.unwrap().len(), 1);
+    assert_eq!(fixture.store.read_journal("r").await.unwrap().len(), 1);
 }
 
-async fn only_one_of_two_writers_appends_each_journal_entry(world: World) {
-    let world = with_run(world).await;
+async fn only_one_of_two_writers_appends_each_journal_entry(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
     let drivers: Vec<_> = (0..2)
         .map(|driver| {
-            let store = Arc::clone(&world.store);
+            let store = Arc::clone(&fixture.store);
             tokio::spawn(async move {
                 let mut done = 0;
                 while done < 50 && store.append_journal("r", done + 1, "k", json!(driver)).await.is_ok() {
@@ -235,7 +239,7 @@ async fn only_one_of_two_writers_appends_each_journal_entry(world: World) {
     for driver in drivers {
         done.push(driver.await.unwrap());
     }
-    let journal = world.store.read_journal("r").await.unwrap();
+    let journal = fixture.store.read_journal("r").await.unwrap();
     assert!(done.contains(&50) || done.iter().sum::<u64>() == journal.len() as u64);
     assert!(journal.iter().map(|entry| entry.sequence).eq(1..=journal.len() as u64));
     assert_eq!(done.iter().sum::<u64>(), journal.len() as u64);

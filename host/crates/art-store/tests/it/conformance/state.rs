@@ -3,7 +3,7 @@ use std::sync::Arc;
 use art_store::StoreError;
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::fixture::TestStore;
 
 suite! {
     there_is_no_state_until_one_is_saved,
@@ -13,44 +13,48 @@ suite! {
     a_state_of_null_is_a_state,
 }
 
-async fn there_is_no_state_until_one_is_saved(world: World) {
-    let world = world.with_thread("t").await;
-    assert_eq!(world.store.load_state("t").await.unwrap(), None);
+async fn there_is_no_state_until_one_is_saved(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    assert_eq!(fixture.store.load_state("t").await.unwrap(), None);
 }
 
-async fn each_write_increments_the_version(world: World) {
-    let world = world.with_thread("t").await;
-    assert_eq!(world.store.save_state("t", json!("a"), None).await.unwrap(), 1);
-    world.clock.advance(3);
-    assert_eq!(world.store.save_state("t", json!("b"), Some(1)).await.unwrap(), 2);
-    let state = world.store.load_state("t").await.unwrap().unwrap();
+async fn each_write_increments_the_version(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    assert_eq!(fixture.store.save_state("t", json!("a"), None).await.unwrap(), 1);
+    fixture.clock.advance(3);
+    assert_eq!(fixture.store.save_state("t", json!("b"), Some(1)).await.unwrap(), 2);
+    let state = fixture.store.load_state("t").await.unwrap().unwrap();
     assert_eq!((state.data, state.version, state.modified), (json!("b"), 2, 1_003));
 }
 
-async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(world: World) {
-    let world = world.with_thread("t").await;
-    let early = world.store.save_state("t", json!(0), Some(1)).await.unwrap_err();
+async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let early = fixture.store.save_state("t", json!(0), Some(1)).await.unwrap_err();
     assert_eq!(
         early.to_string(),
         "the state of thread `t` has changed (expected `1`, found none): read it again before writing"
     );
-    world.store.save_state("t", json!("stored"), None).await.unwrap();
+    fixture.store.save_state("t", json!("stored"), None).await.unwrap();
     for expected in [None, Some(0), Some(2), Some(u64::MAX)] {
-        let error = world.store.save_state("t", json!("lost"), expected).await.unwrap_err();
+        let error = fixture
+            .store
+            .save_state("t", json!("lost"), expected)
+            .await
+            .unwrap_err();
         assert!(matches!(
             error,
             StoreError::Conflict { expected: e, actual: Some(1), .. } if e == expected
         ));
     }
-    let state = world.store.load_state("t").await.unwrap().unwrap();
+    let state = fixture.store.load_state("t").await.unwrap().unwrap();
     assert_eq!((state.data, state.version), (json!("stored"), 1));
 }
 
-async fn exactly_one_of_64_writers_of_the_same_version_succeeds(world: World) {
-    let world = world.with_thread("t").await;
+async fn exactly_one_of_64_writers_of_the_same_version_succeeds(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let writers: Vec<_> = (0..64)
         .map(|n| {
-            let store = Arc::clone(&world.store);
+            let store = Arc::clone(&fixture.store);
             tokio::spawn(async move { store.save_state("t", json!(n), None).await.map(|_| n) })
         })
         .collect();
@@ -58,12 +62,12 @@ async fn exactly_one_of_64_writers_of_the_same_version_succeeds(world: World) {
     for writer in writers {
         winners.extend(writer.await.unwrap());
     }
-    let state = world.store.load_state("t").await.unwrap().unwrap();
+    let state = fixture.store.load_state("t").await.unwrap().unwrap();
     assert_eq!(winners.iter().map(|n| json!(n)).collect::<Vec<_>>(), [state.data]);
 }
 
-async fn a_state_of_null_is_a_state(world: World) {
-    let world = world.with_thread("t").await;
-    world.store.save_state("t", Value::Null, None).await.unwrap();
-    assert_eq!(world.store.load_state("t").await.unwrap().unwrap().data, Value::Null);
+async fn a_state_of_null_is_a_state(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    fixture.store.save_state("t", Value::Null, None).await.unwrap();
+    assert_eq!(fixture.store.load_state("t").await.unwrap().unwrap().data, Value::Null);
 }

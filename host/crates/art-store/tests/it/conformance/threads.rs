@@ -2,7 +2,7 @@ use art_core::agent::{RunStatus, ThreadConfig};
 use art_store::{MessageOptions, NewThread, ObservationFilter, RunFilter, StoreError, Thread, ThreadFilter, limits};
 use serde_json::{Value, json};
 
-use crate::world::{World, message, run, thought, thread};
+use crate::fixture::{TestStore, message, run, thought, thread};
 
 suite! {
     a_stored_thread_equals_the_one_that_was_created,
@@ -26,18 +26,18 @@ fn config(tool: &str) -> ThreadConfig {
     }
 }
 
-async fn ids(world: &World, filter: ThreadFilter) -> Vec<String> {
-    let threads = world.store.list_threads(filter).await.unwrap();
+async fn ids(fixture: &TestStore, filter: ThreadFilter) -> Vec<String> {
+    let threads = fixture.store.list_threads(filter).await.unwrap();
     threads.into_iter().map(|thread| thread.id).collect()
 }
 
-async fn a_stored_thread_equals_the_one_that_was_created(world: World) {
+async fn a_stored_thread_equals_the_one_that_was_created(fixture: TestStore) {
     let new = NewThread {
         id: "t".to_owned(),
         user_id: Some("u".to_owned()),
         config: config("calculator"),
     };
-    let created = world.store.create_thread(new).await.unwrap();
+    let created = fixture.store.create_thread(new).await.unwrap();
     let expected = Thread {
         id: "t".to_owned(),
         user_id: Some("u".to_owned()),
@@ -46,61 +46,61 @@ async fn a_stored_thread_equals_the_one_that_was_created(world: World) {
         config: config("calculator"),
     };
     assert_eq!(created, expected);
-    assert_eq!(world.store.get_thread("t").await.unwrap(), Some(expected));
+    assert_eq!(fixture.store.get_thread("t").await.unwrap(), Some(expected));
 }
 
-async fn a_thread_identifier_can_be_used_only_once(world: World) {
-    let world = world.with_thread("t").await;
-    let error = world.store.create_thread(thread("t")).await.unwrap_err();
+async fn a_thread_identifier_can_be_used_only_once(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let error = fixture.store.create_thread(thread("t")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is already a thread `t`: use another identifier"
     );
 }
 
-async fn threads_are_listed_by_last_write_and_then_by_order_of_creation(world: World) {
-    let world = world
+async fn threads_are_listed_by_last_write_and_then_by_order_of_creation(fixture: TestStore) {
+    let fixture = fixture
         .with_thread("a")
         .await
         .with_thread("b")
         .await
         .with_thread("c")
         .await;
-    assert_eq!(ids(&world, ThreadFilter::default()).await, ["c", "b", "a"]);
-    world.clock.advance(1);
-    world
+    assert_eq!(ids(&fixture, ThreadFilter::default()).await, ["c", "b", "a"]);
+    fixture.clock.advance(1);
+    fixture
         .store
         .append_messages("a", vec![message("m", "a", 1)])
         .await
         .unwrap();
-    world.clock.advance(1);
-    world.store.record(thought("b")).await.unwrap();
-    assert_eq!(ids(&world, ThreadFilter::default()).await, ["b", "a", "c"]);
+    fixture.clock.advance(1);
+    fixture.store.record(thought("b")).await.unwrap();
+    assert_eq!(ids(&fixture, ThreadFilter::default()).await, ["b", "a", "c"]);
     let newest = ThreadFilter {
         limit: Some(1),
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&world, newest).await, ["b"]);
+    assert_eq!(ids(&fixture, newest).await, ["b"]);
 }
 
-async fn threads_are_filtered_by_user(world: World) {
+async fn threads_are_filtered_by_user(fixture: TestStore) {
     for (id, user_id) in [("a", Some("x")), ("b", Some("y")), ("c", None)] {
         let new = NewThread {
             user_id: user_id.map(str::to_owned),
             ..thread(id)
         };
-        world.store.create_thread(new).await.unwrap();
+        fixture.store.create_thread(new).await.unwrap();
     }
     let of = |user_id: &str| ThreadFilter {
         user_id: Some(user_id.to_owned()),
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&world, of("x")).await, ["a"]);
-    assert!(ids(&world, of("z")).await.is_empty());
+    assert_eq!(ids(&fixture, of("x")).await, ["a"]);
+    assert!(ids(&fixture, of("z")).await.is_empty());
 }
 
-async fn threads_are_found_by_the_prefix_of_their_identifier(world: World) {
-    let world = world
+async fn threads_are_found_by_the_prefix_of_their_identifier(fixture: TestStore) {
+    let fixture = fixture
         .with_thread("ab1")
         .await
         .with_thread("ab2")
@@ -111,25 +111,25 @@ async fn threads_are_found_by_the_prefix_of_their_identifier(world: World) {
         id_prefix: Some(prefix.to_owned()),
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&world, begins("ab")).await, ["ab2", "ab1"]);
-    assert_eq!(ids(&world, begins("b")).await, ["b"]);
-    assert!(ids(&world, begins("2")).await.is_empty());
+    assert_eq!(ids(&fixture, begins("ab")).await, ["ab2", "ab1"]);
+    assert_eq!(ids(&fixture, begins("b")).await, ["b"]);
+    assert!(ids(&fixture, begins("2")).await.is_empty());
 }
 
-async fn replacing_the_settings_does_not_change_the_state(world: World) {
-    let world = world.with_thread("t").await;
-    world.store.save_state("t", json!({"plan": 1}), None).await.unwrap();
-    world.clock.advance(5);
-    let changed = world.store.set_thread_config("t", config("datetime")).await.unwrap();
+async fn replacing_the_settings_does_not_change_the_state(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    fixture.store.save_state("t", json!({"plan": 1}), None).await.unwrap();
+    fixture.clock.advance(5);
+    let changed = fixture.store.set_thread_config("t", config("datetime")).await.unwrap();
     assert_eq!((changed.created, changed.updated), (1_000, 1_005));
     assert_eq!(changed.config, config("datetime"));
-    assert_eq!(world.store.get_thread("t").await.unwrap(), Some(changed));
-    let state = world.store.load_state("t").await.unwrap().unwrap();
+    assert_eq!(fixture.store.get_thread("t").await.unwrap(), Some(changed));
+    let state = fixture.store.load_state("t").await.unwrap().unwrap();
     assert_eq!((state.version, state.data), (1, json!({"plan": 1})));
 }
 
-async fn fill(world: &World, thread_id: &str, trace_id: &str) {
-    let store = &world.store;
+async fn fill(fixture: &TestStore, thread_id: &str, trace_id: &str) {
+    let store = &fixture.store;
     let messages = vec![message(&format!("m-{thread_id}"), thread_id, 1)];
     store.append_messages(thread_id, messages).await.unwrap();
     store.record(thought(thread_id)).await.unwrap();
@@ -139,8 +139,8 @@ async fn fill(world: &World, thread_id: &str, trace_id: &str) {
 }
 
 /// Returns the numbers of messages, observations, states, runs and journal entries.
-async fn counted(world: &World, thread_id: &str, trace_id: &str) -> [usize; 5] {
-    let store = &world.store;
+async fn counted(fixture: &TestStore, thread_id: &str, trace_id: &str) -> [usize; 5] {
+    let store = &fixture.store;
     let runs = RunFilter {
         thread_id: Some(thread_id.to_owned()),
         ..RunFilter::default()
@@ -162,30 +162,30 @@ async fn counted(world: &World, thread_id: &str, trace_id: &str) -> [usize; 5] {
     ]
 }
 
-async fn deleting_a_thread_deletes_all_its_data_and_no_other(world: World) {
-    let world = world.with_thread("a").await.with_thread("b").await;
-    fill(&world, "a", "r-a").await;
-    fill(&world, "b", "r-b").await;
-    assert!(world.store.delete_thread("a").await.unwrap());
-    assert!(!world.store.delete_thread("a").await.unwrap());
-    assert_eq!(world.store.get_thread("a").await.unwrap(), None);
-    assert_eq!(world.store.get_run("r-a").await.unwrap(), None);
-    assert_eq!(counted(&world, "a", "r-a").await, [0; 5]);
-    assert_eq!(counted(&world, "b", "r-b").await, [1; 5]);
+async fn deleting_a_thread_deletes_all_its_data_and_no_other(fixture: TestStore) {
+    let fixture = fixture.with_thread("a").await.with_thread("b").await;
+    fill(&fixture, "a", "r-a").await;
+    fill(&fixture, "b", "r-b").await;
+    assert!(fixture.store.delete_thread("a").await.unwrap());
+    assert!(!fixture.store.delete_thread("a").await.unwrap());
+    assert_eq!(fixture.store.get_thread("a").await.unwrap(), None);
+    assert_eq!(fixture.store.get_run("r-a").await.unwrap(), None);
+    assert_eq!(counted(&fixture, "a", "r-a").await, [0; 5]);
+    assert_eq!(counted(&fixture, "b", "r-b").await, [1; 5]);
 }
 
-async fn a_thread_created_after_a_deletion_is_empty(world: World) {
-    let world = world.with_thread("a").await;
-    fill(&world, "a", "r").await;
-    world.store.delete_thread("a").await.unwrap();
-    let world = world.with_thread("a").await;
-    assert_eq!(counted(&world, "a", "r").await, [0; 5]);
-    fill(&world, "a", "r").await;
-    assert_eq!(counted(&world, "a", "r").await, [1; 5]);
+async fn a_thread_created_after_a_deletion_is_empty(fixture: TestStore) {
+    let fixture = fixture.with_thread("a").await;
+    fill(&fixture, "a", "r").await;
+    fixture.store.delete_thread("a").await.unwrap();
+    let fixture = fixture.with_thread("a").await;
+    assert_eq!(counted(&fixture, "a", "r").await, [0; 5]);
+    fill(&fixture, "a", "r").await;
+    assert_eq!(counted(&fixture, "a", "r").await, [1; 5]);
 }
 
-async fn writing_to_an_unknown_thread_is_refused(world: World) {
-    let store = &world.store;
+async fn writing_to_an_unknown_thread_is_refused(fixture: TestStore) {
+    let store = &fixture.store;
     let refusals = [
         store.set_thread_config("t", config("x")).await.map(drop),
         store.append_messages("t", vec![message("m", "t", 1)]).await,
@@ -207,25 +207,25 @@ async fn writing_to_an_unknown_thread_is_refused(world: World) {
     }
 }
 
-async fn reading_data_that_does_not_exist_returns_nothing(world: World) {
-    assert_eq!(world.store.get_thread("t").await.unwrap(), None);
-    assert_eq!(world.store.get_run("r").await.unwrap(), None);
-    assert_eq!(counted(&world, "t", "r").await, [0; 5]);
-    assert!(!world.store.delete_thread("t").await.unwrap());
+async fn reading_data_that_does_not_exist_returns_nothing(fixture: TestStore) {
+    assert_eq!(fixture.store.get_thread("t").await.unwrap(), None);
+    assert_eq!(fixture.store.get_run("r").await.unwrap(), None);
+    assert_eq!(counted(&fixture, "t", "r").await, [0; 5]);
+    assert!(!fixture.store.delete_thread("t").await.unwrap());
 }
 
-async fn a_list_has_at_most_the_maximum_number_of_entries(world: World) {
-    let world = world.with_thread("t").await;
+async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     let messages = (0..=limits::MAX_LIST as u64)
         .map(|n| message(&n.to_string(), "t", n))
         .collect();
-    world.store.append_messages("t", messages).await.unwrap();
+    fixture.store.append_messages("t", messages).await.unwrap();
     for limit in [None, Some(0), Some(usize::MAX)] {
         let options = MessageOptions {
             limit,
             ..MessageOptions::default()
         };
-        let listed = world.store.list_messages("t", options).await.unwrap();
+        let listed = fixture.store.list_messages("t", options).await.unwrap();
         assert_eq!((listed.len(), listed[0].timestamp), (limits::MAX_LIST, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! A store with a clock that the test controls, and values to store.
+//! The fixture of the tests: a store with a clock, and values to store.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -11,14 +11,15 @@ use art_store::{MemoryStore, NewRun, NewThread, SqliteStore, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-pub(crate) struct World {
+/// A store with a clock that the test controls.
+pub(crate) struct TestStore {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<ManualClock>,
     /// The last field, so that the directory is deleted after the store is closed.
     _directory: Option<TempDir>,
 }
 
-impl World {
+impl TestStore {
     pub(crate) fn memory() -> Self {
         let clock = Arc::new(ManualClock::new(1_000));
         Self {

@@ -11,7 +11,7 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::world::{World, block_on, message, observation, run, thread};
+use crate::fixture::{TestStore, block_on, message, observation, run, thread};
 
 /// Identifiers. There are few, so that many operations use the same one.
 const IDS: [&str; 4] = ["a", "b", "c", ""];
@@ -87,12 +87,12 @@ fn name(index: Option<usize>) -> Option<String> {
     index.map(|index| IDS[index].to_owned())
 }
 
-async fn apply(world: &World, operation: Operation) -> String {
+async fn apply(fixture: &TestStore, operation: Operation) -> String {
     use Operation as O;
-    let store = &world.store;
+    let store = &fixture.store;
     match operation {
         O::Wait(milliseconds) => {
-            world.clock.advance(milliseconds);
+            fixture.clock.advance(milliseconds);
             String::new()
         }
         O::Create(id, user) => {
@@ -214,7 +214,7 @@ proptest! {
 
     #[test]
     fn memory_and_sqlite_return_the_same_results(operations in vec(operation(), 1..120)) {
-        let (memory, sqlite) = (World::memory(), World::sqlite());
+        let (memory, sqlite) = (TestStore::memory(), TestStore::sqlite());
         block_on(async {
             for operation in operations {
                 let description = format!("{operation:?}");
