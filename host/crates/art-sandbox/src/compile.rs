@@ -1,5 +1,5 @@
-//! Compiles components, in a separate process if the host is configured so: then a component that makes the compiler
-//! hang, run out of memory or crash does not affect the host.
+//! Compiles components. If the host has a compiler program, this is done in a separate process, so that a component that
+//! makes the compiler hang, run out of memory or crash does not affect the host.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -46,7 +46,7 @@ const MAX_MESSAGE_BYTES: usize = 2_000;
 /// Exit code of a process that refused the component.
 const EXIT_REFUSED: u8 = 3;
 /// Number of threads of one compiler. It is low because the host compiles several components at the same time.
-const THREADS: &str = "4";
+const COMPILER_THREADS: &str = "4";
 
 /// A program that compiles components, and its arguments. Its `main` has to call [`compile_process`] and nothing else.
 #[derive(Clone, Debug)]
@@ -79,8 +79,8 @@ impl CompilerProgram {
         }
     }
 
-    /// Compiles `wasm`. `share` is the processor time that a start of the host has for it; without one, only the limits
-    /// of the process apply.
+    /// Compiles `wasm`. `share` is the processor time that a start of the host may spend on this component; without it,
+    /// only the limits of the process apply.
     ///
     /// # Errors
     /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process takes too
@@ -126,8 +126,8 @@ impl CompilerProgram {
         Command::new(&self.program)
             .args(&self.arguments)
             .env_clear()
-            .env("RAYON_NUM_THREADS", THREADS)
-            .env("MALLOC_ARENA_MAX", THREADS)
+            .env("RAYON_NUM_THREADS", COMPILER_THREADS)
+            .env("MALLOC_ARENA_MAX", COMPILER_THREADS)
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -182,10 +182,10 @@ impl CompilerBudget {
         Ok(())
     }
 
-    /// Returns the error for a process that used `worked` processor time until the deadline. A start postpones the component if
-    /// that is as much as a small one needs: otherwise every start on a busy machine would wait for it.
-    fn timeout(&self, worked: Duration) -> LoadError {
-        if self.share.is_some() && worked >= Duration::from_secs(BASE_CPU_SECONDS) {
+    /// Returns the error for a process that reached the deadline after `cpu_time` of processor time. If that is as much as
+    /// a small component needs, a start postpones the component: otherwise every start would wait for it.
+    fn timeout(&self, cpu_time: Duration) -> LoadError {
+        if self.share.is_some() && cpu_time >= Duration::from_secs(BASE_CPU_SECONDS) {
             return LoadError::Postponed;
         }
         let seconds = TIMEOUT.as_secs();
@@ -314,10 +314,10 @@ fn limit_this_process() -> std::io::Result<()> {
 
 /// Sets a resource limit of this process, unless it is lower already.
 fn lower_limit(resource: Resource, soft: u64, hard: u64) -> std::io::Result<()> {
-    let present = getrlimit(resource);
+    let old = getrlimit(resource);
     let limit = Rlimit {
-        current: Some(present.current.map_or(soft, |allowed| allowed.min(soft))),
-        maximum: Some(present.maximum.map_or(hard, |allowed| allowed.min(hard))),
+        current: Some(old.current.map_or(soft, |allowed| allowed.min(soft))),
+        maximum: Some(old.maximum.map_or(hard, |allowed| allowed.min(hard))),
     };
     Ok(setrlimit(resource, limit)?)
 }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_postpones_what_worked_until_the_deadline_and_tries_again_what_only_waited() {
+    fn at_the_deadline_a_component_that_used_processor_time_is_postponed_and_one_that_waited_is_not() {
         let timeout = |share, seconds| {
             let (process, deadline) = (0, Instant::now());
             let budget = CompilerBudget {
@@ -352,10 +352,13 @@ mod tests {
     #[test]
     fn the_processor_time_of_a_process_that_computes_grows() {
         let start = Instant::now();
-        let used = || processor_time(std::process::id());
-        let before = used();
-        while used() < before + Duration::from_millis(30) {
-            assert!(start.elapsed() < Duration::from_secs(60), "it does not grow");
+        let own_time = || processor_time(std::process::id());
+        let before = own_time();
+        while own_time() < before + Duration::from_millis(30) {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "the processor time does not grow"
+            );
         }
     }
 

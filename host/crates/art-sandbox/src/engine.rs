@@ -21,16 +21,16 @@ use crate::state::{CallState, link_host};
 /// Maximum number of calls that run on one worker at the same time.
 pub(crate) const SLOTS: u32 = 64;
 /// Memory of a slot that stays mapped between calls, in bytes. A small tool touches less than 1 MiB.
-const MEMORY_KEEP_RESIDENT: usize = 4 << 20;
-const TABLE_KEEP_RESIDENT: usize = 64 << 10;
-const STACK_KEEP_RESIDENT: usize = 64 << 10;
-const GUEST_STACK: usize = 512 << 10;
-const FIBER_STACK: usize = 2 << 20;
+const MEMORY_RESIDENT_BYTES: usize = 4 << 20;
+const TABLE_RESIDENT_BYTES: usize = 64 << 10;
+const STACK_RESIDENT_BYTES: usize = 64 << 10;
+const GUEST_STACK_BYTES: usize = 512 << 10;
+const FIBER_STACK_BYTES: usize = 2 << 20;
 // Average numbers of core instances, memories and tables of a slot. The maximum numbers of one component are in
 // `limiter`.
-const CORE_INSTANCES: u32 = 8;
-const MEMORIES: u32 = 2;
-const TABLES: u32 = 4;
+const INSTANCES_PER_SLOT: u32 = 8;
+const MEMORIES_PER_SLOT: u32 = 2;
+const TABLES_PER_SLOT: u32 = 4;
 
 /// The way in which the memory of instances is allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,8 +120,8 @@ fn config(mode: &EngineMode) -> Config {
         .wasm_custom_page_sizes(false)
         .wasm_wide_arithmetic(false);
     config
-        .max_wasm_stack(GUEST_STACK)
-        .async_stack_size(FIBER_STACK)
+        .max_wasm_stack(GUEST_STACK_BYTES)
+        .async_stack_size(FIBER_STACK_BYTES)
         .async_stack_zeroing(false);
     config
         .wasm_backtrace_max_frames(NonZeroUsize::new(20))
@@ -139,9 +139,9 @@ fn config(mode: &EngineMode) -> Config {
 fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(SLOTS)
-        .total_core_instances(SLOTS * CORE_INSTANCES)
-        .total_memories(SLOTS * MEMORIES)
-        .total_tables(SLOTS * TABLES)
+        .total_core_instances(SLOTS * INSTANCES_PER_SLOT)
+        .total_memories(SLOTS * MEMORIES_PER_SLOT)
+        .total_tables(SLOTS * TABLES_PER_SLOT)
         .total_stacks(SLOTS)
         .max_core_instances_per_component(MAX_INSTANCES)
         .max_memories_per_component(MAX_MEMORIES)
@@ -151,9 +151,9 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
         .table_elements(Limits::MAX.table_elements as usize)
         .max_component_instance_size(1 << 20)
         .max_core_instance_size(1 << 20)
-        .linear_memory_keep_resident(MEMORY_KEEP_RESIDENT)
-        .table_keep_resident(TABLE_KEEP_RESIDENT)
-        .async_stack_keep_resident(STACK_KEEP_RESIDENT)
+        .linear_memory_keep_resident(MEMORY_RESIDENT_BYTES)
+        .table_keep_resident(TABLE_RESIDENT_BYTES)
+        .async_stack_keep_resident(STACK_RESIDENT_BYTES)
         .pagemap_scan(if mode.pagemap_scan { Enabled::Yes } else { Enabled::No });
     pool
 }
@@ -163,16 +163,16 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
 fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     link_host(&mut linker)?;
-    let l = &mut linker;
-    add_to_linker_proxy_interfaces_async(l)?;
-    bindings::random::insecure::add_to_linker::<CallState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
-    bindings::random::insecure_seed::add_to_linker::<CallState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
-    bindings::cli::exit::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
-    bindings::cli::environment::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
-    bindings::cli::terminal_input::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
-    bindings::cli::terminal_output::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
-    bindings::cli::terminal_stdin::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
-    bindings::cli::terminal_stdout::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
-    bindings::cli::terminal_stderr::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    let target = &mut linker;
+    add_to_linker_proxy_interfaces_async(target)?;
+    bindings::random::insecure::add_to_linker::<CallState, WasiRandom>(target, |state| state.ctx().ctx.random())?;
+    bindings::random::insecure_seed::add_to_linker::<CallState, WasiRandom>(target, |state| state.ctx().ctx.random())?;
+    bindings::cli::exit::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    bindings::cli::environment::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    bindings::cli::terminal_input::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    bindings::cli::terminal_output::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    bindings::cli::terminal_stdin::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    bindings::cli::terminal_stdout::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    bindings::cli::terminal_stderr::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
     Ok(linker)
 }

@@ -6,15 +6,15 @@ use wasmparser::{Parser, Payload};
 
 use crate::error::LoadError;
 use crate::footprint::Footprint;
-use crate::schema_text::{self, Parts, Section};
+use crate::schema_text::{self, Section, SplitFile};
 
 /// Maximum size of a component's file, in bytes.
 pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
 /// The interface a tool exports, without its version.
 const TOOL_INTERFACE: &str = "art:tool/tool";
 /// The version of the contract that this host implements.
-const SUPPORTED: &str = "art:tool@0.1.0";
-/// Prefix of all versions that are compatible with [`SUPPORTED`].
+const SUPPORTED_CONTRACT: &str = "art:tool@0.1.0";
+/// Prefix of all versions that are compatible with [`SUPPORTED_CONTRACT`].
 const COMPATIBLE_PREFIX: &str = "0.1.";
 /// Name of the custom section with the manifest, which the SDK writes.
 const MANIFEST_SECTION: &str = "art:manifest";
@@ -23,7 +23,7 @@ const MANIFEST_SECTION: &str = "art:manifest";
 const MAX_MANIFEST_BYTES: usize = 64 << 10;
 
 /// Prefixes of the interfaces that are linked for every tool. They give no access to anything outside of the sandbox.
-const LINKED: [&str; 6] = [
+const LINKED_PREFIXES: [&str; 6] = [
     "art:tool/host",
     "art:tool/types",
     "wasi:io/",
@@ -33,7 +33,7 @@ const LINKED: [&str; 6] = [
 ];
 /// Prefix of the interfaces that are linked to [stubs](crate::stubs). Standard libraries import them even if the tool
 /// does not use them.
-pub(crate) const STUBBED: &str = "wasi:filesystem/";
+pub(crate) const STUBBED_PREFIX: &str = "wasi:filesystem/";
 
 /// The `art:manifest` section of a component. Untrusted: everything in it is a request that the operator may refuse.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,8 +70,8 @@ pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
     Ok(inspect_and_split(wasm)?.0)
 }
 
-/// Same as [`inspect`], and also returns the parts of the file.
-pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), LoadError> {
+/// Same as [`inspect`], and also splits the file.
+pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_>), LoadError> {
     check_header(wasm)?;
     let mut schema_section = None;
     let mut inspection = Inspection::default();
@@ -122,7 +122,7 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, Parts<'_>), 
     inspection.host_bytes = footprint.bytes();
     check_contract(exported.as_deref(), &inspection.imports)?;
     inspection.imports.iter().try_for_each(|import| check_import(import))?;
-    Ok((inspection, schema_text::split(wasm, schema_section.as_ref())?))
+    Ok((inspection, schema_text::split_file(wasm, schema_section.as_ref())?))
 }
 
 fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
@@ -144,6 +144,7 @@ fn version_of<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }
 
+/// Refuses a component that is not a tool, or whose version of the contract is not supported.
 fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), LoadError> {
     let imported = imports.iter().find_map(|name| version_of(name, "art:tool/host"));
     let Some(exported) = exported else {
@@ -151,22 +152,22 @@ fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), Load
             expected: "art:tool/tool@0.1.0",
         });
     };
-    match [Some(exported), imported]
-        .into_iter()
-        .flatten()
-        .find(|version| !version.starts_with(COMPATIBLE_PREFIX))
-    {
-        Some(version) => Err(LoadError::ContractVersion {
-            found: format!("art:tool@{version}"),
-            supported: SUPPORTED,
-        }),
-        None => Ok(()),
+    for version in [Some(exported), imported].into_iter().flatten() {
+        if !version.starts_with(COMPATIBLE_PREFIX) {
+            return Err(LoadError::ContractVersion {
+                found: format!("art:tool@{version}"),
+                supported: SUPPORTED_CONTRACT,
+            });
+        }
     }
+    Ok(())
 }
 
+/// Refuses an interface that the host does not provide.
 fn check_import(import: &str) -> Result<(), LoadError> {
-    let is_linked = LINKED.iter().any(|prefix| import.starts_with(prefix)) || import.starts_with(STUBBED);
-    if is_linked {
+    let is_provided =
+        LINKED_PREFIXES.iter().any(|prefix| import.starts_with(prefix)) || import.starts_with(STUBBED_PREFIX);
+    if is_provided {
         Ok(())
     } else {
         Err(LoadError::ImportRefused {

@@ -33,7 +33,7 @@ impl CompiledCode {
             match self {
                 Self::InMemory(code) => Component::deserialize(&shard.engine, code),
                 Self::Cached(file) => Component::deserialize_file(&shard.engine, path_of_descriptor(file))
-                    // A file system that is mounted without the right to execute does not allow to map the code.
+                    // Code in a file system that is mounted without the right to execute cannot be mapped.
                     .or_else(|_| Component::deserialize(&shard.engine, read_all(file)?)),
             }
         }
@@ -51,10 +51,10 @@ fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A component that is linked for one worker, and for each of the others when it first runs there.
+/// A component that is linked for one worker, and for each other worker when it first runs there.
 pub(crate) struct LinkedComponent {
     component: Component,
-    /// For each worker, what it instantiates, or `None` if linking failed.
+    /// For each worker, the component that is linked to its engine, or `None` if linking failed.
     instance_pres: Vec<OnceLock<Option<ToolPluginPre<CallState>>>>,
 }
 
@@ -78,8 +78,8 @@ impl LinkedComponent {
         })
     }
 
-    /// Returns what worker `index` instantiates. Links the component for that worker first if necessary, and returns
-    /// `None` if that fails.
+    /// Returns the component that is linked for worker `index`. Links it first if necessary, and returns `None` if that
+    /// fails.
     pub(crate) fn instance_pre(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
         let (slot, shard) = (self.instance_pres.get(index)?, shards.get(index)?);
         let instance_pre = slot.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! Loads a component as a tool. Whatever is found out by compiling or running a component is stored in the cache, so
-//! that it is done only once.
+//! Loads a component as a tool. The results of compiling the component and of calling `schema()` are stored in the
+//! cache, so that each is done only once.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, Weak};
@@ -21,7 +21,7 @@ use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::{self, SchemaText};
 
-/// A file that passed all checks that need no compiling.
+/// A file that passed all checks that can be made without compiling it.
 struct CheckedFile<'a> {
     inspection: Inspection,
     /// Digest of the whole file.
@@ -104,7 +104,7 @@ impl Sandbox {
         let program = self.program(file.digest, source);
         let loaded = self.load_program(&file.digest, share, || Ok(file.component.to_vec()))?;
         let schema_text = loaded.schema.clone();
-        // Drop what can be mapped again quickly: a thousand loaded tools would keep a thousand files open.
+        // Do not keep a program that can quickly be mapped again: a thousand tools would keep a thousand files open.
         if !self.has_code(&file.digest)? {
             program.set_loaded(loaded);
         }
@@ -125,7 +125,7 @@ impl Sandbox {
                     .schema
             }
         };
-        schema_text::append(file.component, &schema)
+        schema_text::append_section(file.component, &schema)
     }
 
     /// Stores in the cache that this host refuses the tool because of its schema.
@@ -146,16 +146,20 @@ impl Sandbox {
                 limit: MAX_COMPONENT_BYTES,
             });
         }
-        let (inspection, parts) = inspect_and_split(wasm)?;
-        let requested_limits = inspection.manifest.as_ref().map(|m| m.limits).unwrap_or_default();
+        let (inspection, file) = inspect_and_split(wasm)?;
+        let requested_limits = inspection
+            .manifest
+            .as_ref()
+            .map(|manifest| manifest.limits)
+            .unwrap_or_default();
         // Refuse limits that no operator can allow before the component is compiled.
         requested_limits.apply(Limits::EXECUTE)?;
         Ok(CheckedFile {
             inspection,
             file_digest: blake3::hash(wasm),
-            component: parts.component,
-            digest: blake3::hash(parts.component),
-            declared_schema: parts.declared_schema,
+            component: file.component,
+            digest: blake3::hash(file.component),
+            declared_schema: file.declared_schema,
             requested_limits,
         })
     }
@@ -199,8 +203,8 @@ impl Sandbox {
     }
 
     /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores
-    /// in the cache what was found out, including the reason of a refusal. `component` returns the bytes if they have
-    /// to be compiled.
+    /// the results in the cache, including the reason of a refusal. `component` returns the bytes, and is called only if
+    /// they have to be compiled.
     pub(crate) fn load_program(
         &self,
         digest: &blake3::Hash,
@@ -304,7 +308,8 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.refusal(engine, digest)))
     }
 
-    /// Returns why an earlier start postponed the component. A cached schema shows that it was loaded after that.
+    /// Returns why an earlier start postponed the component, or `None` if it was loaded since then, as a cached schema
+    /// shows.
     fn postponement(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
         let postponement = |cache: &CodeCache| {

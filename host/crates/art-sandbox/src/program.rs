@@ -79,29 +79,30 @@ impl Program {
         let span = tracing::Span::current();
         let work = move || {
             let _span = span.entered();
-            let ended = program.finish(load(&program));
+            let result = program.finish(load(&program));
             // Sending fails if no call waits any more.
-            drop(sender.send(ended));
+            drop(sender.send(result));
         };
         let spawned = thread::Builder::new().name("art-load".to_owned()).spawn(work);
-        let not_started = spawned.err().map(|error| Arc::from(error.to_string()));
-        let ended = async move {
-            match not_started {
+        let spawn_error = spawned.err().map(|error| Arc::from(error.to_string()));
+        let result = async move {
+            match spawn_error {
                 Some(reason) => Err(reason),
                 None => receiver
                     .await
                     .unwrap_or_else(|_| Err("the host panicked while it loaded the tool".into())),
             }
         };
-        ended.boxed().shared()
+        result.boxed().shared()
     }
 
+    /// Stores a loaded program. After a failure, lets the next call load it again.
     fn finish(&self, loaded: LoadResult) -> Result<(), Arc<str>> {
-        let ended = loaded.map(|loaded| self.set_loaded(loaded));
-        if ended.is_err() {
+        let result = loaded.map(|loaded| self.set_loaded(loaded));
+        if result.is_err() {
             *self.loading() = None;
         }
-        ended.map_err(|error| in_one_line(&error).into())
+        result.map_err(|error| in_one_line(&error).into())
     }
 
     /// Reads the component from its file again.

@@ -141,7 +141,7 @@ impl Sandbox {
         self.inner.workers.current()
     }
 
-    /// Returns what worker `index` instantiates, or `None` if linking failed.
+    /// Returns the component that is linked for worker `index`, or `None` if linking failed.
     pub(crate) fn instance_pre<'a>(
         &'a self,
         component: &'a LinkedComponent,

@@ -16,7 +16,7 @@ pub(crate) const SECTION: &str = "art:schema";
 /// Maximum size of the section, in bytes. A prompt can hold far less.
 const MAX_SECTION_BYTES: usize = 256 << 10;
 /// Kind byte of a custom section.
-const CUSTOM: u8 = 0;
+const CUSTOM_SECTION: u8 = 0;
 
 /// The result of `schema()`, with its JSON fields not parsed yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,25 +71,25 @@ impl From<types::ToolSchema> for SchemaText {
     }
 }
 
-/// The parts of a file.
+/// A file, split into the component and its schema.
 #[derive(Debug)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct SplitFile<'a> {
     /// The component: all of the file except for the `art:schema` section at its end.
     pub(crate) component: &'a [u8],
     /// The schema in the `art:schema` section at the end of the file.
     pub(crate) declared_schema: Option<SchemaText>,
 }
 
-/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It
-/// counts only at the end of the file; elsewhere it is an ordinary custom section.
+/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It is
+/// used only at the end of the file; elsewhere it is an ordinary custom section.
 ///
 /// # Errors
-/// [`LoadError::SchemaSectionTooLarge`] or [`LoadError::InvalidSchemaSection`].
-pub(crate) fn split<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<Parts<'a>, LoadError> {
+/// Fails with [`LoadError::SchemaSectionTooLarge`] or [`LoadError::InvalidSchemaSection`].
+pub(crate) fn split_file<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<SplitFile<'a>, LoadError> {
     let last = section.filter(|section| section.range.end == wasm.len());
-    let start = last.and_then(|section| start_of(wasm, section.range.start));
+    let start = last.and_then(|section| section_start(wasm, section.range.start));
     let (Some(section), Some(component)) = (last, start.and_then(|start| wasm.get(..start))) else {
-        return Ok(Parts {
+        return Ok(SplitFile {
             component: wasm,
             declared_schema: None,
         });
@@ -102,7 +102,7 @@ pub(crate) fn split<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<Par
         });
     }
     let schema = serde_json::from_slice(text).map_err(LoadError::InvalidSchemaSection)?;
-    Ok(Parts {
+    Ok(SplitFile {
         component,
         declared_schema: Some(schema),
     })
@@ -119,7 +119,7 @@ pub(crate) struct Section {
 
 /// Returns the offset of the section whose content starts at `content`. A section is a kind byte, the size of its
 /// content in LEB128, and its content.
-fn start_of(wasm: &[u8], content: usize) -> Option<usize> {
+fn section_start(wasm: &[u8], content: usize) -> Option<usize> {
     let mut size = content.checked_sub(1)?;
     // All bytes of a LEB128 number except for the last have their highest bit set.
     while wasm.get(size.checked_sub(1)?)? & 0x80 != 0 {
@@ -129,13 +129,13 @@ fn start_of(wasm: &[u8], content: usize) -> Option<usize> {
 }
 
 /// Returns the component with an `art:schema` section at its end.
-pub(crate) fn append(component: &[u8], schema: &SchemaText) -> Result<Vec<u8>, LoadError> {
+pub(crate) fn append_section(component: &[u8], schema: &SchemaText) -> Result<Vec<u8>, LoadError> {
     let text = serde_json::to_vec(schema).map_err(LoadError::InvalidSchemaSection)?;
     let mut content = leb128(SECTION.len());
     content.extend(SECTION.as_bytes());
     content.extend(text);
     let mut wasm = component.to_vec();
-    wasm.push(CUSTOM);
+    wasm.push(CUSTOM_SECTION);
     wasm.extend(leb128(content.len()));
     wasm.extend(content);
     Ok(wasm)
@@ -191,36 +191,36 @@ mod tests {
     fn an_appended_section_is_read_back_and_the_component_is_unchanged() {
         for length in [0, 1, 60, 127, 128, 20_000, 100_000] {
             let schema = text(&"x".repeat(length));
-            let wasm = append(EMPTY, &schema).unwrap();
-            let parts = split(&wasm, section(&wasm).as_ref()).unwrap();
-            assert_eq!((parts.component, parts.declared_schema), (EMPTY, Some(schema)));
+            let wasm = append_section(EMPTY, &schema).unwrap();
+            let file = split_file(&wasm, section(&wasm).as_ref()).unwrap();
+            assert_eq!((file.component, file.declared_schema), (EMPTY, Some(schema)));
         }
     }
 
     #[test]
     fn the_last_of_two_sections_counts_and_the_other_is_part_of_the_component() {
-        let once = append(EMPTY, &text("old")).unwrap();
-        let twice = append(&once, &text("new")).unwrap();
-        let parts = split(&twice, section(&twice).as_ref()).unwrap();
-        assert_eq!((parts.component, parts.declared_schema), (&*once, Some(text("new"))));
+        let once = append_section(EMPTY, &text("old")).unwrap();
+        let twice = append_section(&once, &text("new")).unwrap();
+        let file = split_file(&twice, section(&twice).as_ref()).unwrap();
+        assert_eq!((file.component, file.declared_schema), (&*once, Some(text("new"))));
     }
 
     #[test]
     fn a_section_that_is_not_at_the_end_is_ignored() {
-        let mut wasm = append(EMPTY, &text("old")).unwrap();
-        wasm.extend([CUSTOM, 2, 1, b'x']);
-        let parts = split(&wasm, section(&wasm).as_ref()).unwrap();
-        assert_eq!((parts.component, parts.declared_schema), (&*wasm, None));
+        let mut wasm = append_section(EMPTY, &text("old")).unwrap();
+        wasm.extend([CUSTOM_SECTION, 2, 1, b'x']);
+        let file = split_file(&wasm, section(&wasm).as_ref()).unwrap();
+        assert_eq!((file.component, file.declared_schema), (&*wasm, None));
     }
 
     #[test]
     fn a_section_that_is_too_large_or_not_json_is_refused() {
-        let large = append(EMPTY, &text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
-        let error = split(&large, section(&large).as_ref()).unwrap_err();
+        let large = append_section(EMPTY, &text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
+        let error = split_file(&large, section(&large).as_ref()).unwrap_err();
         assert!(matches!(error, LoadError::SchemaSectionTooLarge { .. }), "{error}");
-        let mut damaged = append(EMPTY, &text("")).unwrap();
+        let mut damaged = append_section(EMPTY, &text("")).unwrap();
         *damaged.last_mut().unwrap() = b' ';
-        let error = split(&damaged, section(&damaged).as_ref()).unwrap_err();
+        let error = split_file(&damaged, section(&damaged).as_ref()).unwrap_err();
         assert!(matches!(error, LoadError::InvalidSchemaSection(_)), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 
-use crate::inspect::STUBBED;
+use crate::inspect::STUBBED_PREFIX;
 use crate::state::CallState;
 
 /// Type of the resources that a stub defines.
@@ -23,7 +23,7 @@ pub(crate) fn link_stubs(base: &Linker<CallState>, component: &Component) -> was
     let mut linker = base.clone();
     let engine = base.engine();
     for (name, item) in component.component_type().imports(engine) {
-        let (true, ComponentItem::ComponentInstance(interface)) = (name.starts_with(STUBBED), item.ty) else {
+        let (true, ComponentItem::ComponentInstance(interface)) = (name.starts_with(STUBBED_PREFIX), item.ty) else {
             continue;
         };
         let mut instance = linker.instance(name)?;
