@@ -10,10 +10,10 @@
     reason = "a benchmark stops at the first failure and prints"
 )]
 
-mod floor;
+mod bare_engine;
 mod guest;
-mod ours;
 mod report;
+mod sandboxed;
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -23,29 +23,30 @@ use criterion::Criterion;
 
 use guest::Components;
 
-/// A part of the benchmark, which prints a table.
-type Part = fn(&Components);
+/// A section of the benchmark. It prints a table.
+type Section = fn(&Components);
 
-/// The parts that run after those of Criterion. A name on the command line selects one of them.
-const PARTS: [(&str, Part); 5] = [
+/// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
+const SECTIONS: [(&str, Section); 5] = [
     ("calls", calls_in_turn),
-    ("throughput", |guest| ours::throughput(&guest.plain)),
-    ("kernels", |guest| ours::processor_bound(&guest.plain)),
+    ("throughput", |guest| sandboxed::throughput(&guest.plain)),
+    ("kernels", |guest| sandboxed::processor_bound(&guest.plain)),
     // A guest needs WASI to sleep.
-    ("deadlines", |guest| ours::deadlines(&guest.wasi)),
-    ("loading", |guest| ours::loading(&guest.plain)),
+    ("deadlines", |guest| sandboxed::deadlines(&guest.wasi)),
+    ("loading", |guest| sandboxed::loading(&guest.plain)),
 ];
 
 fn main() {
     let guest = Components::build();
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let selected = |name: &str| only.as_deref().is_none_or(|only| only == name);
-    if !PARTS.iter().any(|(name, _)| only.as_deref() == Some(name)) {
+    let selected_name = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let is_section = |name: &str| SECTIONS.iter().any(|(section, _)| *section == name);
+    // Any other name selects benchmarks of Criterion.
+    if !selected_name.as_deref().is_some_and(is_section) {
         with_criterion(&guest);
     }
-    for (name, part) in PARTS {
-        if selected(name) {
-            part(&guest);
+    for (name, section) in SECTIONS {
+        if selected_name.as_deref().is_none_or(|selected| selected == name) {
+            section(&guest);
         }
     }
 }
@@ -71,7 +72,7 @@ fn calls_in_turn(guest: &Components) {
     const ROUND_NANOS: u64 = 10_000_000;
     let forms = forms(guest);
     let seconds_per_call = |form: &Form| {
-        let calls = ROUND_NANOS / form.about_nanos;
+        let calls = ROUND_NANOS / form.approximate_nanos;
         (form.run)(calls).as_secs_f64() / calls as f64
     };
     let rounds: Vec<Vec<f64>> = (0..ROUNDS)
@@ -102,7 +103,7 @@ fn calls_in_turn(guest: &Components) {
 struct Form {
     name: &'static str,
     /// Approximate time of one call, from which the number of calls in a round follows.
-    about_nanos: u64,
+    approximate_nanos: u64,
     /// Makes the given number of calls and returns their time.
     run: Box<dyn Fn(u64) -> Duration>,
 }
@@ -119,9 +120,9 @@ fn forms(guest: &Components) -> Vec<Form> {
 
 /// Returns calls of the bare engine.
 fn engine_forms(guest: &Components) -> [Form; 4] {
-    let best = Rc::new(floor::Floor::best(&guest.plain));
-    let (warm, best_wasi) = (Rc::clone(&best), floor::Floor::best(&guest.wasi));
-    let defaults = floor::Floor::defaults(&guest.plain);
+    let best = Rc::new(bare_engine::BareEngine::best(&guest.plain));
+    let (warm, best_wasi) = (Rc::clone(&best), bare_engine::BareEngine::best(&guest.wasi));
+    let defaults = bare_engine::BareEngine::defaults(&guest.plain);
     [
         form("warm", 2_000, move |calls| warm.warm(calls)),
         form("fresh", 10_000, move |calls| best.fresh(calls)),
@@ -131,12 +132,12 @@ fn engine_forms(guest: &Components) -> [Form; 4] {
 }
 
 fn sandbox_forms(guest: &Components) -> [Form; 4] {
-    let ours = Rc::new(ours::Ours::new(&guest.plain, 1));
-    let [another_thread, tool_system] = [0; 2].map(|_| Rc::clone(&ours));
-    let ours_wasi = ours::Ours::new(&guest.wasi, 1);
+    let on_worker = Rc::new(sandboxed::Sandboxed::new(&guest.plain, 1));
+    let [another_thread, tool_system] = [0; 2].map(|_| Rc::clone(&on_worker));
+    let with_wasi = sandboxed::Sandboxed::new(&guest.wasi, 1);
     [
-        form("sandbox", 12_000, move |calls| ours.on_worker(calls)),
-        form("wasi_sandbox", 16_000, move |calls| ours_wasi.on_worker(calls)),
+        form("sandbox", 12_000, move |calls| on_worker.on_worker(calls)),
+        form("wasi_sandbox", 16_000, move |calls| with_wasi.on_worker(calls)),
         form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
         form("sandbox_from_another_thread", 30_000, move |calls| {
             another_thread.change_threads(calls)
@@ -144,9 +145,13 @@ fn sandbox_forms(guest: &Components) -> [Form; 4] {
     ]
 }
 
-fn form(name: &'static str, about_nanos: u64, run: impl Fn(u64) -> Duration + 'static) -> Form {
+fn form(name: &'static str, approximate_nanos: u64, run: impl Fn(u64) -> Duration + 'static) -> Form {
     let run = Box::new(run);
-    Form { name, about_nanos, run }
+    Form {
+        name,
+        approximate_nanos,
+        run,
+    }
 }
 
 fn native<T>(calls: u64, call: fn(&str) -> T) -> Duration {

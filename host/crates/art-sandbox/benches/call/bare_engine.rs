@@ -47,7 +47,7 @@ impl host::Host for State {
 }
 
 /// An engine, a component and a runtime on the current thread.
-pub(crate) struct Floor {
+pub(crate) struct BareEngine {
     engine: Engine,
     linker: Linker<State>,
     component: Component,
@@ -55,7 +55,7 @@ pub(crate) struct Floor {
     metered: bool,
 }
 
-impl Floor {
+impl BareEngine {
     /// Creates an engine with the fastest settings that we know (pool, resident memory, `PAGEMAP_SCAN`, no
     /// concurrency), with fuel, limits and a timeout.
     pub(crate) fn best(wasm: &[u8]) -> Self {

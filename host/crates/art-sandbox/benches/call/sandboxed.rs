@@ -30,7 +30,7 @@ impl ObservationSink for Discard {
 }
 
 /// A sandbox with the guest, and a tool system around it.
-pub(crate) struct Ours {
+pub(crate) struct Sandboxed {
     sandbox: Sandbox,
     plugin: Arc<Plugin>,
     tools: Arc<ToolSystem>,
@@ -58,7 +58,7 @@ fn scope() -> CallScope {
     }
 }
 
-impl Ours {
+impl Sandboxed {
     pub(crate) fn new(wasm: &[u8], workers: usize) -> Self {
         let sandbox = Sandbox::new(&SandboxConfig {
             workers,
@@ -162,11 +162,11 @@ impl Ours {
 pub(crate) fn throughput(wasm: &[u8]) {
     const CALLS: u64 = 20_000;
     const ROUNDS: usize = 15;
-    let ours = Ours::new(wasm, 2);
+    let sandboxed = Sandboxed::new(wasm, 2);
     let seconds_per_call = |workers: usize| {
-        let jobs = (0..workers).map(|index| ours.sandbox.run_on_worker(index, ours.calls(CALLS)));
+        let jobs = (0..workers).map(|index| sandboxed.sandbox.run_on_worker(index, sandboxed.calls(CALLS)));
         let start = Instant::now();
-        ours.runtime.block_on(futures_util::future::join_all(jobs));
+        sandboxed.runtime.block_on(futures_util::future::join_all(jobs));
         start.elapsed().as_secs_f64() / (CALLS * workers as u64) as f64
     };
     let rounds: Vec<_> = (0..ROUNDS)
@@ -187,7 +187,7 @@ pub(crate) fn throughput(wasm: &[u8]) {
 /// sandboxed rounds alternate on one thread, so that other work on the machine disturbs both alike.
 pub(crate) fn processor_bound(wasm: &[u8]) {
     const ROUNDS: usize = 40;
-    let ours = Ours::new(wasm, 1);
+    let sandboxed = Sandboxed::new(wasm, 1);
     let kernels = [
         ("Hash", 1 << 20),
         ("Sieve", 2_000_000),
@@ -198,7 +198,7 @@ pub(crate) fn processor_bound(wasm: &[u8]) {
     let mut rows = Vec::new();
     for (op, size) in kernels {
         let arguments = serde_json::json!({"op": op, "a": size});
-        let rounds = ours.rounds(arguments, ROUNDS);
+        let rounds = sandboxed.rounds(arguments, ROUNDS);
         let native = fastest(rounds.iter().map(|round| round.0));
         let sandboxed = fastest(rounds.iter().map(|round| round.1));
         product *= sandboxed / native;
@@ -212,7 +212,7 @@ pub(crate) fn processor_bound(wasm: &[u8]) {
 /// Prints by how much a guest exceeds its deadline.
 pub(crate) fn deadlines(wasm: &[u8]) {
     const DEADLINE_MS: u64 = 50;
-    let ours = Ours::new(wasm, 1);
+    let sandboxed = Sandboxed::new(wasm, 1);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms: DEADLINE_MS,
@@ -224,7 +224,7 @@ pub(crate) fn deadlines(wasm: &[u8]) {
             let durations = (0..21)
                 .map(|_| {
                     seconds(|| {
-                        let outcome = ours.once(serde_json::json!({"op": op, "a": a}), limits);
+                        let outcome = sandboxed.once(serde_json::json!({"op": op, "a": a}), limits);
                         assert_eq!(outcome.ending, Ending::Timeout { limit_ms: DEADLINE_MS });
                     }) * 1e3
                 })
