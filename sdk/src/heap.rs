@@ -1,5 +1,5 @@
-//! The allocator of a component without WASI. Every call runs in a fresh instance, and growing its memory costs that
-//! call time; so the first part of the heap exists from the start, and the rest grows in large steps.
+//! The allocator of a component without WASI. Every call runs in a fresh instance, and growing its memory takes time of
+//! that call. So the first part of the heap is a static, and the rest grows in large steps.
 
 /// Size of a page of linear memory, in bytes.
 const PAGE_BYTES: usize = 64 << 10;
@@ -7,10 +7,10 @@ const PAGE_BYTES: usize = 64 << 10;
 /// not use.
 const MAX_PAGES_AHEAD: usize = (4 << 20) / PAGE_BYTES;
 
-/// Returns the number of pages to grow by: at least `needed`, else half of the `present` pages up to
-/// [`MAX_PAGES_AHEAD`].
-fn growth(needed: usize, present: usize) -> usize {
-    needed.max((present / 2).min(MAX_PAGES_AHEAD))
+/// Returns the number of pages to grow by: half of the `current` pages, but at most [`MAX_PAGES_AHEAD`] and at least
+/// `needed`.
+fn growth(needed: usize, current: usize) -> usize {
+    needed.max((current / 2).min(MAX_PAGES_AHEAD))
 }
 
 #[cfg(target_family = "wasm")]
@@ -26,17 +26,17 @@ mod component {
     use super::{PAGE_BYTES, growth};
 
     /// Size of the heap that exists from the start, in bytes. Bytes that a call does not touch cost nothing.
-    const FIRST_BYTES: usize = 256 << 10;
+    const FIRST_PART_BYTES: usize = 256 << 10;
     /// The flag of dlmalloc for memory that must not be merged with memory that follows it.
-    const EXTERN: u32 = 1;
+    const NOT_MERGEABLE: u32 = 1;
 
     #[global_allocator]
     static HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Memory {
-        first_given: Cell::new(false),
+        first_part_used: Cell::new(false),
     })));
     /// Separate from `HEAP`, because a static that is all zero takes no space in the component's file, and `HEAP` is
     /// not all zero.
-    static FIRST: First = First(UnsafeCell::new([0; FIRST_BYTES]));
+    static FIRST_PART: FirstPart = FirstPart(UnsafeCell::new([0; FIRST_PART_BYTES]));
 
     /// The heap of the only thread that a component has.
     struct Heap(UnsafeCell<Dlmalloc<Memory>>);
@@ -69,25 +69,25 @@ mod component {
     }
 
     #[repr(align(16))]
-    struct First(UnsafeCell<[u8; FIRST_BYTES]>);
+    struct FirstPart(UnsafeCell<[u8; FIRST_PART_BYTES]>);
 
     // SAFETY: a component has one thread.
-    unsafe impl Sync for First {}
+    unsafe impl Sync for FirstPart {}
 
     /// The source of the heap's memory.
     struct Memory {
-        first_given: Cell<bool>,
+        first_part_used: Cell<bool>,
     }
 
     // SAFETY: a component has one thread.
     unsafe impl Send for Memory {}
 
-    // SAFETY: the memory is unused, zeroed and stays in place. The first part is given once and has no other name;
-    // grown pages belong to the caller of the growth.
+    // SAFETY: the memory is unused, zeroed and stays in place. The first part is returned once and not used elsewhere;
+    // new pages are returned only to the caller that grew the memory.
     unsafe impl Allocator for Memory {
         fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-            if size <= FIRST_BYTES && !self.first_given.replace(true) {
-                return (FIRST.0.get().cast(), FIRST_BYTES, EXTERN);
+            if size <= FIRST_PART_BYTES && !self.first_part_used.replace(true) {
+                return (FIRST_PART.0.get().cast(), FIRST_PART_BYTES, NOT_MERGEABLE);
             }
             let needed = size.div_ceil(PAGE_BYTES);
             let grown = grow(growth(needed, memory_size(0))).or_else(|| grow(needed));

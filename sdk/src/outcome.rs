@@ -25,9 +25,9 @@ use crate::{Reply, ToolError};
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Outcome<T> {
-    /// The call did what it was asked to do.
+    /// The call succeeded.
     Success(Reply<T>),
-    /// The call could not do it.
+    /// The call failed.
     Failure(ToolError),
     /// The call waits for the decision of a person.
     Suspended(Suspension),

@@ -81,7 +81,7 @@ pub struct Tool {
 impl Tool {
     /// Returns the tool that `D` defines.
     #[doc(hidden)]
-    pub const fn of<D: Definition>() -> Self {
+    pub const fn from_definition<D: Definition>() -> Self {
         Self {
             name: D::NAME,
             description: D::DESCRIPTION,
@@ -149,7 +149,7 @@ impl Tool {
 
 fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
     match D::Input::parse(input) {
-        Ok(input) => serialized(D::call(input, context).finish(D::to_tool_error)),
+        Ok(input) => serialize_output(D::call(input, context).finish(D::to_tool_error)),
         // The host has checked the arguments against the schema; what fails here is a rule that a schema cannot
         // express.
         Err(error) => Outcome::Failure(ToolError::validation(format_args!(
@@ -160,7 +160,7 @@ fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
 }
 
 /// Serializes the output of a success to JSON text.
-fn serialized<T: serde::Serialize>(outcome: Outcome<T>) -> Outcome<String> {
+fn serialize_output<T: serde::Serialize>(outcome: Outcome<T>) -> Outcome<String> {
     match outcome {
         Outcome::Success(reply) => match reply.try_map(|output| serde_json::to_string(&output)) {
             Ok(reply) => Outcome::Success(reply),

@@ -10,12 +10,12 @@ use crate::{Attachment, Context, ErrorCode, Hitl, Outcome, Reply, Source, Subtas
 /// The exported functions of every component, implemented for each definition that the attribute generates.
 impl<D: Definition> Guest for D {
     fn schema() -> types::ToolSchema {
-        let tool = Tool::of::<D>();
+        let tool = Tool::from_definition::<D>();
         types::ToolSchema {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             input_schema: tool.input_schema().to_string(),
-            output_schema: text(tool.output_schema()),
+            output_schema: json_text(tool.output_schema()),
             execution_mode: mode(tool.mode),
             blocking_config: tool.blocking_config(),
             display_config: tool.display_config(),
@@ -25,7 +25,7 @@ impl<D: Definition> Guest for D {
 
     fn execute(input: String, context: types::ExecutionContext) -> types::Outcome {
         report_panics();
-        outcome(Tool::of::<D>().run(&input, &from_wire(context)))
+        outcome(Tool::from_definition::<D>().run(&input, &from_wire(context)))
     }
 }
 
@@ -50,11 +50,12 @@ pub(crate) fn object_text(object: &Map<String, Value>) -> String {
     serde_json::to_string(object).unwrap_or_else(|_| "{}".to_owned())
 }
 
-fn text(value: Option<Value>) -> Option<String> {
+fn json_text(value: Option<Value>) -> Option<String> {
     value.map(|value| value.to_string())
 }
 
-fn object(object: &Map<String, Value>) -> Option<String> {
+/// Returns an object as JSON text, or `None` if it is empty.
+fn optional_object_text(object: &Map<String, Value>) -> Option<String> {
     (!object.is_empty()).then(|| object_text(object))
 }
 
@@ -112,7 +113,7 @@ fn success(reply: Reply<String>) -> types::Success {
         title: reply.title,
         sources: reply.sources.into_iter().map(source).collect(),
         attachments: reply.attachments.into_iter().map(attachment).collect(),
-        metadata: object(&reply.metadata),
+        metadata: optional_object_text(&reply.metadata),
     }
 }
 
@@ -120,7 +121,7 @@ fn source(source: Source) -> types::Source {
     types::Source {
         source_name: source.name,
         url: source.url,
-        extra: object(&source.extra),
+        extra: optional_object_text(&source.extra),
     }
 }
 
@@ -137,7 +138,7 @@ fn failure(error: ToolError) -> types::Failure {
         code: code(error.code),
         message: error.message,
         retryable: error.retryable,
-        metadata: object(&error.metadata),
+        metadata: optional_object_text(&error.metadata),
     }
 }
 
@@ -158,9 +159,9 @@ fn code(code: ErrorCode) -> types::ErrorCode {
 fn suspension(suspension: Suspension) -> types::Suspension {
     types::Suspension {
         message: suspension.message,
-        details: text(suspension.details),
-        preview: text(suspension.preview),
-        feedback_schema: text(suspension.feedback_schema),
+        details: json_text(suspension.details),
+        preview: json_text(suspension.preview),
+        feedback_schema: json_text(suspension.feedback_schema),
     }
 }
 
@@ -170,6 +171,6 @@ fn continuation(subtask: Subtask) -> types::SubtaskRequest {
         inputs: subtask.inputs.to_string(),
         template_hints: subtask.template_hints,
         max_depth: subtask.max_depth,
-        context_management: text(subtask.context_management),
+        context_management: json_text(subtask.context_management),
     }
 }
