@@ -45,13 +45,13 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     let serialize = (has_both_roles || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
     // Refuse unknown fields: the schema then says `additionalProperties: false`, and a misspelt argument of a model is
     // an error. Serde cannot combine this with `flatten`.
-    let strict = (deserialize.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
+    let deny_unknown = (deserialize.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
     // Serde and schemars take the path of their crate as a string.
     let path = |name: &str| root.to_string().replace(' ', "") + name;
     let (serde, schemars) = (path("::serde"), path("::schemars"));
     Ok(quote! {
         #[derive(#debug #deserialize #serialize #root::schemars::JsonSchema)]
-        #[serde(crate = #serde #strict)]
+        #[serde(crate = #serde #deny_unknown)]
         #[schemars(crate = #schemars)]
         #item
     })
@@ -82,18 +82,16 @@ fn flattens(item: &DeriveInput) -> bool {
 /// is found when the component is built.
 fn refuse_recursion(item: &DeriveInput) -> Result<()> {
     let name = item.ident.to_string();
-    let found = fields(item)
-        .into_iter()
-        .find(|field| !overrides_schema(field) && contains_name(field.ty.to_token_stream(), &name));
-    found.map_or(Ok(()), |field| {
-        Err(Error::new_spanned(
-            &field.ty,
-            format!(
+    for field in fields(item) {
+        if !overrides_schema(field) && contains_name(field.ty.to_token_stream(), &name) {
+            let text = format!(
                 "`{name}` contains itself, so its schema would be infinite: define one type for each level, use a list \
                  whose items name their parent, or use `serde_json::Value`"
-            ),
-        ))
-    })
+            );
+            return Err(Error::new_spanned(&field.ty, text));
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether attributes of a field replace the schema of its type.
@@ -106,12 +104,12 @@ fn overrides_schema(field: &Field) -> bool {
 
 /// Returns whether a type contains the identifier `name` or `Self`. A path such as `other::Name` does not count.
 fn contains_name(tokens: TokenStream, name: &str) -> bool {
-    let mut after_colon = false;
+    let mut is_after_colon = false;
     tokens.into_iter().any(|token| {
-        let was_after = after_colon;
-        after_colon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        let follows_colon = is_after_colon;
+        is_after_colon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
         match token {
-            TokenTree::Ident(ident) => !was_after && (ident == name || ident == "Self"),
+            TokenTree::Ident(ident) => !follows_colon && (ident == name || ident == "Self"),
             TokenTree::Group(group) => contains_name(group.stream(), name),
             TokenTree::Punct(_) | TokenTree::Literal(_) => false,
         }

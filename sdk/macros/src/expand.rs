@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Error, ItemFn, Result};
 
 use crate::options::{self, Config, Example, Mode, Options};
-use crate::signature::{self, Shape};
+use crate::signature::{self, ToolFunction};
 use crate::{describe, manifest};
 
 /// Expands to the function and the code that makes it a tool, or to the function and a compile error.
@@ -31,7 +31,7 @@ pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<Token
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         return Err(Error::new_spanned(item, "`#[tool]` goes on a function"));
     };
-    let shape = signature::shape(&function)?;
+    let shape = signature::check(&function)?;
     let options = options::parse(options)?;
     let description = describe::description(&function.attrs, &shape.name)?;
     let name = match &options.name {
@@ -50,7 +50,7 @@ fn env(name: &str) -> String {
 }
 
 /// Returns the name of the function. If the package has the same name with hyphens, returns that of the package.
-pub(crate) fn function_name(shape: &Shape, package: &str) -> Result<String> {
+pub(crate) fn function_name(shape: &ToolFunction, package: &str) -> Result<String> {
     let name = shape.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
     let name = if package.replace('-', "_") == name {
@@ -75,7 +75,7 @@ pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
 
 /// Generates the compile error for a second tool in a component. Native builds, which exist for tests, may have
 /// several.
-fn second_tool_error(shape: &Shape, other: &str) -> TokenStream {
+fn second_tool_error(shape: &ToolFunction, other: &str) -> TokenStream {
     let text = format!(
         "a crate contains one tool, and `{other}` is one already: move `{}` into another crate (`art plugin new {}`)",
         shape.name, shape.name
@@ -84,7 +84,7 @@ fn second_tool_error(shape: &Shape, other: &str) -> TokenStream {
 }
 
 /// Generates the `static` of the tool and, in a component, its manifest section and its export.
-fn handle(function: &ItemFn, shape: &Shape, name: &str, definition: &TokenStream) -> TokenStream {
+fn handle(function: &ItemFn, shape: &ToolFunction, name: &str, definition: &TokenStream) -> TokenStream {
     let visibility = &function.vis;
     let fn_name = shape.name.to_string();
     // The name resolves at the call site, so that tests can use it; its span is the macro call, so that lints skip it.
@@ -107,15 +107,15 @@ fn handle(function: &ItemFn, shape: &Shape, name: &str, definition: &TokenStream
                 static MANIFEST: [u8; TEXT.len()] = ::art_sdk::__private::section(TEXT);
                 ::art_sdk::__private::bindings::__export!(__Tool with_types_in ::art_sdk::__private::bindings);
             };
-            ::art_sdk::Tool::of::<__Tool>()
+            ::art_sdk::Tool::from_definition::<__Tool>()
         };
         // Without this use the function would be dead code in a native build, which exports nothing.
         const _: &::art_sdk::Tool = &#handle;
     }
 }
 
-fn definition(shape: &Shape, options: &Options, name: &str, description: &str) -> TokenStream {
-    let Shape {
+fn definition(shape: &ToolFunction, options: &Options, name: &str, description: &str) -> TokenStream {
+    let ToolFunction {
         name: function,
         input,
         borrows,

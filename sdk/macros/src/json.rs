@@ -14,14 +14,14 @@ pub(crate) fn string<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
 }
 
 /// Parses a string literal that contains JSON.
-pub(crate) fn any(value: &Expr, key: &str) -> Result<LitStr> {
+pub(crate) fn value_text(value: &Expr, key: &str) -> Result<LitStr> {
     let text = string(value, key)?;
     parse(text, key)?;
     Ok(text.clone())
 }
 
 /// Parses a string literal that contains a JSON object.
-pub(crate) fn object(value: &Expr, key: &str) -> Result<LitStr> {
+pub(crate) fn object_text(value: &Expr, key: &str) -> Result<LitStr> {
     let text = string(value, key)?;
     match parse(text, key)? {
         Value::Object(_) => Ok(text.clone()),

@@ -5,7 +5,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, LitStr, Meta, MetaList, Result, Token};
 
-use crate::options::{check_not_repeated, key, list, unknown, value};
+use crate::options::{check_not_repeated, option_name, option_value, parse_list, unknown_option};
 use crate::{json, units};
 
 /// Version of the contract that this SDK builds against: the version of the package in `wit/tool.wit`.
@@ -38,15 +38,20 @@ pub(crate) enum Capability {
 pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
     let mut limits = Limits::default();
     let mut seen = Vec::new();
-    for meta in list(group.tokens.clone())? {
-        let key = key(meta.path());
+    for meta in parse_list(group.tokens.clone())? {
+        let key = option_name(meta.path());
         check_not_repeated(&mut seen, &key, meta.path())?;
         match key.as_str() {
-            "fuel" => limits.fuel = Some(units::count(value(&meta)?)?),
-            "memory" => limits.memory = Some(units::bytes(value(&meta)?)?),
-            "timeout" => limits.timeout = Some(units::milliseconds(value(&meta)?)?),
-            "output" => limits.output = Some(units::bytes(value(&meta)?)?),
-            _ => return Err(unknown(meta.path(), "expected `fuel`, `memory`, `timeout` or `output`")),
+            "fuel" => limits.fuel = Some(units::count(option_value(&meta)?)?),
+            "memory" => limits.memory = Some(units::bytes(option_value(&meta)?)?),
+            "timeout" => limits.timeout = Some(units::milliseconds(option_value(&meta)?)?),
+            "output" => limits.output = Some(units::bytes(option_value(&meta)?)?),
+            _ => {
+                return Err(unknown_option(
+                    meta.path(),
+                    "expected `fuel`, `memory`, `timeout` or `output`",
+                ));
+            }
         }
     }
     Ok(limits)
@@ -54,11 +59,11 @@ pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
 
 /// Parses `capabilities(fs(read), http("https://host/path", methods("GET")))`.
 pub(crate) fn capabilities(group: &MetaList) -> Result<Vec<Capability>> {
-    list(group.tokens.clone())?.iter().map(capability).collect()
+    parse_list(group.tokens.clone())?.iter().map(capability).collect()
 }
 
 fn capability(meta: &Meta) -> Result<Capability> {
-    match (key(meta.path()).as_str(), meta) {
+    match (option_name(meta.path()).as_str(), meta) {
         ("fs", Meta::List(group)) => fs(group),
         ("fs", _) => Err(Error::new_spanned(meta, "expected `fs(read)` or `fs(read_write)`")),
         ("http", Meta::List(group)) => http.parse2(group.tokens.clone()),
@@ -66,17 +71,17 @@ fn capability(meta: &Meta) -> Result<Capability> {
             meta,
             "expected `http(\"https://host/path\", methods(\"GET\"))`",
         )),
-        _ => Err(unknown(meta.path(), "expected `fs(..)` or `http(..)`")),
+        _ => Err(unknown_option(meta.path(), "expected `fs(..)` or `http(..)`")),
     }
 }
 
 fn fs(group: &MetaList) -> Result<Capability> {
     let (mut access, mut reason) = (None, None);
-    for meta in list(group.tokens.clone())? {
-        match (key(meta.path()).as_str(), &meta) {
+    for meta in parse_list(group.tokens.clone())? {
+        match (option_name(meta.path()).as_str(), &meta) {
             ("read", Meta::Path(_)) if access.is_none() => access = Some("read"),
             ("read_write", Meta::Path(_)) if access.is_none() => access = Some("read-write"),
-            ("reason", _) => reason = Some(json::string(value(&meta)?, "reason")?.value()),
+            ("reason", _) => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
             _ => {
                 return Err(Error::new_spanned(
                     meta,
@@ -98,12 +103,17 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
     }
     let mut seen = Vec::new();
     for meta in Punctuated::<Meta, Token![,]>::parse_terminated(input)? {
-        let key = key(meta.path());
+        let key = option_name(meta.path());
         check_not_repeated(&mut seen, &key, meta.path())?;
         match (key.as_str(), &meta) {
             ("methods", Meta::List(group)) => methods = parse_methods(group)?,
-            ("reason", _) => reason = Some(json::string(value(&meta)?, "reason")?.value()),
-            _ => return Err(unknown(meta.path(), "expected `methods(\"GET\")` or `reason = \"..\"`")),
+            ("reason", _) => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
+            _ => {
+                return Err(unknown_option(
+                    meta.path(),
+                    "expected `methods(\"GET\")` or `reason = \"..\"`",
+                ));
+            }
         }
     }
     Ok(Capability::Http {
@@ -148,7 +158,7 @@ fn parse_methods(group: &MetaList) -> Result<Vec<String>> {
     methods.iter().map(check).collect()
 }
 
-/// Returns the manifest as two pieces of JSON text: what precedes the tool's version, and what follows it.
+/// Returns the JSON text of the manifest in two parts: before and after the version of the tool.
 pub(crate) fn text(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
     let before = format!(
         "{{\"contract\":\"{CONTRACT}\",\"tool\":{},\"version\":\"",
@@ -169,10 +179,13 @@ impl Limits {
             ("timeoutMs", self.timeout),
             ("outputBytes", self.output),
         ];
-        let given = fields
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
-        Value::Object(given.collect())
+        let mut object = Map::new();
+        for (name, limit) in fields {
+            if let Some(limit) = limit {
+                object.insert(name.to_owned(), limit.into());
+            }
+        }
+        Value::Object(object)
     }
 }
 

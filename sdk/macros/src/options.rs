@@ -41,17 +41,17 @@ pub(crate) struct Example {
 }
 
 /// Error for an example with a `description`, which the contract has and this attribute names `ask`.
-const DESCRIPTION: &str =
+const DESCRIPTION_ERROR: &str =
     "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
-const KEYS: &str = "expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`";
+const EXPECTED_OPTIONS: &str = "expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`";
 
 /// Parses the options, and checks each of them and their combination.
 pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
     let mut options = Options::default();
     let mut seen = Vec::new();
-    for meta in list(tokens)? {
-        let key = key(meta.path());
+    for meta in parse_list(tokens)? {
+        let key = option_name(meta.path());
         if key != "example" {
             check_not_repeated(&mut seen, &key, meta.path())?;
         }
@@ -64,14 +64,14 @@ pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
 impl Options {
     fn set(&mut self, key: &str, meta: &Meta) -> Result<()> {
         match key {
-            "name" => self.name = Some(tool_name(value(meta)?)?),
-            "mode" => self.mode = Some(mode(value(meta)?)?),
-            "blocking" => self.blocking = Some(config(value(meta)?, key)?),
-            "display" => self.display = Some(config(value(meta)?, key)?),
-            "example" => self.examples.push(example(group(meta)?)?),
-            "limits" => self.limits = manifest::limits(group(meta)?)?,
-            "capabilities" => self.capabilities = manifest::capabilities(group(meta)?)?,
-            _ => return Err(unknown(meta.path(), KEYS)),
+            "name" => self.name = Some(tool_name(option_value(meta)?)?),
+            "mode" => self.mode = Some(mode(option_value(meta)?)?),
+            "blocking" => self.blocking = Some(config(option_value(meta)?, key)?),
+            "display" => self.display = Some(config(option_value(meta)?, key)?),
+            "example" => self.examples.push(example(option_list(meta)?)?),
+            "limits" => self.limits = manifest::limits(option_list(meta)?)?,
+            "capabilities" => self.capabilities = manifest::capabilities(option_list(meta)?)?,
+            _ => return Err(unknown_option(meta.path(), EXPECTED_OPTIONS)),
         }
         Ok(())
     }
@@ -105,11 +105,9 @@ impl Config {
 
 /// Checks that the host accepts `name`: `^[a-z][a-z0-9_-]{0,63}$`.
 pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
-    let first = name.starts_with(|c: char| c.is_ascii_lowercase());
-    let rest = name
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-');
-    if first && rest && name.len() <= 64 {
+    let starts_with_letter = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    if starts_with_letter && name.chars().all(is_allowed) && name.len() <= 64 {
         return Ok(());
     }
     let text = format!(
@@ -139,7 +137,7 @@ fn mode(value: &Expr) -> Result<Mode> {
 
 fn config(value: &Expr, key: &str) -> Result<Config> {
     match value {
-        Expr::Lit(_) => json::object(value, key).map(Config::Text),
+        Expr::Lit(_) => json::object_text(value, key).map(Config::Text),
         _ => Ok(Config::Value(value.clone())),
     }
 }
@@ -147,17 +145,17 @@ fn config(value: &Expr, key: &str) -> Result<Config> {
 fn example(group: &MetaList) -> Result<Example> {
     let (mut input, mut output, mut asks) = (None, None, Vec::new());
     let mut seen = Vec::new();
-    for meta in list(group.tokens.clone())? {
-        let key = key(meta.path());
+    for meta in parse_list(group.tokens.clone())? {
+        let key = option_name(meta.path());
         if key != "ask" {
             check_not_repeated(&mut seen, &key, meta.path())?;
         }
         match key.as_str() {
-            "input" => input = Some(json::object(value(&meta)?, "input")?),
-            "output" => output = Some(json::any(value(&meta)?, "output")?),
-            "ask" => asks.push(question(value(&meta)?)?),
-            "description" => return Err(Error::new_spanned(meta.path(), DESCRIPTION)),
-            _ => return Err(unknown(meta.path(), "expected `ask`, `input` or `output`")),
+            "input" => input = Some(json::object_text(option_value(&meta)?, "input")?),
+            "output" => output = Some(json::value_text(option_value(&meta)?, "output")?),
+            "ask" => asks.push(question(option_value(&meta)?)?),
+            "description" => return Err(Error::new_spanned(meta.path(), DESCRIPTION_ERROR)),
+            _ => return Err(unknown_option(meta.path(), "expected `ask`, `input` or `output`")),
         }
     }
     let input = input.ok_or_else(|| Error::new_spanned(group, "an example needs `input = ..`"))?;
@@ -176,16 +174,16 @@ fn question(value: &Expr) -> Result<LitStr> {
 }
 
 /// Parses a list that is separated by commas.
-pub(crate) fn list(tokens: proc_macro2::TokenStream) -> Result<Punctuated<Meta, Token![,]>> {
+pub(crate) fn parse_list(tokens: proc_macro2::TokenStream) -> Result<Punctuated<Meta, Token![,]>> {
     Punctuated::parse_terminated.parse2(tokens)
 }
 
 /// Returns the name of an option.
-pub(crate) fn key(path: &Path) -> String {
+pub(crate) fn option_name(path: &Path) -> String {
     path.get_ident().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Fails if `key` was given before; else remembers it.
+/// Refuses an option that is already in `seen`, and adds it.
 pub(crate) fn check_not_repeated(seen: &mut Vec<String>, key: &str, path: &Path) -> Result<()> {
     if seen.iter().any(|earlier| earlier == key) {
         return Err(Error::new_spanned(path, format!("`{key}` is given twice")));
@@ -195,25 +193,28 @@ pub(crate) fn check_not_repeated(seen: &mut Vec<String>, key: &str, path: &Path)
 }
 
 /// Returns the value in `key = value`.
-pub(crate) fn value(meta: &Meta) -> Result<&Expr> {
+pub(crate) fn option_value(meta: &Meta) -> Result<&Expr> {
     match meta {
         Meta::NameValue(pair) => Ok(&pair.value),
         _ => Err(Error::new_spanned(
             meta,
-            format!("expected `{} = ..`", key(meta.path())),
+            format!("expected `{} = ..`", option_name(meta.path())),
         )),
     }
 }
 
 /// Returns `key(..)` as a list.
-pub(crate) fn group(meta: &Meta) -> Result<&MetaList> {
+pub(crate) fn option_list(meta: &Meta) -> Result<&MetaList> {
     match meta {
         Meta::List(list) => Ok(list),
-        _ => Err(Error::new_spanned(meta, format!("expected `{}(..)`", key(meta.path())))),
+        _ => Err(Error::new_spanned(
+            meta,
+            format!("expected `{}(..)`", option_name(meta.path())),
+        )),
     }
 }
 
 /// Returns the error for an option that does not exist.
-pub(crate) fn unknown(path: &Path, expected: &str) -> Error {
-    Error::new_spanned(path, format!("unknown option `{}`; {expected}", key(path)))
+pub(crate) fn unknown_option(path: &Path, expected: &str) -> Error {
+    Error::new_spanned(path, format!("unknown option `{}`; {expected}", option_name(path)))
 }

@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 use syn::{Error, FnArg, Ident, ItemFn, Result, ReturnType, Signature, Type};
 
 /// The parts of a function that the expansion needs.
-pub(crate) struct Shape {
+pub(crate) struct ToolFunction {
     pub(crate) name: Ident,
     pub(crate) input: Type,
     /// Whether the function takes `&In` rather than `In`.
@@ -16,12 +16,12 @@ pub(crate) struct Shape {
 const ARGUMENTS: &str = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
 
 /// Checks the signature. Each error points at the part that is wrong.
-pub(crate) fn shape(function: &ItemFn) -> Result<Shape> {
+pub(crate) fn check(function: &ItemFn) -> Result<ToolFunction> {
     let signature = &function.sig;
     check_plain(signature)?;
     let (input, takes_context) = arguments(signature)?;
     let (input, borrows) = owned_type(input)?;
-    Ok(Shape {
+    Ok(ToolFunction {
         name: signature.ident.clone(),
         input,
         borrows,

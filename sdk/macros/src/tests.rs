@@ -20,24 +20,24 @@ fn tool() -> TokenStream {
     )
 }
 
-fn refused(options: TokenStream, text: &str) {
+fn assert_refused(options: TokenStream, text: &str) {
     assert_eq!(refusal(options, &tool()), text);
 }
 
-fn refused_item(item: &TokenStream, text: &str) {
+fn assert_item_refused(item: &TokenStream, text: &str) {
     assert_eq!(refusal(TokenStream::new(), item), text);
 }
 
 #[test]
 fn a_tool_needs_a_description() {
     let text = "a tool needs a doc comment: the model reads it as the description";
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(input: In) -> Result<Out> {}
         ),
         text,
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             #[doc = "  "]
             fn f(input: In) -> Result<Out> {}
@@ -48,31 +48,31 @@ fn a_tool_needs_a_description() {
 
 #[test]
 fn a_tool_is_a_plain_function() {
-    refused_item(
+    assert_item_refused(
         &quote!(
             struct In;
         ),
         "`#[tool]` goes on a function",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             async fn f(input: In) -> Result<Out> {}
         ),
         "a tool cannot be `async`: every call runs in a separate instance and may block",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f<T>(input: T) -> Result<Out> {}
         ),
         "a tool cannot be generic: its schemas come from concrete types",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             unsafe fn f(input: In) -> Result<Out> {}
         ),
         "a tool cannot be `unsafe`",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             extern "C" fn f(input: In) -> Result<Out> {}
         ),
@@ -83,37 +83,37 @@ fn a_tool_is_a_plain_function() {
 #[test]
 fn a_tool_takes_an_input_and_optionally_a_context() {
     let shape = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f() -> Result<Out> {}
         ),
         &format!("no input; {shape}; without arguments, take `_: NoArgs`"),
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(a: A, b: &Context, c: C) -> Result<Out> {}
         ),
         &format!("too many arguments; {shape}"),
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(&self) -> Result<Out> {}
         ),
         "a tool is a free function, not a method",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(a: A, b: Context) -> Result<Out> {}
         ),
         "the second argument of a tool is `&Context`",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(a: &mut A) -> Result<Out> {}
         ),
         "a tool takes its input as `In` or `&In`",
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(a: A) {}
         ),
@@ -125,7 +125,7 @@ fn a_tool_takes_an_input_and_optionally_a_context() {
 fn a_name_is_one_that_the_host_accepts() {
     let rule = "a lower case letter, then at most 63 of `a-z`, `0-9`, `_` and `-`";
     for name in ["", "Word", "1st", "a b", "-a", "_a", &"a".repeat(65)] {
-        refused(
+        assert_refused(
             quote!(name = #name),
             &format!("`{name}` cannot be the name of a tool: {rule}"),
         );
@@ -134,7 +134,7 @@ fn a_name_is_one_that_the_host_accepts() {
         fn wordCount(input: In) -> Result<Out> {}
     );
     let item = quote!(#[doc = "Counts."] #item);
-    refused_item(&item, &format!("`wordCount` cannot be the name of a tool: {rule}"));
+    assert_item_refused(&item, &format!("`wordCount` cannot be the name of a tool: {rule}"));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_name_may_have_hyphens() {
 #[test]
 fn a_tool_takes_the_hyphens_of_its_package_name() {
     let function = syn::parse2(tool()).unwrap();
-    let shape = signature::shape(&function).unwrap();
+    let shape = signature::check(&function).unwrap();
     for (package, name) in [
         ("word-count", "word-count"),
         ("word_count", "word_count"),
@@ -176,25 +176,25 @@ fn plain_arguments_are_shown_as_the_fields_of_one_type() {
              }}` and `fn f(input: In)`"
         )
     };
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(text: String, times: u32) -> Result<Out> {}
         ),
         &expected("text: String, times: u32"),
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(text: &str) -> Result<Out> {}
         ),
         &expected("text: String"),
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(words: Vec<String>, ctx: &Context) -> Result<Out> {}
         ),
         &expected("words: Vec<String>"),
     );
-    refused_item(
+    assert_item_refused(
         &quote!(
             fn f(input: In, times: &u32) -> Result<Out> {}
         ),
@@ -204,22 +204,22 @@ fn plain_arguments_are_shown_as_the_fields_of_one_type() {
 
 #[test]
 fn an_unknown_option_is_named() {
-    refused(
+    assert_refused(
         quote!(mod_e = "x"),
         "unknown option `mod_e`; expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`",
     );
-    refused(
+    assert_refused(
         quote!(mode = "modal"),
         "unknown mode `modal`; expected `functional`, `blocking` or `display`",
     );
-    refused(quote!(name = "a", name = "b"), "`name` is given twice");
-    refused(quote!(name), "expected `name = ..`");
-    refused(quote!(limits = 1), "expected `limits(..)`");
-    refused(
+    assert_refused(quote!(name = "a", name = "b"), "`name` is given twice");
+    assert_refused(quote!(name), "expected `name = ..`");
+    assert_refused(quote!(limits = 1), "expected `limits(..)`");
+    assert_refused(
         quote!(limits(cpu = 1)),
         "unknown option `cpu`; expected `fuel`, `memory`, `timeout` or `output`",
     );
-    refused(
+    assert_refused(
         quote!(limits(fuel = "many")),
         "expected a number above zero, such as `2_000_000`",
     );
@@ -227,14 +227,14 @@ fn an_unknown_option_is_named() {
 
 #[test]
 fn json_is_checked_while_the_tool_compiles() {
-    refused(
+    assert_refused(
         quote!(example(input = r#"{"a": }"#)),
         "`input` is not JSON: expected value at line 1 column 7",
     );
-    refused(quote!(example(input = "[]")), "`input` is not a JSON object");
-    refused(quote!(example(output = "1")), "an example needs `input = ..`");
-    refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
-    refused(
+    assert_refused(quote!(example(input = "[]")), "`input` is not a JSON object");
+    assert_refused(quote!(example(output = "1")), "an example needs `input = ..`");
+    assert_refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
+    assert_refused(
         quote!(blocking = "high"),
         "`blocking` is not JSON: expected value at line 1 column 1",
     );
@@ -242,15 +242,15 @@ fn json_is_checked_while_the_tool_compiles() {
 
 #[test]
 fn an_example_has_a_question_instead_of_a_description() {
-    refused(
+    assert_refused(
         quote!(example(input = "{}", description = "two words")),
         "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input",
     );
-    refused(
+    assert_refused(
         quote!(example(input = "{}", ask = " ")),
         "`ask` is empty: write the question as a person would ask it",
     );
-    refused(
+    assert_refused(
         quote!(example(input = "{}", question = "x")),
         "unknown option `question`; expected `ask`, `input` or `output`",
     );
@@ -258,11 +258,11 @@ fn an_example_has_a_question_instead_of_a_description() {
 
 #[test]
 fn a_configuration_and_its_mode_agree() {
-    refused(
+    assert_refused(
         quote!(mode = "display", blocking = "{}"),
         "`blocking = ..` needs `mode = \"blocking\"`",
     );
-    refused(
+    assert_refused(
         quote!(blocking = "{}", display = "{}"),
         "`display = ..` needs `mode = \"display\"`",
     );
@@ -271,12 +271,12 @@ fn a_configuration_and_its_mode_agree() {
 
 #[test]
 fn a_capability_has_no_wildcards() {
-    refused(
+    assert_refused(
         quote!(capabilities(net)),
         "unknown option `net`; expected `fs(..)` or `http(..)`",
     );
-    refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
-    refused(quote!(capabilities(http("https://x", methods("get")))), {
+    assert_refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
+    assert_refused(quote!(capabilities(http("https://x", methods("get")))), {
         "unknown method `get`; expected one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
     });
     for url in [
@@ -288,7 +288,7 @@ fn a_capability_has_no_wildcards() {
         "https://h/?q",
     ] {
         let expected = "expected `https://host/path` without user, query, fragment or wildcard";
-        refused(
+        assert_refused(
             quote!(capabilities(http(#url))),
             &format!("`{url}` cannot be granted; {expected}"),
         );
