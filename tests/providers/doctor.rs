@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::connection::{
     ANTHROPIC, COMPATIBLE, Connection, DEEPSEEK, GEMINI, GROQ, KEY, Mode, OLLAMA, OPENAI, OPENAI_CHAT, OPENROUTER,
 };
+use crate::environment::Environment;
 use crate::fixture;
-use crate::world::World;
 
 const LISTING: [Connection; 8] = [
     OPENAI,
@@ -20,8 +20,8 @@ const LISTING: [Connection; 8] = [
 ];
 
 /// Returns the verdict of `art doctor` on the model, and its details.
-fn verdict(world: &World) -> (String, String) {
-    let ran = world.art(&["--json", "doctor"]);
+fn verdict(environment: &Environment) -> (String, String) {
+    let ran = environment.art(&["--json", "doctor"]);
     let checks = ran.json();
     let checks = checks.as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "model").unwrap();
@@ -33,11 +33,11 @@ fn verdict(world: &World) -> (String, String) {
 fn a_listed_model_is_ok() {
     for connection in LISTING {
         let known = fixture::planning().of_model(connection.model);
-        let world = World::new(connection, Mode::Streaming, &[known]);
-        let (verdict, detail) = verdict(&world);
+        let environment = Environment::new(connection, Mode::Streaming, &[known]);
+        let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "ok", "{connection:?}: {detail}");
         assert!(detail.contains("model listed"), "{connection:?}: {detail}");
-        assert!(world.requests().iter().all(|request| !request.is_planning()));
+        assert!(environment.requests().iter().all(|request| !request.is_planning()));
     }
 }
 
@@ -45,8 +45,8 @@ fn a_listed_model_is_ok() {
 fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
     for connection in LISTING {
         let near = format!("{}-2", connection.model);
-        let world = World::new(connection, Mode::Streaming, &[fixture::planning().of_model(&near)]);
-        let (verdict, detail) = verdict(&world);
+        let environment = Environment::new(connection, Mode::Streaming, &[fixture::planning().of_model(&near)]);
+        let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "warn", "{connection:?}: {detail}");
         assert!(detail.contains(&near), "{connection:?}: {detail}");
     }
@@ -55,8 +55,9 @@ fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
 #[test]
 fn a_refused_key_is_a_failure() {
     for connection in LISTING.into_iter().filter(|connection| connection.key.is_some()) {
-        let world = World::with_key(connection, Mode::Streaming, &[fixture::planning()], Some("sk-another"));
-        let (verdict, detail) = verdict(&world);
+        let environment =
+            Environment::with_key(connection, Mode::Streaming, &[fixture::planning()], Some("sk-another"));
+        let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "fail", "{connection:?}: {detail}");
         assert!(detail.contains("key"), "{connection:?}: {detail}");
     }
@@ -64,8 +65,8 @@ fn a_refused_key_is_a_failure() {
 
 #[test]
 fn an_address_without_a_list_is_a_failure_that_names_the_setting() {
-    let world = World::with_key(GEMINI, Mode::Streaming, &[fixture::planning()], Some(KEY));
-    let (verdict, detail) = verdict(&world);
+    let environment = Environment::with_key(GEMINI, Mode::Streaming, &[fixture::planning()], Some(KEY));
+    let (verdict, detail) = verdict(&environment);
     assert_eq!(verdict, "fail", "{detail}");
     assert!(detail.contains("base_url"), "{detail}");
 }

@@ -1,14 +1,14 @@
 //! Runs in which the provider has a fault.
 
 use crate::connection::{Connection, Mode};
+use crate::environment::Environment;
 use crate::fixture::{self, ANSWER, Fixture, two_steps, two_steps_after};
 use crate::mock::Request;
 use crate::program::CommandOutput;
-use crate::world::World;
 
 /// Asserts that a temporary fault was retried and the run succeeded.
-fn assert_retried(world: &World, ran: &CommandOutput) {
-    assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}\n{}", world.log());
+fn assert_retried(environment: &Environment, ran: &CommandOutput) {
+    assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}\n{}", environment.log());
     assert_eq!(ran.code(), 0, "{ran}");
     assert!(
         ran.stderr().contains("trying again in"),
@@ -16,62 +16,80 @@ fn assert_retried(world: &World, ran: &CommandOutput) {
     );
 }
 
-/// Asserts that a permanent fault ended the run with one error that contains all of `words`, and no answer.
-fn assert_failed(world: &World, ran: &CommandOutput, words: &[&str]) {
-    assert_eq!(ran.code(), 8, "{ran}\n{}", world.log());
+/// Asserts that a permanent fault ended the run with one error that contains all of `parts`, and no answer.
+fn assert_failed(environment: &Environment, ran: &CommandOutput, parts: &[&str]) {
+    assert_eq!(ran.code(), 8, "{ran}\n{}", environment.log());
     assert_eq!(ran.stdout(), "", "{ran}");
     let stderr = ran.stderr();
     let errors: Vec<_> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(errors.len(), 1, "{ran}");
-    for word in words {
-        assert!(errors[0].contains(word), "`{word}` is missing:\n{ran}");
+    for part in parts {
+        assert!(errors[0].contains(part), "`{part}` is missing:\n{ran}");
     }
 }
 
-fn plannings(world: &World) -> usize {
-    world.requests().iter().filter(|request| request.is_planning()).count()
+/// Returns the number of requests for a plan.
+fn planning_requests(environment: &Environment) -> usize {
+    environment
+        .requests()
+        .iter()
+        .filter(|request| request.is_planning())
+        .count()
 }
 
 pub(crate) fn a_rate_limit_is_waited_out(connection: Connection, mode: Mode) {
     let limited = fixture::planning().failing(429, "rate_limit_exceeded").once();
-    let world = World::new(connection, mode, &two_steps_after([limited]));
-    assert_retried(&world, &world.run(&[]));
-    let requests = world.requests();
-    let asked: Vec<_> = requests.iter().filter(|request| request.is_planning()).collect();
-    let [limited, answered] = asked[..] else {
-        panic!("{}", world.log())
+    let environment = Environment::new(connection, mode, &two_steps_after([limited]));
+    assert_retried(&environment, &environment.run(&[]));
+    let requests = environment.requests();
+    let planning: Vec<_> = requests.iter().filter(|request| request.is_planning()).collect();
+    let [limited, answered] = planning[..] else {
+        panic!("{}", environment.log())
     };
     assert_eq!((limited.status(), answered.status()), (429, 200));
     // `Retry-After: 1`; it may take longer, but never less.
-    assert!(answered.timestamp() >= limited.timestamp() + 1_000, "{}", world.log());
+    assert!(
+        answered.timestamp() >= limited.timestamp() + 1_000,
+        "{}",
+        environment.log()
+    );
 }
 
 pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_can_continue(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps());
-    world.mock.start_chaos("rateLimitRate");
-    let ran = world.run(&[]);
-    assert_failed(&world, &ran, &[connection.provider, "no more requests"]);
-    assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.log());
-    world.mock.end_chaos();
-    let thread = world.art(&["--json", "thread", "list"]).json()[0]["id"].clone();
-    let resumed = world.run(&["--thread", thread.as_str().unwrap()]);
-    assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &two_steps());
+    environment.mock.start_chaos("rateLimitRate");
+    let ran = environment.run(&[]);
+    assert_failed(&environment, &ran, &[connection.provider, "no more requests"]);
+    assert_eq!(
+        planning_requests(&environment),
+        4,
+        "one request and three retries: {}",
+        environment.log()
+    );
+    environment.mock.end_chaos();
+    let thread = environment.art(&["--json", "thread", "list"]).json()[0]["id"].clone();
+    let resumed = environment.run(&["--thread", thread.as_str().unwrap()]);
+    assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", environment.log());
 }
 
-/// The host does not wait for an hour: it retries after the default waits, and the error says when to ask again (M01:
-/// only
-/// waits of up to 60 s are honoured).
+/// The host does not wait for an hour: it retries after the default waits, and the error says when to try again (M01:
+/// only waits of up to 60 s are honoured).
 pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, mode: Mode) {
     let limited = fixture::planning()
         .failing(429, "rate_limit_exceeded")
         .retry_after(3_600);
-    let world = World::new(connection, mode, &[limited]);
+    let environment = Environment::new(connection, mode, &[limited]);
     assert_failed(
-        &world,
-        &world.run(&[]),
+        &environment,
+        &environment.run(&[]),
         &["no more requests", "it accepts requests again in 60 min"],
     );
-    assert_eq!(plannings(&world), 4, "one request and three retries: {}", world.log());
+    assert_eq!(
+        planning_requests(&environment),
+        4,
+        "one request and three retries: {}",
+        environment.log()
+    );
 }
 
 /// An invalid wait is ignored (M01: without a wait of the provider, the default applies).
@@ -81,64 +99,64 @@ pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connectio
         limited.retry_after(when).nth(n)
     };
     let turns = two_steps_after([limited(0, "soon"), limited(1, "-1"), limited(2, "1e999")]);
-    let world = World::new(connection, mode, &turns);
-    assert_retried(&world, &world.run(&[]));
-    assert_eq!(plannings(&world), 4, "{}", world.log());
+    let environment = Environment::new(connection, mode, &turns);
+    assert_retried(&environment, &environment.run(&[]));
+    assert_eq!(planning_requests(&environment), 4, "{}", environment.log());
 }
 
 /// There is one request for each configured retry (M02: failures before the first token are retried).
 pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Connection, mode: Mode) {
     let failing = |n, status| fixture::planning().failing(status, "server_error").nth(n);
-    let world = World::new(
+    let environment = Environment::new(
         connection,
         mode,
         &two_steps_after([failing(0, 500), failing(1, 503), failing(2, 529)]),
     );
-    assert_retried(&world, &world.run(&[]));
-    assert_eq!(plannings(&world), 4, "{}", world.log());
+    assert_retried(&environment, &environment.run(&[]));
+    assert_eq!(planning_requests(&environment), 4, "{}", environment.log());
 }
 
 /// A retry would be refused too (M03: a refused request is not repeated).
 pub(crate) fn a_refused_request_is_not_retried(connection: Connection, mode: Mode) {
     for (status, code) in [(400, "invalid_request_error"), (403, "permission_denied")] {
-        let world = World::new(connection, mode, &[fixture::planning().failing(status, code)]);
-        assert_failed(&world, &world.run(&[]), &[connection.provider]);
-        assert_eq!(plannings(&world), 1, "{status}: {}", world.log());
+        let environment = Environment::new(connection, mode, &[fixture::planning().failing(status, code)]);
+        assert_failed(&environment, &environment.run(&[]), &[connection.provider]);
+        assert_eq!(planning_requests(&environment), 1, "{status}: {}", environment.log());
     }
 }
 
 pub(crate) fn a_connection_lost_before_the_first_token_is_retried(connection: Connection, mode: Mode) {
     let lost = fixture::planning().chaos("disconnectRate").once();
-    let world = World::new(connection, mode, &two_steps_after([lost]));
-    assert_retried(&world, &world.run(&[]));
+    let environment = Environment::new(connection, mode, &two_steps_after([lost]));
+    assert_retried(&environment, &environment.run(&[]));
 }
 
 pub(crate) fn a_single_failure_of_the_provider_is_retried(connection: Connection, mode: Mode) {
     let failing = fixture::planning().chaos("dropRate").once();
-    let world = World::new(connection, mode, &two_steps_after([failing]));
-    assert_retried(&world, &world.run(&[]));
+    let environment = Environment::new(connection, mode, &two_steps_after([failing]));
+    assert_retried(&environment, &environment.run(&[]));
 }
 
 /// Only for streams: a provider that sends its reply as a whole is silent while it writes the reply, and a retry would
 /// be paid for twice.
 pub(crate) fn a_provider_that_does_not_answer_in_time_is_retried(connection: Connection) {
     let silent = fixture::planning().silent().once();
-    let world = World::new(connection, Mode::Streaming, &two_steps_after([silent]));
-    assert_retried(&world, &world.run(&[]));
+    let environment = Environment::new(connection, Mode::Streaming, &two_steps_after([silent]));
+    assert_retried(&environment, &environment.run(&[]));
 }
 
 pub(crate) fn a_reply_that_is_not_json_ends_the_run_immediately(connection: Connection, mode: Mode) {
     let malformed = fixture::planning().chaos("malformedRate");
-    let world = World::new(connection, mode, &[malformed]);
-    assert_failed(&world, &world.run(&[]), &["is not JSON", "base_url"]);
-    assert_eq!(plannings(&world), 1, "{}", world.log());
+    let environment = Environment::new(connection, mode, &[malformed]);
+    assert_failed(&environment, &environment.run(&[]), &["is not JSON", "base_url"]);
+    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
 }
 
 pub(crate) fn a_refused_key_is_reported_and_not_shown(connection: Connection, mode: Mode) {
-    let world = World::with_key(connection, mode, &two_steps(), Some("sk-another"));
+    let environment = Environment::with_key(connection, mode, &two_steps(), Some("sk-another"));
     assert_failed(
-        &world,
-        &world.run(&[]),
+        &environment,
+        &environment.run(&[]),
         &["did not accept the key", key_source(connection)],
     );
 }
@@ -150,70 +168,70 @@ fn key_source(connection: Connection) -> &'static str {
 
 pub(crate) fn an_error_that_repeats_the_key_is_shown_without_it(connection: Connection, mode: Mode) {
     let refused = fixture::planning().failing(401, "invalid_api_key");
-    let world = World::new(connection, mode, &[refused]);
-    let ran = world.run(&[]);
+    let environment = Environment::new(connection, mode, &[refused]);
+    let ran = environment.run(&[]);
     // Without a key, nothing is masked.
     let hidden = if connection.key.is_some() {
         "refused with ["
     } else {
         "refused with"
     };
-    assert_failed(&world, &ran, &["did not accept the key", hidden]);
-    assert_eq!(plannings(&world), 1, "{}", world.log());
+    assert_failed(&environment, &ran, &["did not accept the key", hidden]);
+    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
 }
 
 pub(crate) fn an_unknown_model_is_named(connection: Connection, mode: Mode) {
     let unknown = fixture::planning().failing(404, "model_not_found");
-    let world = World::new(connection, mode, &[unknown]);
-    assert_failed(&world, &world.run(&[]), &[connection.model]);
-    assert_eq!(plannings(&world), 1, "{}", world.log());
+    let environment = Environment::new(connection, mode, &[unknown]);
+    assert_failed(&environment, &environment.run(&[]), &[connection.model]);
+    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
 }
 
 /// The question cannot be shortened, so it is not retried (M09: a request is shortened to fit the context).
 pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &[fixture::planning().too_long()]);
-    assert_failed(&world, &world.run(&[]), &["too long for the model"]);
-    assert_eq!(plannings(&world), 1, "{}", world.log());
+    let environment = Environment::new(connection, mode, &[fixture::planning().too_long()]);
+    assert_failed(&environment, &environment.run(&[]), &["too long for the model"]);
+    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
 }
 
 /// A model that only makes calls is stopped, and the limit is reported (M08: calls and empty replies are bounded).
 pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps_after([fixture::first_call_forever()]));
-    let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &two_steps_after([fixture::first_call_forever()]));
+    let ran = environment.run(&["--json"]);
+    assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
     let limits = ran.json()["metadata"]["limitsHit"].to_string();
     assert!(limits.contains("`step_1`") && limits.contains("model calls"), "{ran}");
 }
 
 /// A model that returns nothing is called a bounded number of times (M08: calls and empty replies are bounded).
 pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps_after([fixture::empty_forever()]));
-    let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &two_steps_after([fixture::empty_forever()]));
+    let ran = environment.run(&["--json"]);
+    assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
-    assert!(world.requests().len() < 12, "{}", world.log());
+    assert!(environment.requests().len() < 12, "{}", environment.log());
 }
 
 /// Of a hundred calls, 64 are run and the others get an error as their result (M08: calls in one reply are bounded).
 pub(crate) fn calls_over_the_limit_of_a_reply_are_not_run(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &fixture::many_calls(100));
+    let environment = Environment::new(connection, mode, &fixture::many_calls(100));
     // The next request has to contain all calls.
-    world.configure("context_tokens = 100000\n");
-    let ran = world.run(&["--json"]);
-    assert_eq!(calls_run(&ran), 64, "{ran}\n{}", world.log());
-    let requests = world.requests();
+    environment.configure("context_tokens = 100000\n");
+    let ran = environment.run(&["--json"]);
+    assert_eq!(calls_run(&ran), 64, "{ran}\n{}", environment.log());
+    let requests = environment.requests();
     let answers = |request: &Request| {
         let messages = request.messages().iter();
         messages.filter(|message| message["role"] == "tool").count()
     };
-    assert_eq!(requests.iter().map(answers).max(), Some(100), "{}", world.log());
+    assert_eq!(requests.iter().map(answers).max(), Some(100), "{}", environment.log());
 }
 
 /// A reply with this many calls is refused as a whole (M08: calls in one reply are bounded).
 pub(crate) fn a_reply_of_five_hundred_calls_is_not_run(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &fixture::many_calls(500));
-    let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &fixture::many_calls(500));
+    let ran = environment.run(&["--json"]);
+    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", environment.log());
 }
 
 fn calls_run(ran: &CommandOutput) -> usize {
@@ -223,71 +241,84 @@ fn calls_run(ran: &CommandOutput) -> usize {
 /// A call in a blocked reply may be incomplete (M10: a reply that was cut off or blocked calls no tool).
 pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection, mode: Mode) {
     let blocked = fixture::first_call().blocked(connection);
-    let world = World::new(connection, mode, &two_steps_after([blocked]));
-    let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &two_steps_after([blocked]));
+    let ran = environment.run(&["--json"]);
+    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", environment.log());
 }
 
 /// Each model call reads 11 tokens and writes 7, so the budget of 20 allows two calls (M12: a run may have budgets).
 pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode) {
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
-    let world = World::new(connection, mode, &turns);
-    world.configure("[execution]\nmaxTokens = 20\n");
-    let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), world.requests().len()), (3, 2), "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &turns);
+    environment.configure("[execution]\nmaxTokens = 20\n");
+    let ran = environment.run(&["--json"]);
+    assert_eq!(
+        (ran.code(), environment.requests().len()),
+        (3, 2),
+        "{ran}\n{}",
+        environment.log()
+    );
     let limits = ran.json()["metadata"]["limitsHit"].to_string();
     assert!(limits.contains("36 tokens"), "{ran}");
 }
 
 /// An incomplete call is not run (M10: a reply that was cut off or blocked calls no tool).
 pub(crate) fn a_call_that_ran_out_of_tokens_is_not_run(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps_after(fixture::first_call_cut()));
-    let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 0, "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, mode, &two_steps_after(fixture::truncated_first_call()));
+    let ran = environment.run(&["--json"]);
+    assert_eq!(ran.code(), 0, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"].as_array().map(Vec::len), Some(2), "{ran}");
-    assert_eq!(world.requests().len(), 7, "{}", world.log());
+    assert_eq!(environment.requests().len(), 7, "{}", environment.log());
 }
 
 /// Only for streams: an answer that was partly shown is not retried.
 pub(crate) fn an_answer_that_breaks_off_is_replaced_by_the_results(connection: Connection) {
     let broken = fixture::synthesis().breaking_off();
-    assert_results_are_shown(&World::new(connection, Mode::Streaming, &two_steps_after([broken])));
+    assert_results_are_shown(&Environment::new(
+        connection,
+        Mode::Streaming,
+        &two_steps_after([broken]),
+    ));
 }
 
 /// Only for streams: the host ends a stream that stalls.
 pub(crate) fn an_answer_that_stalls_is_replaced_by_the_results(connection: Connection) {
     let stalling = fixture::synthesis().stalling();
-    assert_results_are_shown(&World::new(connection, Mode::Streaming, &two_steps_after([stalling])));
+    assert_results_are_shown(&Environment::new(
+        connection,
+        Mode::Streaming,
+        &two_steps_after([stalling]),
+    ));
 }
 
-fn assert_results_are_shown(world: &World) {
-    let ran = world.run(&[]);
+fn assert_results_are_shown(environment: &Environment) {
+    let ran = environment.run(&[]);
     assert_eq!(ran.code(), 3, "{ran}");
     for result in ["409.5", "58.5"] {
         assert!(ran.stdout().contains(result), "`{result}` is missing:\n{ran}");
     }
-    let requests = world.requests();
-    let asked = requests.iter().filter(|request| request.is_synthesis()).count();
-    assert_eq!(asked, 1, "{}", world.log());
+    let requests = environment.requests();
+    let synthesis_requests = requests.iter().filter(|request| request.is_synthesis()).count();
+    assert_eq!(synthesis_requests, 1, "{}", environment.log());
 }
 
 /// Only for streams: the step fails, and the incomplete call is not run.
 pub(crate) fn a_call_that_breaks_off_is_not_run(connection: Connection) {
     // Gemini sends a call in one piece, so for Gemini the stream breaks off in the thought before the call.
     let broken = fixture::first_call().thinking().breaking_off();
-    let world = World::new(connection, Mode::Streaming, &two_steps_after([broken]));
-    let ran = world.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", world.log());
+    let environment = Environment::new(connection, Mode::Streaming, &two_steps_after([broken]));
+    let ran = environment.run(&["--json"]);
+    assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
 }
 
 /// Two calls with one identifier are run separately (M05: repeated call identifiers are made unique).
 pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection, mode: Mode) {
-    let world = World::new(
+    let environment = Environment::new(
         connection,
         mode,
         &fixture::one_step(fixture::calls_with_one_identifier()),
     );
-    let ran = world.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (0, 2), "{ran}\n{}", world.log());
+    let ran = environment.run(&["--json"]);
+    assert_eq!((ran.code(), calls_run(&ran)), (0, 2), "{ran}\n{}", environment.log());
 }

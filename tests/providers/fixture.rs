@@ -18,7 +18,7 @@ pub(crate) const NEXT_ANSWER: &str = "Ten times that is 585.";
 pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
 
 const PERCENTAGE: &str = "Take 17.5% of 2340";
-const SHARE: &str = "2340 * 17.5 / 100";
+const PERCENTAGE_EXPRESSION: &str = "2340 * 17.5 / 100";
 const QUOTIENT: &str = "Divide the result by 7";
 const TENFOLD: &str = "Multiply the result by 10";
 
@@ -54,7 +54,7 @@ impl Fixture {
         self
     }
 
-    /// Adds a usage of 11 tokens read and 7 written, in the fields of every protocol.
+    /// Adds a usage of 11 input tokens and 7 output tokens, in the fields of every protocol.
     pub(crate) fn counted(mut self) -> Self {
         self.0["response"]["usage"] = json!({
             "prompt_tokens": 11, "completion_tokens": 7, "input_tokens": 11, "output_tokens": 7,
@@ -99,8 +99,8 @@ impl Fixture {
 
     /// Replaces the reply by an error for a prompt that is too long, with the texts of all providers.
     pub(crate) fn too_long(self) -> Self {
-        let words = "prompt is too long: the input token count exceeds the maximum context length";
-        self.refusing(400, "invalid_request_error", words)
+        let message = "prompt is too long: the input token count exceeds the maximum context length";
+        self.refusing(400, "invalid_request_error", message)
     }
 
     fn refusing(self, status: u16, code: &str, message: &str) -> Self {
@@ -149,21 +149,21 @@ fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns the turn that plans `steps`, for a prompt that contains `words`.
-fn plan(words: &str, steps: &[Value]) -> Fixture {
+/// Returns the turn that plans `steps`, for a prompt that contains `prompt_part`.
+fn plan(prompt_part: &str, steps: &[Value]) -> Fixture {
     let plan = json!({
         "title": "a share and its seventh", "intent": "two numbers", "plan": "One call after the other.",
         "todoList": steps,
     });
     let text = format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---");
-    let question = json!({"userMessage": words, "systemMessage": "You plan"});
+    let question = json!({"userMessage": prompt_part, "systemMessage": "You plan"});
     Fixture::new(&question, &json!({"content": text}))
 }
 
-/// Returns the turn of a step that makes `calls`. The prompt has to contain the texts in `known`.
-fn calling(task: &str, known: &[&str], calls: &[Value]) -> Fixture {
+/// Returns the turn of a step that makes `calls`. The prompt has to contain the texts in `prompt_parts`.
+fn calling(task: &str, prompt_parts: &[&str], calls: &[Value]) -> Fixture {
     let task = format!("## Task\n> {task}");
-    let system = [&[task.as_str()], known].concat();
+    let system = [&[task.as_str()], prompt_parts].concat();
     Fixture::new(
         &json!({"systemMessage": system, "hasToolResult": false}),
         &json!({"toolCalls": calls}),
@@ -186,12 +186,12 @@ fn completing(task: &str, result: &str) -> Fixture {
 
 /// Returns the first call of [`two_steps`].
 pub(crate) fn first_call() -> Fixture {
-    calling(PERCENTAGE, &[], &[call(SHARE)])
+    calling(PERCENTAGE, &[], &[call(PERCENTAGE_EXPRESSION)])
 }
 
 /// A fault of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wrong {
+pub(crate) enum CallFault {
     /// The tool fails, because of an invalid expression.
     Expression,
     /// The tool does not exist.
@@ -209,15 +209,17 @@ pub(crate) enum Wrong {
 }
 
 /// Returns a first call with a fault, and the corrected call that follows its error.
-pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
-    let call = match wrong {
-        Wrong::Expression => call("2340 *"),
-        Wrong::Tool => json!({"name": "abacus", "arguments": {}}),
-        Wrong::Case => json!({"name": "Calculator", "arguments": {"expression": SHARE}}),
-        Wrong::List => json!({"name": "calculator", "arguments": "[1, 2]"}),
-        Wrong::Type => json!({"name": "calculator", "arguments": {"expression": [SHARE]}}),
-        Wrong::Extra => json!({"name": "calculator", "arguments": {"expression": SHARE, "unsafe": true}}),
-        Wrong::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
+pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 2] {
+    let call = match fault {
+        CallFault::Expression => call("2340 *"),
+        CallFault::Tool => json!({"name": "abacus", "arguments": {}}),
+        CallFault::Case => json!({"name": "Calculator", "arguments": {"expression": PERCENTAGE_EXPRESSION}}),
+        CallFault::List => json!({"name": "calculator", "arguments": "[1, 2]"}),
+        CallFault::Type => json!({"name": "calculator", "arguments": {"expression": [PERCENTAGE_EXPRESSION]}}),
+        CallFault::Extra => {
+            json!({"name": "calculator", "arguments": {"expression": PERCENTAGE_EXPRESSION, "unsafe": true}})
+        }
+        CallFault::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
     [calling(PERCENTAGE, &[], &[call]), first_call_after("\"error\"")]
 }
@@ -225,7 +227,7 @@ pub(crate) fn first_call_corrected(wrong: Wrong) -> [Fixture; 2] {
 /// Returns the first call for every request of the step, whatever its result.
 pub(crate) fn first_call_forever() -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
-    Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
+    Fixture::new(&question, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
 /// Returns an empty reply for every request of the step.
@@ -247,23 +249,23 @@ pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
 
 /// Returns a first reply whose two calls have the same identifier.
 pub(crate) fn calls_with_one_identifier() -> Fixture {
-    let calls = [SHARE, "2340 * 17.5 / 700"].map(|expression| {
+    let calls = [PERCENTAGE_EXPRESSION, "2340 * 17.5 / 700"].map(|expression| {
         let mut call = call(expression);
-        call["id"] = "call_twin".into();
+        call["id"] = "call_same".into();
         call
     });
     calling(PERCENTAGE, &[], &calls)
 }
 
 /// Returns a first reply that is truncated, and the call that follows the error about that.
-pub(crate) fn first_call_cut() -> [Fixture; 2] {
+pub(crate) fn truncated_first_call() -> [Fixture; 2] {
     [first_call().out_of_tokens(), first_call_after("cut off")]
 }
 
 /// Returns the first call, for a step whose previous call has a result that contains `result`.
 fn first_call_after(result: &str) -> Fixture {
     let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": result});
-    Fixture::new(&question, &json!({"toolCalls": [call(SHARE)]}))
+    Fixture::new(&question, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
 /// Returns the turn that writes the answer.
@@ -271,10 +273,10 @@ pub(crate) fn synthesis() -> Fixture {
     answering("## Completed steps", ANSWER)
 }
 
-/// Returns the turn that writes `answer`, for a prompt that contains `words`.
-fn answering(words: &str, answer: &str) -> Fixture {
+/// Returns the turn that writes `answer`, for a prompt that contains `prompt_part`.
+fn answering(prompt_part: &str, answer: &str) -> Fixture {
     let text = format!("<mainContent>{answer}</mainContent>\n<uiMetadata>{{\"suggestedQuestions\":[]}}</uiMetadata>");
-    Fixture::new(&json!({"userMessage": words}), &json!({"content": text}))
+    Fixture::new(&json!({"userMessage": prompt_part}), &json!({"content": text}))
 }
 
 /// Returns the turns of the second question, which uses the result of the first one. They have to precede those of
@@ -305,7 +307,11 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
 
 /// Returns the turns of one step whose reply makes two calls.
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
-    one_step(calling(PERCENTAGE, &[], &[call(SHARE), call("2340 * 17.5 / 700")]))
+    one_step(calling(
+        PERCENTAGE,
+        &[],
+        &[call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")],
+    ))
 }
 
 /// Returns the turns of one step whose first reply is `first`, and which ends with the result 58.5.

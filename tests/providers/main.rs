@@ -9,6 +9,7 @@
 
 mod connection;
 mod doctor;
+mod environment;
 mod faults;
 mod fixture;
 mod mock;
@@ -16,7 +17,6 @@ mod mock;
 mod program;
 mod recordings;
 mod whole_runs;
-mod world;
 
 /// The paths of the components.
 #[expect(dead_code, reason = "most components are for the other tests")]

@@ -23,7 +23,7 @@ pub(crate) struct Mock {
     child: Child,
     /// `127.0.0.1:PORT`.
     address: String,
-    /// The key that it accepts.
+    /// The key that the mock accepts.
     key: String,
 }
 
@@ -31,8 +31,8 @@ impl Mock {
     /// Starts a mock that answers only the requests of `fixtures` and accepts only `key`.
     pub(crate) fn start(dir: &Path, fixtures: &[Fixture], key: Option<&str>) -> Self {
         let file = dir.join("fixtures.json");
-        let known: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
-        fs::write(&file, json!({"fixtures": known}).to_string()).unwrap();
+        let entries: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
+        fs::write(&file, json!({"fixtures": entries}).to_string()).unwrap();
         let log = fs::File::create(dir.join("mock.log")).unwrap();
         let mut command = Command::new(required(MOCK, "names the executable of the mock"));
         command.args(["--port", "0", "--strict", "--fixtures"]).arg(file);

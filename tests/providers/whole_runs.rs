@@ -3,24 +3,24 @@
 use serde_json::Value;
 
 use crate::connection::{Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_CHAT, OPENROUTER};
-use crate::fixture::{ANSWER, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT, Wrong};
+use crate::environment::Environment;
+use crate::fixture::{ANSWER, CallFault, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT};
 use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
 use crate::mock::Request;
 use crate::program::CommandOutput;
-use crate::world::World;
 
 pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps());
-    let ran = world.run(&[]);
-    assert_answered(&world, &ran);
+    let environment = Environment::new(connection, mode, &two_steps());
+    let ran = environment.run(&[]);
+    assert_answered(&environment, &ran);
     assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}");
 }
 
 pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps());
-    world.run(&[]);
-    let requests = world.requests();
-    assert_eq!(requests.len(), 6, "{}", world.log());
+    let environment = Environment::new(connection, mode, &two_steps());
+    environment.run(&[]);
+    let requests = environment.requests();
+    assert_eq!(requests.len(), 6, "{}", environment.log());
     for request in &requests {
         assert!(request.path().contains(connection.path), "{}", request.path());
         assert_eq!(request.body()["stream"] == true, mode == Mode::Streaming, "{request:?}");
@@ -32,57 +32,55 @@ pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Con
 }
 
 pub(crate) fn the_result_of_a_call_is_sent_with_its_call(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &two_steps());
-    world.run(&[]);
-    let requests = world.requests();
-    let answering = requests.iter().filter(|request| has_role(request, "tool"));
-    let mut answered = 0;
-    for request in answering {
+    let environment = Environment::new(connection, mode, &two_steps());
+    environment.run(&[]);
+    let requests = environment.requests();
+    let with_results: Vec<_> = requests.iter().filter(|request| has_role(request, "tool")).collect();
+    for request in &with_results {
         assert_eq!(answered_calls(request), ["calculator"], "{request:?}");
-        answered += 1;
     }
-    assert_eq!(answered, 2, "{}", world.log());
+    assert_eq!(with_results.len(), 2, "{}", environment.log());
 }
 
 pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &parallel_calls());
-    let ran = world.run(&["--json"]);
-    assert_answered(&world, &ran);
+    let environment = Environment::new(connection, mode, &parallel_calls());
+    let ran = environment.run(&["--json"]);
+    assert_answered(&environment, &ran);
     let calls = ran.json()["calls"].as_array().map_or(0, Vec::len);
     assert_eq!(calls, 2, "{ran}");
-    let requests = world.requests();
+    let requests = environment.requests();
     let second = requests.iter().find(|request| has_role(request, "tool")).unwrap();
     assert_eq!(answered_calls(second), ["calculator", "calculator"], "{second:?}");
 }
 
 pub(crate) fn a_failed_call_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::Expression, "calculator");
+    assert_corrected(connection, mode, CallFault::Expression, "calculator");
 }
 
 pub(crate) fn a_call_of_an_unknown_tool_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::Tool, "abacus");
+    assert_corrected(connection, mode, CallFault::Tool, "abacus");
 }
 
 pub(crate) fn a_call_with_truncated_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::Arguments, "calculator");
+    assert_corrected(connection, mode, CallFault::Arguments, "calculator");
 }
 
 /// A similar name is not accepted (M06: names are never guessed).
 pub(crate) fn a_tool_name_in_another_letter_case_is_unknown(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::Case, "Calculator");
+    assert_corrected(connection, mode, CallFault::Case, "Calculator");
 }
 
 /// The arguments are checked before the tool runs (M07).
 pub(crate) fn a_call_with_a_list_as_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::List, "calculator");
+    assert_corrected(connection, mode, CallFault::List, "calculator");
 }
 
 pub(crate) fn a_call_with_an_argument_of_another_type_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::Type, "calculator");
+    assert_corrected(connection, mode, CallFault::Type, "calculator");
 }
 
 pub(crate) fn a_call_with_an_unknown_argument_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, Wrong::Extra, "calculator");
+    assert_corrected(connection, mode, CallFault::Extra, "calculator");
 }
 
 /// Returns the number of successful calls.
@@ -92,36 +90,36 @@ fn successes(ran: &CommandOutput) -> usize {
     calls.filter(|call| call["ending"] == "success").count()
 }
 
-/// Asserts that the model receives the error of its wrong call of `name`, corrects it, and the run succeeds.
-fn assert_corrected(connection: Connection, mode: Mode, wrong: Wrong, name: &str) {
-    let world = World::new(connection, mode, &two_steps_after(first_call_corrected(wrong)));
-    let ran = world.run(&["--json"]);
-    assert_answered(&world, &ran);
-    let requests = world.requests();
+/// Asserts that the model receives the error of its faulty call of `name` and corrects it, and that the run succeeds.
+fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: &str) {
+    let environment = Environment::new(connection, mode, &two_steps_after(first_call_corrected(fault)));
+    let ran = environment.run(&["--json"]);
+    assert_answered(&environment, &ran);
+    let requests = environment.requests();
     let third = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
     assert_eq!(answered_calls(third), [name, "calculator"], "{third:?}");
-    assert_eq!(successes(&ran), 2, "the wrong call was carried out: {ran}");
+    assert_eq!(successes(&ran), 2, "the faulty call was run: {ran}");
 }
 
 pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode: Mode) {
-    let world = World::new(connection, mode, &[next_question(), two_steps()].concat());
-    let ran = world.chat(&format!("{QUERY}\n{NEXT_QUERY}\n"));
-    assert_answered(&world, &ran);
+    let environment = Environment::new(connection, mode, &[next_question(), two_steps()].concat());
+    let ran = environment.chat(&format!("{QUERY}\n{NEXT_QUERY}\n"));
+    assert_answered(&environment, &ran);
     assert_eq!(
         ran.stdout().split_whitespace().collect::<Vec<_>>().join(" "),
         format!("{ANSWER} {NEXT_ANSWER}"),
         "{ran}"
     );
-    let requests = world.requests();
+    let requests = environment.requests();
     let planning = requests.iter().rfind(|request| request.is_planning()).unwrap();
     assert_eq!(planning.assistant_texts(), [ANSWER], "{planning:?}");
 }
 
 pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: Mode) {
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
-    let world = World::new(connection, mode, &turns);
-    let ran = world.run(&["--json"]);
-    assert_answered(&world, &ran);
+    let environment = Environment::new(connection, mode, &turns);
+    let ran = environment.run(&["--json"]);
+    assert_answered(&environment, &ran);
     let counts = &ran.json()["metadata"]["llmMetadata"];
     assert_eq!(counts["inputTokens"], 6 * 11, "{ran}");
     assert_eq!(counts["outputTokens"], 6 * 7, "{ran}");
@@ -129,9 +127,9 @@ pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: 
 
 pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode) {
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::thinking).collect();
-    let world = World::new(connection, mode, &turns);
-    let ran = world.run(&["--json"]);
-    assert_answered(&world, &ran);
+    let environment = Environment::new(connection, mode, &turns);
+    let ran = environment.run(&["--json"]);
+    assert_answered(&environment, &ran);
     let mut report = ran.json();
     assert_eq!(report["answer"], ANSWER);
     for step in report["steps"].as_array_mut().unwrap() {
@@ -149,9 +147,9 @@ pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode
 fn chat_completions_request_a_plan_in_json_and_an_answer_in_text() {
     // Not Groq, which refuses a reply that is not JSON, and not compatible servers, which may refuse the field.
     for connection in [OPENAI_CHAT, OPENROUTER, DEEPSEEK, OLLAMA] {
-        let world = World::new(connection, Mode::Streaming, &two_steps());
-        world.run(&[]);
-        let requests = world.requests();
+        let environment = Environment::new(connection, Mode::Streaming, &two_steps());
+        environment.run(&[]);
+        let requests = environment.requests();
         let planning = requests.iter().find(|request| request.is_planning()).unwrap();
         assert_eq!(
             planning.body()["response_format"]["type"],
@@ -163,8 +161,8 @@ fn chat_completions_request_a_plan_in_json_and_an_answer_in_text() {
     }
 }
 
-fn assert_answered(world: &World, ran: &CommandOutput) {
-    assert_eq!(ran.code(), 0, "{ran}\n{}", world.log());
+fn assert_answered(environment: &Environment, ran: &CommandOutput) {
+    assert_eq!(ran.code(), 0, "{ran}\n{}", environment.log());
 }
 
 fn has_role(request: &Request, role: &str) -> bool {
@@ -173,13 +171,13 @@ fn has_role(request: &Request, role: &str) -> bool {
 
 /// Returns the names of the calls of the request's turns, each of which must be answered once by its identifier.
 fn answered_calls(request: &Request) -> Vec<String> {
-    let of_role = |role: &'static str| request.messages().iter().filter(move |message| message["role"] == role);
-    let calls: Vec<_> = of_role("assistant")
+    let messages_of = |role: &'static str| request.messages().iter().filter(move |message| message["role"] == role);
+    let calls: Vec<_> = messages_of("assistant")
         .filter_map(|turn| turn["tool_calls"].as_array())
         .flatten()
         .collect();
     let mut ids: Vec<_> = calls.iter().map(|call| call["id"].clone()).collect();
-    let mut answers: Vec<_> = of_role("tool").map(|turn| turn["tool_call_id"].clone()).collect();
+    let mut answers: Vec<_> = messages_of("tool").map(|turn| turn["tool_call_id"].clone()).collect();
     ids.sort_by_key(Value::to_string);
     answers.sort_by_key(Value::to_string);
     assert_eq!(ids, answers, "{request:?}");

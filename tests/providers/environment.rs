@@ -15,13 +15,13 @@ use crate::program::{self, CommandOutput};
 
 /// A mock of one provider and a home that uses it.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct Environment {
     connection: Connection,
     pub(crate) mock: Mock,
     home: TempDir,
 }
 
-impl World {
+impl Environment {
     /// Starts a mock that has `fixtures` and accepts the key of the program.
     pub(crate) fn new(connection: Connection, mode: Mode, fixtures: &[Fixture]) -> Self {
         Self::with_key(connection, mode, fixtures, connection.key.map(|_| KEY))
