@@ -29,13 +29,13 @@ fn load(lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
 }
 
 /// Returns a component that keeps the compiler busy for many seconds.
-fn bomb() -> Vec<u8> {
-    bomb_of(60_000)
+fn slow_component() -> Vec<u8> {
+    slow_component_of(60_000)
 }
 
 /// Returns a component that keeps the compiler busy. It has one function of `steps` steps, in which all variables are
 /// live.
-pub(crate) fn bomb_of(steps: usize) -> Vec<u8> {
+pub(crate) fn slow_component_of(steps: usize) -> Vec<u8> {
     let locals = "i64 ".repeat(2_000);
     let step = |n: usize| {
         let (a, b) = (n * 7919 % 2_000, n * 104_729 % 2_000);
@@ -77,7 +77,7 @@ fn the_reason_of_the_compiler_is_reported() {
 
 #[test]
 fn a_component_over_the_limit_of_processor_time_is_refused_permanently() {
-    let (dir, bomb) = (tempfile::tempdir().unwrap(), bomb());
+    let (dir, bomb) = (tempfile::tempdir().unwrap(), slow_component());
     let cache = dir.path().join("code");
     let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
     assert!(matches!(first, Err(LoadError::CompileLimit { .. })), "{first:?}");
@@ -98,7 +98,7 @@ fn a_component_whose_compiler_was_killed_is_compiled_again() {
 
 #[test]
 fn a_compiler_that_runs_out_of_memory_does_not_affect_the_host() {
-    let error = load("ulimit -v 200000; exec \"$ART\" __compile", &bomb()).expect_err("there is no memory");
+    let error = load("ulimit -v 200000; exec \"$ART\" __compile", &slow_component()).expect_err("there is no memory");
     assert!(
         matches!(
             error,
@@ -156,7 +156,7 @@ fn the_compiler_does_not_inherit_the_environment() {
 }
 
 /// Returns whether a process is running. A process that has ended but was not waited for is not.
-fn runs(process: &str) -> bool {
+fn is_running(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     !matches!(state, None | Some('Z' | 'X'))
@@ -170,14 +170,14 @@ fn wait_for<T>(poll: impl Fn() -> Option<T>) -> T {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    panic!("it did not happen within 30 s")
+    panic!("no value after 30 s")
 }
 
 #[test]
 fn a_compiler_exits_when_its_host_is_killed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
-    fs::write(home.plugins().join("bomb.wasm"), bomb()).unwrap();
+    fs::write(home.plugins().join("bomb.wasm"), slow_component()).unwrap();
     let mut host = home.start(&["tool", "list"]);
     let process = host.id();
     // The compiler is a child of the thread that waits for it.
@@ -189,5 +189,5 @@ fn a_compiler_exits_when_its_host_is_killed() {
     });
     host.kill().unwrap();
     host.wait().unwrap();
-    wait_for(|| (!runs(&compiler)).then_some(()));
+    wait_for(|| (!is_running(&compiler)).then_some(()));
 }

@@ -1,5 +1,4 @@
-//! Schemas that say much with little: whatever a component says of itself, no command takes longer or more memory for
-//! it.
+//! Schemas that are small but expensive to apply: no command takes more than a bounded time and memory for them.
 
 use std::fs;
 
@@ -10,22 +9,23 @@ use crate::handmade::Handmade;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, plan, says};
+use crate::provider::{Provider, Reply, instructions_contain, plan};
 
-/// Kilobytes of writable memory and seconds of processor time of each command: a build for tests is slow, and what
-/// grows without bound passes any limit.
-const CAPS: &str = "ulimit -d 1000000; ulimit -t 60";
+/// Limits of each command: kilobytes of writable memory and seconds of processor time. They are generous, because a build
+/// for tests is slow.
+const COMMAND_LIMITS: &str = "ulimit -d 1000000; ulimit -t 60";
 
-/// Runs `art` with the calculator and a handmade tool beside it.
+/// Runs `art` with the calculator and a handmade tool.
 fn art(tool: &Handmade<'_>, args: &[&str]) -> CommandOutput {
-    beside_the_calculator(&tool.build(), args)
+    art_with_component(&tool.build(), args)
 }
 
-fn beside_the_calculator(tool: &[u8], args: &[&str]) -> CommandOutput {
-    home_with(tool).limited(CAPS, args)
+/// Same as [`art`], with the bytes of a component.
+fn art_with_component(tool: &[u8], args: &[&str]) -> CommandOutput {
+    home_with(tool).limited(COMMAND_LIMITS, args)
 }
 
-/// A home with the calculator and a handmade tool beside it.
+/// Returns a home with the calculator and a handmade tool.
 fn home_with(tool: &[u8]) -> Home {
     let home = Home::empty();
     let (name, path) = components::PLUGINS.first().unwrap();
@@ -34,30 +34,31 @@ fn home_with(tool: &[u8]) -> Home {
     home
 }
 
-fn refer(to: &str) -> Value {
-    json!({"$ref": format!("#/$defs/{to}")})
+/// Returns a reference to the definition `name`.
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/$defs/{name}")})
 }
 
-/// `n` properties that are all `schema`.
+/// Returns `n` properties, each with the schema `schema`.
 fn properties(n: usize, schema: &Value) -> Map<String, Value> {
     (0..n).map(|i| (format!("p{i}"), schema.clone())).collect()
 }
 
-/// A schema with `n` properties that refer to one definition, which has `n` that refer to the next, four times.
+/// Returns a schema with a chain of four definitions, each with `n` properties that refer to the next definition.
 fn fan(n: usize) -> String {
     let level = |i: usize| {
         (
             format!("d{i}"),
-            json!({"properties": properties(n, &refer(&format!("d{}", i + 1)))}),
+            json!({"properties": properties(n, &reference(&format!("d{}", i + 1)))}),
         )
     };
     let mut defs: Map<_, _> = (0..4).map(level).collect();
     defs.insert("d4".to_owned(), json!({"type": "string"}));
-    json!({"type": "object", "properties": {"a": refer("d0")}, "$defs": defs}).to_string()
+    json!({"type": "object", "properties": {"a": reference("d0")}, "$defs": defs}).to_string()
 }
 
 #[test]
-fn any_question_is_answered_beside_a_schema_that_fans_out() {
+fn a_question_is_answered_even_if_the_references_of_another_tool_fan_out() {
     for (n, refused) in [(2, false), (4, false), (20, true), (40, true)] {
         let input = fan(n);
         let tool = Handmade {
@@ -72,15 +73,15 @@ fn any_question_is_answered_beside_a_schema_that_fans_out() {
 
 #[test]
 fn a_pattern_under_many_paths_is_counted_on_each_of_them() {
-    for (n, refused) in [
+    for (n, reason) in [
         (8, "example 0 does not match"),
         (30, "more than 64 patterns"),
         (65, "more than 64 patterns"),
     ] {
         let input = json!({
             "type": "object",
-            "properties": properties(n, &refer("inner")),
-            "$defs": {"inner": {"properties": properties(n, &refer("text"))}, "text": {"pattern": "(a|b)*a(a|b){50}c"}},
+            "properties": properties(n, &reference("inner")),
+            "$defs": {"inner": {"properties": properties(n, &reference("text"))}, "text": {"pattern": "(a|b)*a(a|b){50}c"}},
         });
         let examples = vec![json!({"p0": {"p0": "ab".repeat(1_500)}}).to_string(); 3];
         let tool = Handmade {
@@ -89,18 +90,18 @@ fn a_pattern_under_many_paths_is_counted_on_each_of_them() {
             ..Handmade::default()
         };
         let list = art(&tool, &["tool", "list"]).stdout();
-        assert!(list.contains(refused), "{n}: {list}");
+        assert!(list.contains(reason), "{n}: {list}");
     }
 }
 
-/// As many texts as make an output of a megabyte.
+/// Returns an output of a megabyte, as an array of short texts.
 fn megabyte() -> Vec<u8> {
     let texts = vec![format!("\"{}\"", "x".repeat(23)); 40_000].join(",");
     format!("[{texts}]").into_bytes()
 }
 
-/// A tool that gives this output, each item of which so many schemas are tried on.
-fn checked_by(schemas: usize, output: &[u8]) -> Vec<u8> {
+/// Returns a tool with this output and an output schema that applies `schemas` schemas to each item.
+fn with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
     const AT: u32 = 2 << 20;
     let checks = vec![json!({"minLength": 0}); schemas];
     let mut outcome = Handmade::success(u32::try_from(output.len()).unwrap());
@@ -117,25 +118,30 @@ fn checked_by(schemas: usize, output: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_megabyte_of_output_is_checked_within_the_time_of_its_call_or_not_at_all() {
+fn an_output_of_a_megabyte_is_checked_only_if_the_cost_is_within_the_limit() {
     let output = megabyte();
     assert!((1_000_000..1 << 20).contains(&output.len()), "{}", output.len());
     for (schemas, code) in [(10, 0), (60, 0), (600, 5)] {
-        let ran = beside_the_calculator(&checked_by(schemas, &output), &["tool", "call", "handmade", "{}"]);
+        let ran = art_with_component(
+            &with_item_schemas(schemas, &output),
+            &["tool", "call", "handmade", "{}"],
+        );
         assert_eq!(ran.code(), code, "{schemas}: {}", ran.stderr());
     }
 }
 
-/// The tool is called again and again, and nearly all of that time its output is checked.
+/// The model calls the tool repeatedly, and nearly all of the time is spent on checking its outputs.
 #[test]
 fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
-    let home = home_with(&checked_by(70, &megabyte()));
+    let home = home_with(&with_item_schemas(70, &megabyte()));
     let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": ["handmade"],
         "dependencies": []}]);
-    let provider = Provider::start(move |request| match says(request, "JSON_OUTPUT_START") {
-        true => Reply::Text(vec![plan(&step)]),
-        false => Reply::Call("handmade", json!({})),
-    });
+    let provider = Provider::start(
+        move |request| match instructions_contain(request, "JSON_OUTPUT_START") {
+            true => Reply::Text(vec![plan(&step)]),
+            false => Reply::Call("handmade", json!({})),
+        },
+    );
     let run = home.start(&[
         "--model",
         "compatible:m",
@@ -144,7 +150,7 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
         "run",
         "Count",
     ]);
-    // The plan, the first call, and what came of it.
+    // Wait for the requests for the plan, for the first call, and with its result.
     (0..3).for_each(|_| drop(provider.request()));
     std::thread::sleep(std::time::Duration::from_millis(200));
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
@@ -158,13 +164,13 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
 #[test]
 fn defaults_behind_references_are_filled_in_within_a_bound() {
     let mut defs: Map<_, _> = (0..60)
-        .map(|i| (format!("d{i}"), refer(&format!("d{}", i + 1))))
+        .map(|i| (format!("d{i}"), reference(&format!("d{}", i + 1))))
         .collect();
     defs.insert(
         "d60".to_owned(),
         json!({"properties": properties(560, &json!({"default": 1}))}),
     );
-    let input = json!({"type": "object", "properties": {"a": {"items": refer("d0")}}, "$defs": defs});
+    let input = json!({"type": "object", "properties": {"a": {"items": reference("d0")}}, "$defs": defs});
     let tool = Handmade {
         input_schema: &input.to_string(),
         ..Handmade::default()
