@@ -32,7 +32,7 @@ fn main() -> Result<()> {
         .canonicalize()?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for source in SOURCES {
-        watch(&root.join(source))?;
+        register_sources(&root.join(source))?;
     }
     [PLAIN, WASI].into_iter().try_for_each(require_target)?;
     let guests = examples(&root.join("tests/guests/examples"))?;
@@ -68,14 +68,14 @@ fn uses_wasi(root: &Path, plugin: &str) -> bool {
 }
 
 /// Registers each source file with cargo. Skips built components in the folders of plugins.
-fn watch(path: &Path) -> io::Result<()> {
+fn register_sources(path: &Path) -> io::Result<()> {
     if path.is_file() {
         if path.extension().is_none_or(|ending| ending != "wasm") {
             println!("cargo:rerun-if-changed={}", path.display());
         }
         return Ok(());
     }
-    fs::read_dir(path)?.try_for_each(|entry| watch(&entry?.path()))
+    fs::read_dir(path)?.try_for_each(|entry| register_sources(&entry?.path()))
 }
 
 /// Installs the target if it is missing.
@@ -168,13 +168,13 @@ fn packages(directory: &Path) -> Result<Vec<String>> {
     names(directory, |path| path.join("Cargo.toml").exists())
 }
 
-/// Returns the sorted names, without extensions, of the wanted entries of `directory`.
-fn names(directory: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
+/// Returns the names, without extensions, of the entries of `directory` for which `is_included` returns true, sorted.
+fn names(directory: &Path, is_included: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         let stem = path.file_stem().and_then(|stem| stem.to_str());
-        names.extend(stem.filter(|_| wanted(&path)).map(str::to_owned));
+        names.extend(stem.filter(|_| is_included(&path)).map(str::to_owned));
     }
     names.sort();
     Ok(names)

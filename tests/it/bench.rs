@@ -99,12 +99,13 @@ impl Bench {
         self.system.execute_batch(calls.collect(), &self.scope).await
     }
 
-    pub(crate) async fn one(&self, name: &str, arguments: Value) -> ToolReport {
+    /// Runs one call.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> ToolReport {
         self.batch(vec![(name, arguments)]).await.remove(0)
     }
 
-    /// Calls the guest that violates the contract.
-    pub(crate) async fn invalid(&self, what: &str) -> ToolReport {
-        self.one("invalid_output", json!({"what": what})).await
+    /// Calls the guest `invalid_output`, which violates the contract in the way that `case` names.
+    pub(crate) async fn invalid(&self, case: &str) -> ToolReport {
+        self.call("invalid_output", json!({"case": case})).await
     }
 }

@@ -61,8 +61,8 @@ fn sources() -> Vec<String> {
             let name = entry.file_name().into_string().unwrap();
             let path = directory.join(&name);
             if entry.file_type().unwrap().is_dir() {
-                let is_ours = !name.starts_with('.') || name == ".github";
-                if is_ours && name != "target" && path != Path::new("plugins") {
+                let is_hidden = name.starts_with('.') && name != ".github";
+                if !is_hidden && name != "target" && path != Path::new("plugins") {
                     directories.push(path);
                 }
             } else if name.ends_with(".rs") || name.ends_with(".md") || name.ends_with(".wit") {
@@ -129,12 +129,12 @@ fn every_rule_is_cited_where_it_is_implemented() {
     }
     let mut faults = Vec::new();
     for (identifier, files) in rules() {
-        let by = cited.get(&identifier).map(Vec::as_slice).unwrap_or_default();
+        let citing = cited.get(&identifier).map(Vec::as_slice).unwrap_or_default();
         if files.is_empty() {
             faults.push(format!("`{identifier}` names no file"));
         }
-        let missing = files.iter().filter(|file| !by.contains(file));
-        faults.extend(missing.map(|file| format!("`{identifier}` is not cited in {file}, but in {by:?}")));
+        let missing = files.iter().filter(|file| !citing.contains(file));
+        faults.extend(missing.map(|file| format!("`{identifier}` is not cited in {file}, but in {citing:?}")));
     }
     assert!(faults.is_empty(), "in {DOCUMENT}:\n{}", faults.join("\n"));
 }

@@ -99,8 +99,8 @@ fn root() -> PathBuf {
 /// Returns the manifest of a package outside of the workspace that depends on the runtime and on tokio, with the
 /// profile of the workspace.
 fn manifest_outside() -> String {
-    let ours: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
-    let dev = ours.get("profile").and_then(|profile| profile.get("dev")).unwrap();
+    let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let dev = workspace.get("profile").and_then(|profile| profile.get("dev")).unwrap();
     let dev = toml::Table::from_iter([("dev".to_owned(), dev.clone())]);
     let profile = toml::to_string(&toml::Table::from_iter([(
         "profile".to_owned(),
@@ -154,7 +154,7 @@ fn the_example_has_at_most_25_lines_and_two_dependencies() {
 fn the_documented_profile_is_that_of_this_workspace() {
     let root = root();
     let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
-    let shown = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    let ours = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    assert_eq!(profile(shown), profile(&ours));
+    let documented = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    assert_eq!(profile(documented), profile(&workspace));
 }

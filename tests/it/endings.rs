@@ -147,7 +147,7 @@ async fn each_error_code_of_a_failure_is_reported_unchanged() {
         match hostile(attack, 0, Limits::EXECUTE).await.ending {
             Ending::Failure(failure) => {
                 assert_eq!((failure.code, failure.retryable), (code, retryable), "{attack}");
-                assert_eq!(failure.message, "as it was asked to");
+                assert_eq!(failure.message, "a requested failure");
             }
             other => panic!("`{attack}` ended as {other:?}"),
         }

@@ -63,8 +63,8 @@ fn name(n: usize) -> Vec<u8> {
 /// Returns a core module with `count` entries of one kind, each as short as possible.
 fn module(kind: Kind, count: usize) -> Vec<u8> {
     let types = list(1, 1, |_| vec![0x60, 0, 0]);
-    let one = || list(3, 1, |_| vec![0]);
-    let body = || list(10, 1, |_| vec![2, 0, 0x0b]);
+    let one_function = || list(3, 1, |_| vec![0]);
+    let one_body = || list(10, 1, |_| vec![2, 0, 0x0b]);
     let sections = match kind {
         Kind::Import => {
             let import = |n| [vec![0], name(n), vec![0, 0]].concat();
@@ -72,7 +72,7 @@ fn module(kind: Kind, count: usize) -> Vec<u8> {
         }
         Kind::Export => {
             let export = |n| [name(n), vec![0, 0]].concat();
-            [types, one(), list(7, count, export), body()].concat()
+            [types, one_function(), list(7, count, export), one_body()].concat()
         }
         Kind::Function => [
             types,
@@ -89,7 +89,7 @@ fn module(kind: Kind, count: usize) -> Vec<u8> {
         Kind::Element => {
             let table = list(4, 1, |_| vec![0x70, 0, 1]);
             let segment = |_| [vec![1, 0], leb128(count), vec![0; count]].concat();
-            [types, one(), table, list(9, 1, segment), body()].concat()
+            [types, one_function(), table, list(9, 1, segment), one_body()].concat()
         }
     };
     [b"\0asm\x01\0\0\0".as_slice(), &sections].concat()

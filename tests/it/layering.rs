@@ -3,25 +3,41 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Each package, its directory, and the packages of the workspace that it may depend on; `None` means all of them.
-const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
-    ("art-core", "host/crates/art-core", Some(&[])),
-    ("art-files", "host/crates/art-files", Some(&[])),
-    ("art-agent", "host/crates/art-agent", Some(&["art-core"])),
-    ("art-tools", "host/crates/art-tools", Some(&["art-core"])),
-    (
+/// A package of the workspace.
+struct Package {
+    name: &'static str,
+    /// The directory, relative to the root of the workspace.
+    directory: &'static str,
+    /// The packages of the workspace that it may depend on; `None` means all of them.
+    allowed: Option<&'static [&'static str]>,
+}
+
+const fn package(name: &'static str, directory: &'static str, allowed: Option<&'static [&'static str]>) -> Package {
+    Package {
+        name,
+        directory,
+        allowed,
+    }
+}
+
+const PACKAGES: &[Package] = &[
+    package("art-core", "host/crates/art-core", Some(&[])),
+    package("art-files", "host/crates/art-files", Some(&[])),
+    package("art-agent", "host/crates/art-agent", Some(&["art-core"])),
+    package("art-tools", "host/crates/art-tools", Some(&["art-core"])),
+    package(
         "art-sandbox",
         "host/crates/art-sandbox",
         Some(&["art-core", "art-files", "art-tools"]),
     ),
-    ("art-model", "host/crates/art-model", Some(&["art-core", "art-files"])),
-    (
+    package("art-model", "host/crates/art-model", Some(&["art-core", "art-files"])),
+    package(
         "art-lexical",
         "host/crates/art-lexical",
         Some(&["art-core", "art-model"]),
     ),
-    ("art-store", "host/crates/art-store", Some(&["art-core"])),
-    (
+    package("art-store", "host/crates/art-store", Some(&["art-core"])),
+    package(
         "art-runtime",
         "host/crates/art-runtime",
         Some(&[
@@ -36,9 +52,9 @@ const ALLOWED: &[(&str, &str, Option<&[&str]>)] = &[
             "art-tools",
         ]),
     ),
-    ("art-host", "host", None),
-    ("art-sdk", "sdk", Some(&["art-sdk-macros"])),
-    ("art-sdk-macros", "sdk/macros", Some(&[])),
+    package("art-host", "host", None),
+    package("art-sdk", "sdk", Some(&["art-sdk-macros"])),
+    package("art-sdk-macros", "sdk/macros", Some(&[])),
 ];
 
 fn root() -> PathBuf {
@@ -65,12 +81,16 @@ fn dependencies(directory: &str) -> Vec<String> {
 
 #[test]
 fn a_package_depends_only_on_those_below_it() {
-    for (package, directory, allowed) in ALLOWED {
-        let Some(allowed) = allowed else { continue };
-        for dependency in dependencies(directory).iter().filter(|name| name.starts_with("art-")) {
+    for package in PACKAGES {
+        let Some(allowed) = package.allowed else { continue };
+        for dependency in dependencies(package.directory)
+            .iter()
+            .filter(|name| name.starts_with("art-"))
+        {
             assert!(
                 allowed.contains(&dependency.as_str()),
-                "`{package}` must not depend on `{dependency}`; allowed: {allowed:?}"
+                "`{}` must not depend on `{dependency}`; allowed: {allowed:?}",
+                package.name
             );
         }
     }
@@ -78,11 +98,12 @@ fn a_package_depends_only_on_those_below_it() {
 
 #[test]
 fn only_the_sandbox_depends_on_the_engine() {
-    for (package, directory, _) in ALLOWED.iter().filter(|(package, ..)| *package != "art-sandbox") {
-        for dependency in dependencies(directory) {
+    for package in PACKAGES.iter().filter(|package| package.name != "art-sandbox") {
+        for dependency in dependencies(package.directory) {
             assert!(
                 !dependency.starts_with("wasmtime"),
-                "`{package}` must not depend on `{dependency}`; only `art-sandbox` may"
+                "`{}` must not depend on `{dependency}`; only `art-sandbox` may",
+                package.name
             );
         }
     }
@@ -117,7 +138,7 @@ fn every_package_of_the_host_has_a_layer() {
     for entry in std::fs::read_dir(root().join("host/crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(
-            ALLOWED.iter().any(|(package, ..)| *package == name),
+            PACKAGES.iter().any(|package| package.name == name),
             "`{name}` has no layer"
         );
     }

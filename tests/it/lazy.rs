@@ -245,36 +245,34 @@ fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
 /// Returns tools whose instantiation or `schema()` always fails, each in another way, with a part of the error.
 fn failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
-    let guest = Handmade::default;
-    let built = |guest: Handmade<'_>| guest.build();
     let calls = Handmade {
         imports: LOG,
         schema: "(loop $l (call $log (i32.const 0) (i32.const 0) (i32.const 0)) (br $l))",
-        ..guest()
+        ..Handmade::default()
     };
     let huge = Handmade {
         memory: r#"(memory (export "memory") 65536)"#,
-        ..guest()
+        ..Handmade::default()
     };
     let table = Handmade {
         items: "(table 10000000 funcref)",
-        ..guest()
+        ..Handmade::default()
     };
     // The lengths of the texts that `schema` returns are past the end of its memory.
     let beyond = Handmade {
         schema: "(i32.store (i32.const 1028) (i32.const 0x7fffffff))",
-        ..guest()
+        ..Handmade::default()
     };
     let not_utf8 = Handmade {
         schema: "(i32.store8 (i32.load (i32.const 1024)) (i32.const 0xff))",
-        ..guest()
+        ..Handmade::default()
     };
     [
-        ("calls into the host", built(calls)),
-        ("memory", built(huge)),
-        ("", built(table)),
-        ("`schema()`", built(beyond)),
-        ("utf-8", built(not_utf8)),
+        ("calls into the host", calls.build()),
+        ("memory", huge.build()),
+        ("", table.build()),
+        ("`schema()`", beyond.build()),
+        ("utf-8", not_utf8.build()),
         ("passed to the host at once", read(components::SCHEMA_HUGE)),
     ]
 }

@@ -26,11 +26,11 @@ fn a_run_suggests_a_server_that_answers() {
     let (server, home) = serving(&["nomic-embed-text:latest", "llama3.2:1b", "qwen3:8b"]);
     let ran = home.run("What is 2+2?");
     ran.answers(&["4"]);
-    let offer = format!(
+    let hint = format!(
         "a model server runs at {}: --model ollama:llama3.2:1b uses it",
         server.base_url
     );
-    assert!(ran.stderr().lines().any(|line| line == offer), "{ran}");
+    assert!(ran.stderr().lines().any(|line| line == hint), "{ran}");
     let requests = server.requests();
     assert_eq!(requests.len(), 1, "{requests:?}");
     assert_eq!(
@@ -51,11 +51,11 @@ fn the_suggested_option_works() {
 fn doctor_suggests_a_server_that_answers() {
     let (server, home) = serving(&["qwen3:8b"]);
     let ran = home.art(&["doctor"]);
-    let offer = format!(
+    let hint = format!(
         "a model server runs at {}: --model ollama:qwen3:8b uses it",
         server.base_url
     );
-    assert!(ran.stdout().contains(&offer), "{ran}");
+    assert!(ran.stdout().contains(&hint), "{ran}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, Request, is_synthesis, plan, says};
+use crate::provider::{Provider, Reply, Request, instructions_contain, is_synthesis, plan};
 
 const KEY: &str = "sk-very-secret-0123456789";
 
@@ -31,8 +31,8 @@ fn stderr(ran: &CommandOutput, provider: &Provider) -> String {
     ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
 }
 
-/// Asks a question that fails. Returns stderr.
-fn fails(provider: &Provider) -> String {
+/// Runs a question that must fail. Returns stderr.
+fn stderr_of_failure(provider: &Provider) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = ask(&home, provider, &["run", "Hello"]);
@@ -81,7 +81,7 @@ fn without_function_calls() -> Provider {
             let error = json!({"error": {"message": "`tools` is not supported with this model"}});
             return Reply::Json(400, "", error);
         }
-        let text = if says(request, "JSON_OUTPUT_START") {
+        let text = if instructions_contain(request, "JSON_OUTPUT_START") {
             let id = format!("step_{}", requests.fetch_add(1, Ordering::Relaxed));
             plan(&json!([{"id": id, "description": "Multiply", "stepType": "tool", "requiredTools": ["calculator"]}]))
         } else if is_synthesis(request) {
@@ -106,8 +106,8 @@ fn sent_with_tools(provider: &Provider) -> usize {
             !body.contains("tool_calls") && !body.contains("\"role\":\"tool\""),
             "{body}"
         );
-        let is_step = says(request, "You carry out one step");
-        assert_eq!(says(request, "\"inputSchema\":{"), is_step, "{body}");
+        let is_step = instructions_contain(request, "You carry out one step");
+        assert_eq!(instructions_contain(request, "\"inputSchema\":{"), is_step, "{body}");
     }
     with.len()
 }
@@ -189,7 +189,7 @@ pub(crate) fn drawing() -> (Home, Provider) {
         "dependencies": []}]);
     let mut called = false;
     let provider = Provider::start(move |request| {
-        if says(request, "JSON_OUTPUT_START") {
+        if instructions_contain(request, "JSON_OUTPUT_START") {
             Reply::Text(vec![plan(&step)])
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There it is.</mainContent>".to_owned()])
@@ -287,7 +287,7 @@ fn a_cost_limit_without_a_price_is_warned_about() {
 #[test]
 fn a_wrong_key_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key"}});
-    assert_snapshot!(fails(&Provider::failing(401, "", error)));
+    assert_snapshot!(stderr_of_failure(&Provider::failing(401, "", error)));
 }
 
 /// Returns whether a file below `folder` contains the key.
@@ -326,14 +326,14 @@ fn a_key_that_a_provider_sends_back_is_neither_shown_nor_stored() {
 #[test]
 fn an_unknown_model_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": "The model `m` does not exist", "code": "model_not_found"}});
-    assert_snapshot!(fails(&Provider::failing(404, "", error)));
+    assert_snapshot!(stderr_of_failure(&Provider::failing(404, "", error)));
 }
 
 #[test]
 fn an_exhausted_quota_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota",
         "code": "insufficient_quota"}});
-    assert_snapshot!(fails(&Provider::failing(429, "", error)));
+    assert_snapshot!(stderr_of_failure(&Provider::failing(429, "", error)));
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn an_unreachable_provider_is_reported_in_one_sentence() {
     let mut provider = Provider::answering(&[]);
     // No server listens at this port.
     provider.base_url = "http://127.0.0.1:1/v1".to_owned();
-    assert_snapshot!(fails(&provider));
+    assert_snapshot!(stderr_of_failure(&provider));
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn a_fallback_answer_names_the_provider_that_failed_and_a_remedy() {
     let provider = Provider::start(move |request| {
         if is_synthesis(request) {
             Reply::Json(401, "", json!({"error": {"message": "bad key"}}))
-        } else if says(request, "JSON_OUTPUT_START") {
+        } else if instructions_contain(request, "JSON_OUTPUT_START") {
             Reply::Text(vec![plan(&step)])
         } else if called.fetch_add(1, Ordering::Relaxed) == 0 {
             Reply::Call("calculator", json!({"expression": "6*7"}))
@@ -498,7 +498,7 @@ fn an_evaluation_sends_the_same_settings_as_a_run() {
     let eval = provider.requests();
     // Compare parts of the instructions, since the whole text also names the tools, which differ.
     let parts = |request: &Request| {
-        let found = ["Be brief.", "Ada", "Plan with care."].map(|text| says(request, text));
+        let found = ["Be brief.", "Ada", "Plan with care."].map(|text| instructions_contain(request, text));
         (found, request.body["seed"].clone())
     };
     assert_eq!(run.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
@@ -542,7 +542,11 @@ fn configured_texts_reach_the_model() {
     assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
     let planning = provider.request();
     for text in ["Be brief.", "Ada", "Plan with care."] {
-        assert!(says(&planning, text), "`{text}` is missing: {}", planning.body);
+        assert!(
+            instructions_contain(&planning, text),
+            "`{text}` is missing: {}",
+            planning.body
+        );
     }
 }
 
@@ -569,7 +573,11 @@ fn the_settings_of_a_conversation_reach_the_model() {
     assert_eq!(ask(&home, &provider, &["run", "--thread", &thread, "Hello"]).code(), 0);
     let planning = provider.request();
     for text in ["Be brief.", "Ada", "Plan with care."] {
-        assert!(says(&planning, text), "`{text}` is missing: {}", planning.body);
+        assert!(
+            instructions_contain(&planning, text),
+            "`{text}` is missing: {}",
+            planning.body
+        );
     }
 }
 
@@ -620,22 +628,30 @@ fn a_system_prompt_by_its_tag_reaches_the_model() {
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
     let planning = provider.request();
-    assert!(says(&planning, "Use 7 words in Latin."), "{}", planning.body);
+    assert!(
+        instructions_contain(&planning, "Use 7 words in Latin."),
+        "{}",
+        planning.body
+    );
 }
 
 #[test]
 fn the_default_system_prompt_reaches_the_model_unless_another_is_named() {
     const TEMPLATES: &str = "[system_prompts.brief]\ntemplate = \"Be brief.\"\ndefault = true\n[system_prompts.long]\ntemplate = \"Be long.\"\n";
-    for (named, wanted, other) in [
+    for (setting, expected, other) in [
         ("", "Be brief.", "Be long."),
         ("system_prompt = { tag = \"long\" }\n", "Be long.", "Be brief."),
     ] {
         let home = Home::new();
-        home.file("art.toml", &format!("{named}{TEMPLATES}"));
+        home.file("art.toml", &format!("{setting}{TEMPLATES}"));
         let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
         assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
         let planning = provider.request();
-        assert!(says(&planning, wanted) && !says(&planning, other), "{}", planning.body);
+        assert!(
+            instructions_contain(&planning, expected) && !instructions_contain(&planning, other),
+            "{}",
+            planning.body
+        );
     }
 }
 

@@ -10,8 +10,8 @@ use std::thread;
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
-/// Asks a model at `base_url`, which fails, after one retry if `retried`. Returns the error.
-fn fails(base_url: &str, retried: bool) -> String {
+/// Runs a question with a model at `base_url`, which must fail, after one retry if `retried`. Returns the error.
+fn error_of_run(base_url: &str, retried: bool) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = home.art(&["--model", "compatible:m", "--base-url", base_url, "run", "Hello"]);
@@ -35,7 +35,7 @@ fn fails(base_url: &str, retried: bool) -> String {
     sentence.to_owned()
 }
 
-/// Starts a server that calls `serve` with each connection and then closes it. Returns its address and the count of
+/// Starts a server that calls `serve` with each connection and then closes it. Returns its address and a counter of its
 /// connections.
 fn server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -51,15 +51,15 @@ fn server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
     (address, connections)
 }
 
-fn assert_says(sentence: &str, begin: &str, end: &str) {
+fn assert_begins_and_ends(sentence: &str, begin: &str, end: &str) {
     assert!(sentence.starts_with(begin) && sentence.ends_with(end), "{sentence}");
 }
 
 /// Asserts that a server with this behaviour causes the error of a broken connection, after one retry.
 fn assert_breaks_off_twice(serve: fn(TcpStream)) {
     let (address, connections) = server(serve);
-    let sentence = fails(&format!("http://{address}/v1"), true);
-    assert_says(
+    let sentence = error_of_run(&format!("http://{address}/v1"), true);
+    assert_begins_and_ends(
         &sentence,
         &format!("the connection to `{address}` was lost: "),
         "; try again",
@@ -78,9 +78,9 @@ fn read_head(connection: &mut TcpStream) {
 
 #[test]
 fn an_unknown_host_is_reported_with_what_to_check() {
-    let sentence = fails("http://no-such-host.invalid/v1", true);
+    let sentence = error_of_run("http://no-such-host.invalid/v1", true);
     let begin = "cannot find the host `no-such-host.invalid`: ";
-    assert_says(&sentence, begin, "; check the network, `base_url`, and any proxy");
+    assert_begins_and_ends(&sentence, begin, "; check the network, `base_url`, and any proxy");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_server_without_tls_at_an_https_address_is_reported() {
         drop(connection.read(&mut [0; 64]));
         drop(connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
-    let sentence = fails(&format!("https://{address}/v1"), true);
+    let sentence = error_of_run(&format!("https://{address}/v1"), true);
     assert_eq!(sentence, format!("`{address}` does not use TLS; correct `base_url`"));
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
@@ -97,9 +97,9 @@ fn a_server_without_tls_at_an_https_address_is_reported() {
 #[test]
 fn a_server_that_closes_during_the_tls_handshake_is_reported() {
     let (address, connections) = server(drop);
-    let sentence = fails(&format!("https://{address}/v1"), true);
+    let sentence = error_of_run(&format!("https://{address}/v1"), true);
     let begin = format!("no connection to `{address}`: ");
-    assert_says(&sentence, &begin, "; check the network, and any proxy");
+    assert_begins_and_ends(&sentence, &begin, "; check the network, and any proxy");
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
 
@@ -128,7 +128,7 @@ fn a_connection_that_breaks_in_the_response_head_is_retried() {
 #[test]
 fn a_connection_that_breaks_after_the_first_token_is_not_retried() {
     let provider = Provider::start(|_| Reply::Break("---JSON"));
-    let sentence = fails(&provider.base_url, false);
-    assert_says(&sentence, "the stream was interrupted", "; try again");
+    let sentence = error_of_run(&provider.base_url, false);
+    assert_begins_and_ends(&sentence, "the stream was interrupted", "; try again");
     assert_eq!(provider.requests().len(), 1);
 }

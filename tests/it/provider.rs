@@ -77,7 +77,7 @@ impl Provider {
             "dependencies": []}]);
         let mut call = Some(Reply::Call(tool, arguments));
         Self::start(move |request| {
-            if says(request, "JSON_OUTPUT_START") {
+            if instructions_contain(request, "JSON_OUTPUT_START") {
                 Reply::Text(vec![plan(&step)])
             } else if is_synthesis(request) {
                 Reply::Text(vec![format!("<mainContent>{answer}</mainContent>")])
@@ -105,13 +105,13 @@ pub(crate) fn plan(items: &Value) -> String {
     format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---")
 }
 
-/// Returns whether the request asks for the answer.
+/// Returns whether the request is for the final answer.
 pub(crate) fn is_synthesis(request: &Request) -> bool {
-    says(request, "<mainContent>")
+    instructions_contain(request, "<mainContent>")
 }
 
-/// Returns whether the instructions of the request contain `text`.
-pub(crate) fn says(request: &Request, text: &str) -> bool {
+/// Returns whether the system message of the request contains `text`.
+pub(crate) fn instructions_contain(request: &Request, text: &str) -> bool {
     let instructions = request.body.pointer("/messages/0/content").and_then(Value::as_str);
     instructions.unwrap_or_default().contains(text)
 }

@@ -104,11 +104,11 @@ async fn the_model_receives_the_reason_of_a_failure() {
             ToolErrorCode::Trap,
             "Tool \"hostile\" trapped: the tool exited with code 0",
         ),
-        ("not_found", ToolErrorCode::NotFound, "as it was asked to"),
+        ("not_found", ToolErrorCode::NotFound, "a requested failure"),
     ];
     for (name, code, text) in expected {
         let (tool, arguments) = attack(name);
-        let result = bench.one(tool, arguments).await.result;
+        let result = bench.call(tool, arguments).await.result;
         assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)), "{name}");
         assert_eq!(result.error.as_deref(), Some(text));
         assert_eq!(result.output, None);
@@ -148,15 +148,15 @@ async fn an_output_that_is_not_one_valid_json_value_is_refused() {
         "details_not_json",
         "inputs_not_an_object",
     ];
-    for what in refused {
-        let report = bench.invalid(what).await;
+    for case in refused {
+        let report = bench.invalid(case).await;
         assert_eq!(
             report.ending,
             CallEnding::InvalidOutput,
-            "`{what}`: {:?}",
+            "`{case}`: {:?}",
             report.result
         );
-        assert_eq!(report.result.output, None, "{what}");
+        assert_eq!(report.result.output, None, "{case}");
     }
 }
 
@@ -183,7 +183,7 @@ async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
 
 #[tokio::test]
 async fn arguments_are_checked_before_anything_runs() {
-    let report = Bench::new().one("echo", json!({"txt": 1})).await;
+    let report = Bench::new().call("echo", json!({"txt": 1})).await;
     assert_eq!(report.ending, CallEnding::InvalidArguments);
     assert_eq!(report.usage.fuel, 0);
 }
@@ -191,7 +191,7 @@ async fn arguments_are_checked_before_anything_runs() {
 #[tokio::test]
 async fn a_suspended_call_gets_an_identifier_from_the_host() {
     let (tool, arguments) = attack("suspended");
-    let result = Bench::new().one(tool, arguments).await.result;
+    let result = Bench::new().call(tool, arguments).await.result;
     assert_eq!(result.status, ToolStatus::Suspended);
     assert!(result.metadata.suspension_id.is_some());
     assert_eq!(result.output.unwrap()["message"], "delete 3 files?");

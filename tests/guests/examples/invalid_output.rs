@@ -1,4 +1,4 @@
-//! Returns outcomes that the SDK does not allow. The input `{"what": ...}` selects one.
+//! Returns outcomes that the SDK does not allow. The input `{"case": ...}` selects one.
 
 #![cfg(target_family = "wasm")]
 
@@ -21,7 +21,7 @@ impl tool::Guest for Guest {
     }
 
     fn execute(input: String, context: ExecutionContext) -> Outcome {
-        // The host passes `{"what":"..."}` without spaces, so the value is the fourth part between quotes.
+        // The host passes `{"case":"..."}` without spaces, so the value is the fourth part between quotes.
         match input.split('"').nth(3).unwrap_or_default() {
             "not_json" => answer("not json"),
             "nothing" => answer(""),

@@ -10,7 +10,7 @@ use art_sdk::prelude::*;
 #[args]
 struct In {
     /// The action to run.
-    what: String,
+    action: String,
     /// The number of rounds or of mebibytes, if the action needs one.
     #[serde(default)]
     n: usize,
@@ -21,7 +21,7 @@ const MIB: usize = 1 << 20;
 /// Uses memory, panics, or reads the clock that it does not have.
 #[tool]
 fn without_wasi(input: In) -> Result<usize> {
-    match input.what.as_str() {
+    match input.action.as_str() {
         "churn" => churn(input.n),
         "hold" => Ok(black_box(vec![7_u8; input.n * MIB]).len()),
         "gather" => Ok(gather(input.n * MIB).len()),
@@ -33,7 +33,7 @@ fn without_wasi(input: In) -> Result<usize> {
 
 #[expect(clippy::panic, reason = "a test needs a guest that panics")]
 fn panics() -> ! {
-    panic!("as it was asked to")
+    panic!("a requested panic")
 }
 
 /// Allocates `bytes` bytes in pieces of 32 KiB.

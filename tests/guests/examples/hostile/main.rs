@@ -55,7 +55,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// Runs the attacks that consist of an outcome.
+/// Returns the outcome of an attack that consists only of its outcome.
 fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
     match attack {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),
@@ -69,7 +69,7 @@ fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
 }
 
 fn failure(code: &str) -> ToolError {
-    let message = "as it was asked to";
+    let message = "a requested failure";
     match code {
         "validation" => ToolError::validation(message),
         "io" => ToolError::io(message),
@@ -83,7 +83,7 @@ fn failure(code: &str) -> ToolError {
     }
 }
 
-#[expect(clippy::panic, reason = "that is the attack")]
+#[expect(clippy::panic, reason = "the attack is a panic")]
 fn panics() {
     panic!("the guest gives up");
 }
@@ -144,7 +144,7 @@ fn log_long_lines(ctx: &Context, lines: usize) {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "that is the attack")]
+#[expect(clippy::print_stdout, reason = "the attack is a flood of output")]
 fn print_line() {
     println!("{}", "x".repeat(100));
 }
