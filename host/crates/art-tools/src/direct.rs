@@ -19,9 +19,6 @@ use crate::executor::{Admitted, ToolExecutor};
 use crate::progress::NewestProgress;
 use crate::run::micros;
 
-/// Owner of every direct tool.
-pub const HOST: &str = "host";
-
 /// The argument of a direct tool's function.
 #[derive(Clone, Debug)]
 pub struct DirectCall {
@@ -127,7 +124,7 @@ impl ToolExecutor for DirectTool {
     }
 
     fn owner(&self) -> &str {
-        HOST
+        "host"
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {

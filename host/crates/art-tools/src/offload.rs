@@ -6,6 +6,7 @@ use art_core::outcome::Ending;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Bounds the work that the host does on the values of a call.
 #[derive(Debug)]
@@ -32,9 +33,8 @@ pub(crate) async fn offload<T: Send + 'static>(
     if is_light {
         return Ok(work());
     }
-    let task = spawn_blocking(work);
-    // If the caller is dropped, cancel work that has not begun.
-    let _guard = AbortOnDrop(task.abort_handle());
+    // If the caller is dropped, work that has not begun is cancelled.
+    let task = AbortOnDropHandle::new(spawn_blocking(work));
     tokio::select! {
         biased;
         () = budget.cancel.cancelled() => Err(Ending::Cancelled),
@@ -43,14 +43,6 @@ pub(crate) async fn offload<T: Send + 'static>(
             Ok(Err(_panic)) => Err(Ending::HostError { message: "the check of its values panicked".to_owned() }),
             Err(_elapsed) => Err(Ending::Timeout { limit_ms: budget.limit_ms }),
         },
-    }
-}
-
-struct AbortOnDrop(tokio::task::AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 

@@ -67,18 +67,6 @@ impl ToolRegistry {
         self.write().clear();
     }
 
-    /// Returns the executor of a tool.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<Arc<dyn ToolExecutor>> {
-        self.tool(name).map(|tool| Arc::clone(&tool.executor))
-    }
-
-    /// Returns the owner of a tool.
-    #[must_use]
-    pub fn owner(&self, name: &str) -> Option<String> {
-        self.tool(name).map(|tool| tool.owner.clone())
-    }
-
     /// Returns the schema of a tool, with every `$ref` resolved.
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<ToolSchema> {

@@ -18,8 +18,6 @@ const PATH_UNIT_BYTES: usize = 64;
 pub struct Shape {
     /// Number of values, containers included.
     pub nodes: usize,
-    /// Nesting depth; a scalar has depth 1.
-    pub depth: usize,
     /// Total size of all texts and all names of properties, in bytes.
     pub text_bytes: usize,
 }
@@ -64,7 +62,6 @@ impl Shape {
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(other.nodes),
-            depth: self.depth.max(other.depth),
             text_bytes: self.text_bytes.saturating_add(other.text_bytes),
         }
     }
@@ -74,7 +71,6 @@ impl Shape {
         Self {
             nodes: self.nodes.saturating_mul(count),
             text_bytes: self.text_bytes.saturating_mul(count),
-            ..self
         }
     }
 
@@ -82,7 +78,6 @@ impl Shape {
     pub(crate) fn of_text(bytes: usize) -> Self {
         Self {
             nodes: bytes.min(MAX_NODES),
-            depth: MAX_DEPTH,
             text_bytes: bytes,
         }
     }
@@ -96,7 +91,6 @@ impl Shape {
         if self.nodes > max_nodes {
             return Err(TooLarge::Nodes(max_nodes));
         }
-        self.depth = self.depth.max(depth);
         Ok(())
     }
 
@@ -180,7 +174,6 @@ mod tests {
             shape,
             Shape {
                 nodes: 5,
-                depth: 3,
                 text_bytes: 6
             }
         );

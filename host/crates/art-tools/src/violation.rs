@@ -71,12 +71,12 @@ fn message(error: &ValidationError<'_>, schema: &Value) -> String {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             format!(
                 "must not have {}, allowed: {}",
-                names(unexpected.iter().map(String::as_str)),
+                list(unexpected.iter().map(|name| quoted(name))),
                 allowed(error, schema)
             )
         }
         Kind::Enum { options } => match options.as_array() {
-            Some(options) => format!("must be one of {}", list(options.iter(), json)),
+            Some(options) => format!("must be one of {}", list(options.iter().map(json))),
             None => "must be one of the allowed values".to_owned(),
         },
         Kind::Constant { expected_value } => format!("must be {}", json(expected_value)),
@@ -112,12 +112,8 @@ fn bound(kind: &Kind) -> Option<String> {
 
 fn types(kind: &TypeKind) -> String {
     match kind {
-        TypeKind::Single(name) => name.to_string(),
-        TypeKind::Multiple(names) => names
-            .iter()
-            .map(|name| name.to_string())
-            .collect::<Vec<_>>()
-            .join(" or "),
+        TypeKind::Single(ty) => ty.to_string(),
+        TypeKind::Multiple(types) => types.iter().map(|ty| ty.to_string()).collect::<Vec<_>>().join(" or "),
     }
 }
 
@@ -127,34 +123,28 @@ fn allowed(error: &ValidationError<'_>, schema: &Value) -> String {
     let parent_path = keyword_path.rsplit_once('/').map_or("", |(parent, _)| parent);
     let properties = schema.pointer(parent_path).and_then(|parent| parent.get("properties"));
     match properties.and_then(Value::as_object) {
-        Some(properties) if !properties.is_empty() => names(properties.keys().map(String::as_str)),
+        Some(properties) if !properties.is_empty() => list(properties.keys().map(|name| quoted(name))),
         _ => "none".to_owned(),
     }
 }
 
-/// Returns a list of quoted names.
-fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    list(names, |name| json(&Value::from(truncate(name, MAX_SHOWN_CHARS))))
-}
-
 /// Returns the first items, and the number of the others.
-fn list<T>(mut items: impl Iterator<Item = T>, show: impl Fn(T) -> String) -> String {
-    let mut text = items
-        .by_ref()
-        .take(MAX_LIST_ITEMS)
-        .map(show)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let more = items.count();
-    if more > 0 {
-        text.push_str(&format!(" and {more} more"));
+fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+    let more = items.len().saturating_sub(MAX_LIST_ITEMS);
+    let text = items.take(MAX_LIST_ITEMS).collect::<Vec<_>>().join(", ");
+    match more {
+        0 => text,
+        _ => format!("{text} and {more} more"),
     }
-    text
 }
 
 fn json(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("\"{}\"", truncate(text, MAX_SHOWN_CHARS)),
+        Value::String(text) => quoted(text),
         other => safe_stringify(other, MAX_SHOWN_CHARS),
     }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", truncate(text, MAX_SHOWN_CHARS))
 }

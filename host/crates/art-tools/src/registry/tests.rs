@@ -28,9 +28,9 @@ fn names(schemas: &[ToolSchema]) -> Vec<&str> {
 fn a_registered_tool_is_found_by_its_name() {
     let registry = ToolRegistry::new();
     registry.register(tool("one")).unwrap();
-    assert_eq!(registry.get("one").unwrap().schema().name, "one");
-    assert!(registry.get("two").is_none());
-    assert_eq!(registry.owner("one").as_deref(), Some("plugin"));
+    let found = registry.tool("one").unwrap();
+    assert_eq!((found.schema.name.as_str(), found.owner.as_str()), ("one", "plugin"));
+    assert!(registry.tool("two").is_none());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_name_that_is_taken_is_refused_and_both_owners_are_named() {
         );
     }
     assert!(registry.register(owned_by("add", "first")).is_err());
-    assert_eq!(registry.owner("add").as_deref(), Some("first"));
+    assert_eq!(registry.tool("add").unwrap().owner, "first");
 }
 
 #[test]
