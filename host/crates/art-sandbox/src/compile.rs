@@ -104,9 +104,7 @@ impl CompilerProgram {
         let output = thread::scope(|scope| {
             // Writing fails if the process ends early; its exit status then shows why.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(wasm)));
-            let output = budget
-                .receive(&stdout)
-                .and_then(|code| Ok((code, budget.receive(&stderr)?)));
+            let output = budget.receive_both(&stdout, &stderr);
             if output.is_err() {
                 // Killing fails if the process has just ended.
                 drop(child.kill());
@@ -141,9 +139,12 @@ fn read_to_end(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // After a read error, send what was read: the exit status of the process shows the failure.
-        let read = pipe.map(|pipe| pipe.take(MAX_CODE_BYTES).read_to_end(&mut bytes));
-        drop((read, sender.send(bytes)));
+        if let Some(pipe) = pipe {
+            // Ignore an error of reading: the exit status of the process shows the failure.
+            drop(pipe.take(MAX_CODE_BYTES).read_to_end(&mut bytes));
+        }
+        // Sending fails if the host stopped waiting.
+        drop(sender.send(bytes));
     });
     receiver
 }
@@ -158,6 +159,18 @@ struct CompilerBudget {
 }
 
 impl CompilerBudget {
+    /// Receives the contents of two pipes.
+    ///
+    /// # Errors
+    /// Same as [`receive`](Self::receive).
+    fn receive_both(
+        &self,
+        stdout: &Receiver<Vec<u8>>,
+        stderr: &Receiver<Vec<u8>>,
+    ) -> Result<(Vec<u8>, Vec<u8>), LoadError> {
+        Ok((self.receive(stdout)?, self.receive(stderr)?))
+    }
+
     /// Receives the content of a pipe.
     ///
     /// # Errors
@@ -166,7 +179,9 @@ impl CompilerBudget {
         loop {
             match bytes.recv_timeout(CHECK_INTERVAL) {
                 Ok(bytes) => return Ok(bytes),
-                Err(RecvTimeoutError::Disconnected) => return Err(crash("its output was lost".to_owned())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(compiler_process_error("its output was lost".to_owned()));
+                }
                 Err(RecvTimeoutError::Timeout) => self.check()?,
             }
         }
@@ -205,7 +220,7 @@ fn processor_time(process: u32) -> Duration {
 }
 
 /// Returns an error for a failure of the process that may not occur the next time.
-fn crash(reason: String) -> LoadError {
+fn compiler_process_error(reason: String) -> LoadError {
     LoadError::CompilerProcess(std::io::Error::other(reason))
 }
 
@@ -221,7 +236,7 @@ fn failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
         Some(Signal::ABORT) if message.contains("memory allocation") => {
             format!("{} GiB of memory", ADDRESS_SPACE_BYTES >> 30)
         }
-        _ => return crash(format!("{status}: {message}")),
+        _ => return compiler_process_error(format!("{status}: {message}")),
     };
     LoadError::CompileLimit { limit }
 }
@@ -245,7 +260,7 @@ fn catch_panic<T>(compile: impl FnOnce() -> T) -> Result<T, LoadError> {
     catch_unwind(AssertUnwindSafe(compile)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref().cloned()).unwrap_or_default();
-        crash(format!("it panicked: {}", byte_prefix(&text, MAX_MESSAGE_BYTES)))
+        compiler_process_error(format!("it panicked: {}", byte_prefix(&text, MAX_MESSAGE_BYTES)))
     })
 }
 

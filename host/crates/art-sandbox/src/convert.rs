@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::bindings::types;
 use crate::schema_text::{ExampleText, SchemaText};
 
-/// A field from the guest is not the JSON that the contract requires.
+/// The error for a field from the guest that is not the JSON that the contract requires.
 pub(crate) struct InvalidField(String);
 
 impl InvalidField {
@@ -37,6 +37,7 @@ fn json_option<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Resul
     text.map(|text| json(field, text)).transpose()
 }
 
+/// Parses the JSON fields of the result of `schema()`.
 pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
     Ok(ToolSchema {
         input_schema: json("input-schema", &schema.input_schema)?,
@@ -58,6 +59,7 @@ fn example(example: &ExampleText) -> Result<ToolExample, InvalidField> {
     })
 }
 
+/// Converts the context of a call for the tool.
 pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     types::ExecutionContext {
         thread_id: context.thread_id.clone(),

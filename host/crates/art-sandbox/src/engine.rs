@@ -136,6 +136,7 @@ fn config(mode: &EngineMode) -> Config {
     config
 }
 
+/// Returns the sizes of the pools from which instances are allocated.
 fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(SLOTS)

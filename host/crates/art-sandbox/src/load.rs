@@ -68,7 +68,7 @@ impl Sandbox {
         wasm: &[u8],
         source: &ComponentSource,
     ) -> Result<Option<Plugin>, LoadError> {
-        let file = self.check(wasm)?;
+        let file = self.check_file(wasm)?;
         let (refusal, postponement) = (self.cached_refusal(&file.digest)?, self.postponement(&file.digest)?);
         if let Some(reason) = refusal.or(postponement) {
             return Err(LoadError::RefusedBefore(reason));
@@ -82,8 +82,8 @@ impl Sandbox {
             (Some(declared), _) => declared.clone(),
             (None, Some(cached)) => cached,
         };
-        let program = self.program(file.digest, source);
-        self.plugin(name, file, schema_text, program).map(Some)
+        let program = self.shared_program(file.digest, source);
+        self.new_plugin(name, file, schema_text, program).map(Some)
     }
 
     /// Same as [`load`](Self::load), but always loads the program, and compiles it unless its code is in the cache.
@@ -100,15 +100,15 @@ impl Sandbox {
         source: &ComponentSource,
         share: Option<Duration>,
     ) -> Result<Plugin, LoadError> {
-        let file = self.check(wasm)?;
-        let program = self.program(file.digest, source);
+        let file = self.check_file(wasm)?;
+        let program = self.shared_program(file.digest, source);
         let loaded = self.load_program(&file.digest, share, || Ok(file.component.to_vec()))?;
         let schema_text = loaded.schema.clone();
         // Do not keep a program that can quickly be mapped again: a thousand tools would keep a thousand files open.
         if !self.has_code(&file.digest)? {
             program.set_loaded(loaded);
         }
-        self.plugin(name, file, schema_text, program)
+        self.new_plugin(name, file, schema_text, program)
     }
 
     /// Returns the component with the result of its `schema()` in an `art:schema` section at its end, so that hosts can
@@ -117,7 +117,7 @@ impl Sandbox {
     /// # Errors
     /// Same as [`load`](Self::load).
     pub fn with_schema(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
-        let file = self.check(wasm)?;
+        let file = self.check_file(wasm)?;
         let schema = match self.cached_schema(&file.digest)? {
             Some(schema) => schema,
             None => {
@@ -135,7 +135,8 @@ impl Sandbox {
         }
     }
 
-    fn check<'a>(&self, wasm: &'a [u8]) -> Result<CheckedFile<'a>, LoadError> {
+    /// Makes all checks of a file that need no compiling.
+    fn check_file<'a>(&self, wasm: &'a [u8]) -> Result<CheckedFile<'a>, LoadError> {
         if self.current_worker().is_some() {
             return Err(LoadError::OnWorkerThread);
         }
@@ -164,7 +165,7 @@ impl Sandbox {
         })
     }
 
-    fn plugin(
+    fn new_plugin(
         &self,
         name: &str,
         file: CheckedFile<'_>,
@@ -191,7 +192,7 @@ impl Sandbox {
     }
 
     /// Returns the program with this digest. All files with the same component share one.
-    fn program(&self, digest: blake3::Hash, source: &ComponentSource) -> Arc<Program> {
+    fn shared_program(&self, digest: blake3::Hash, source: &ComponentSource) -> Arc<Program> {
         let mut programs = self.programs().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest).and_then(Weak::upgrade) {
             return program;

@@ -88,10 +88,10 @@ impl Plugin {
             () = call.cancel().cancelled() => return Err(Box::new(Ending::Cancelled)),
             loaded = span.in_scope(|| self.program.load(load)) => loaded,
         };
-        loaded.map_err(|reason| Box::new(host_failure(&reason)))?;
+        loaded.map_err(|reason| Box::new(host_error(&reason)))?;
         let schema = self.program.loaded().map(|loaded| &loaded.schema);
         if schema != Some(&self.schema_text) {
-            return Err(Box::new(host_failure(&LoadError::SchemaMismatch.to_string())));
+            return Err(Box::new(host_error(&LoadError::SchemaMismatch.to_string())));
         }
         self.checked.store(true, Ordering::Release);
         Ok(())
@@ -101,34 +101,34 @@ impl Plugin {
         if let Some(preparation) = self.prepare(call)
             && let Err(ending) = preparation.await
         {
-            return not_run(*ending);
+            return outcome_without_usage(*ending);
         }
         let Some(LoadedProgram { component, .. }) = self.program.loaded() else {
-            return host_error("the tool's code was not loaded");
+            return host_error_outcome("the tool's code was not loaded");
         };
         let instance_pre = |index: usize| self.sandbox.instance_pre(component, index);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
             let input = call.input_json().to_owned();
             let (cancel, progress) = (call.cancel().clone(), call.progress().clone());
-            return run_here(instance_pre, call.limits(), cancel, progress, input, call.context()).await;
+            return run_on_this_thread(instance_pre, call.limits(), cancel, progress, input, call.context()).await;
         }
         let index = self.sandbox.least_busy_worker();
         let Some(instance_pre) = instance_pre(index).cloned() else {
-            return host_error("the tool's component could not be linked for a worker thread");
+            return host_error_outcome("the tool's component could not be linked for a worker thread");
         };
         let (limits, context, input) = (*call.limits(), call.context().clone(), call.input_json().to_owned());
         // Stops the guest if the caller drops this future.
         let cancel = call.cancel().child_token();
         let _cancel_on_drop = cancel.clone().drop_guard();
         let progress = call.progress().clone();
-        let job = async move { run_here(&instance_pre, &limits, cancel, progress, input, &context).await };
+        let job = async move { run_on_this_thread(&instance_pre, &limits, cancel, progress, input, &context).await };
         let outcome = self.sandbox.run_on_worker(index, job).await;
-        outcome.unwrap_or_else(|| host_error("the sandbox panicked"))
+        outcome.unwrap_or_else(|| host_error_outcome("the sandbox panicked"))
     }
 }
 
 /// Runs a call on the current thread.
-async fn run_here(
+async fn run_on_this_thread(
     instance_pre: &ToolPluginPre<CallState>,
     limits: &Limits,
     cancel: CancellationToken,
@@ -141,21 +141,21 @@ async fn run_here(
             let invocation = invocation.with_progress(progress);
             invocation.execute(instance_pre, input, context).await
         }
-        Err(error) => host_error(&format!("{error:#}")),
+        Err(error) => host_error_outcome(&format!("{error:#}")),
     }
 }
 
-fn host_error(message: &str) -> Outcome {
-    not_run(host_failure(message))
+fn host_error_outcome(message: &str) -> Outcome {
+    outcome_without_usage(host_error(message))
 }
 
-fn host_failure(message: &str) -> Ending {
+fn host_error(message: &str) -> Ending {
     Ending::HostError {
         message: message.to_owned(),
     }
 }
 
-fn not_run(ending: Ending) -> Outcome {
+fn outcome_without_usage(ending: Ending) -> Outcome {
     Outcome {
         ending,
         usage: Usage::default(),
