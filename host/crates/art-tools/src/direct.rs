@@ -64,8 +64,8 @@ impl DirectTool {
         self
     }
 
-    /// Calls the function and returns how the call ended.
-    async fn call(&self, call: &Admitted) -> Ending {
+    /// Runs the function and returns how the call ended.
+    async fn run_function(&self, call: &Admitted) -> Ending {
         let argument = DirectCall {
             arguments: call.call().arguments.clone(),
             context: call.context().clone(),
@@ -130,7 +130,7 @@ impl ToolExecutor for DirectTool {
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let start = Instant::now();
-            let ending = self.call(call).await;
+            let ending = self.run_function(call).await;
             let bytes_out = match &ending {
                 Ending::Success(success) => success.output.len(),
                 _ => 0,

@@ -76,6 +76,7 @@ impl Writer {
         }
     }
 
+    /// Runs the jobs of a group, commits them together and sends their results.
     fn commit(&mut self, group: &mut Vec<Box<dyn Job>>) {
         let result = match &self.poison {
             Some(source) => Err(Arc::clone(source)),
@@ -95,6 +96,7 @@ impl Writer {
         }
     }
 
+    /// Runs the jobs of a group in one transaction and commits it. Fails if the transaction was rolled back.
     fn attempt(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), Arc<rusqlite::Error>> {
         let transaction = self
             .connection
@@ -180,19 +182,19 @@ where
 
 /// Runs `work` in a savepoint, and undoes its changes if it fails. Other changes in the transaction are kept.
 fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
-    let run = |sql| connection.prepare_cached(sql)?.execute([]);
-    run("SAVEPOINT job")?;
+    let execute = |sql| connection.prepare_cached(sql)?.execute([]);
+    execute("SAVEPOINT job")?;
     match work(connection) {
         Ok(value) => {
-            run("RELEASE job")?;
+            execute("RELEASE job")?;
             Ok(value)
         }
         Err(fault) => {
             // SQLite may have rolled back the transaction and with it the savepoint. The first failure is the useful
             // one.
             if !connection.is_autocommit() {
-                run("ROLLBACK TO job")?;
-                run("RELEASE job")?;
+                execute("ROLLBACK TO job")?;
+                execute("RELEASE job")?;
             }
             Err(fault)
         }
