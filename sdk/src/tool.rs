@@ -52,12 +52,12 @@ pub trait Definition {
     /// Converts an error of the function to the error that the host receives.
     fn to_tool_error(error: <Self::Return as Fallible>::Error) -> ToolError;
 
-    /// Returns the configuration of the question to the person, as JSON text.
+    /// Returns the `blockingConfig` as JSON text: how a person is asked.
     fn blocking() -> Option<String> {
         None
     }
 
-    /// Returns the configuration of how the output is rendered, as JSON text.
+    /// Returns the `displayConfig` as JSON text: how the output is rendered.
     fn display() -> Option<String> {
         None
     }
@@ -131,12 +131,12 @@ impl Tool {
         (self.output_schema)()
     }
 
-    /// Returns the configuration of the question to the person, as JSON text.
+    /// Returns the `blockingConfig` as JSON text: how a person is asked.
     pub fn blocking_config(&self) -> Option<String> {
         (self.blocking)()
     }
 
-    /// Returns the configuration of how the output is rendered, as JSON text.
+    /// Returns the `displayConfig` as JSON text: how the output is rendered.
     pub fn display_config(&self) -> Option<String> {
         (self.display)()
     }

@@ -31,17 +31,17 @@ pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<Token
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         return Err(Error::new_spanned(item, "`#[tool]` goes on a function"));
     };
-    let shape = signature::check(&function)?;
+    let tool_function = signature::check(&function)?;
     let options = options::parse(options)?;
-    let description = describe::description(&function.attrs, &shape.name)?;
+    let description = describe::description(&function.attrs, &tool_function.name)?;
     let name = match &options.name {
         Some(name) => name.value(),
-        None => function_name(&shape, &env("CARGO_PKG_NAME"))?,
+        None => function_name(&tool_function, &env("CARGO_PKG_NAME"))?,
     };
-    let definition = definition(&shape, &options, &name, &description);
-    let other = other_tool(&env("CARGO_CRATE_NAME"), &shape.name.to_string());
-    let second_tool = other.map(|other| second_tool_error(&shape, &other));
-    let handle = handle(&function, &shape, &name, &definition);
+    let definition = definition(&tool_function, &options, &name, &description);
+    let other = other_tool(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
+    let second_tool = other.map(|other| second_tool_error(&tool_function, &other));
+    let handle = handle(&function, &tool_function, &name, &definition);
     Ok(quote!(#second_tool #handle))
 }
 
@@ -50,15 +50,15 @@ fn env(name: &str) -> String {
 }
 
 /// Returns the name of the function. If the package has the same name with hyphens, returns that of the package.
-pub(crate) fn function_name(shape: &ToolFunction, package: &str) -> Result<String> {
-    let name = shape.name.to_string();
+pub(crate) fn function_name(tool_function: &ToolFunction, package: &str) -> Result<String> {
+    let name = tool_function.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
     let name = if package.replace('-', "_") == name {
         package
     } else {
         name
     };
-    options::check_name(name, shape.name.span())?;
+    options::check_name(name, tool_function.name.span())?;
     Ok(name.to_owned())
 }
 
@@ -75,18 +75,18 @@ pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
 
 /// Generates the compile error for a second tool in a component. Native builds, which exist for tests, may have
 /// several.
-fn second_tool_error(shape: &ToolFunction, other: &str) -> TokenStream {
+fn second_tool_error(tool_function: &ToolFunction, other: &str) -> TokenStream {
     let text = format!(
         "a crate contains one tool, and `{other}` is one already: move `{}` into another crate (`art plugin new {}`)",
-        shape.name, shape.name
+        tool_function.name, tool_function.name
     );
-    quote_spanned!(shape.name.span()=> #[cfg(target_family = "wasm")] ::core::compile_error!(#text);)
+    quote_spanned!(tool_function.name.span()=> #[cfg(target_family = "wasm")] ::core::compile_error!(#text);)
 }
 
 /// Generates the `static` of the tool and, in a component, its manifest section and its export.
-fn handle(function: &ItemFn, shape: &ToolFunction, name: &str, definition: &TokenStream) -> TokenStream {
+fn handle(function: &ItemFn, tool_function: &ToolFunction, name: &str, definition: &TokenStream) -> TokenStream {
     let visibility = &function.vis;
-    let fn_name = shape.name.to_string();
+    let fn_name = tool_function.name.to_string();
     // The name resolves at the call site, so that tests can use it; its span is the macro call, so that lints skip it.
     let handle = format_ident!(
         "{}",
@@ -114,14 +114,14 @@ fn handle(function: &ItemFn, shape: &ToolFunction, name: &str, definition: &Toke
     }
 }
 
-fn definition(shape: &ToolFunction, options: &Options, name: &str, description: &str) -> TokenStream {
+fn definition(tool_function: &ToolFunction, options: &Options, name: &str, description: &str) -> TokenStream {
     let ToolFunction {
         name: function,
         input,
         borrows,
         output,
         takes_context,
-    } = shape;
+    } = tool_function;
     let (before, after) = manifest::text(name, &options.limits, &options.capabilities);
     let mode = mode(options.mode);
     let examples = options.examples.iter().flat_map(examples);

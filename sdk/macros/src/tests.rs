@@ -82,18 +82,18 @@ fn a_tool_is_a_plain_function() {
 
 #[test]
 fn a_tool_takes_an_input_and_optionally_a_context() {
-    let shape = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
+    let signature = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
     assert_item_refused(
         &quote!(
             fn f() -> Result<Out> {}
         ),
-        &format!("no input; {shape}; without arguments, take `_: NoArgs`"),
+        &format!("no input; {signature}; without arguments, take `_: NoArgs`"),
     );
     assert_item_refused(
         &quote!(
             fn f(a: A, b: &Context, c: C) -> Result<Out> {}
         ),
-        &format!("too many arguments; {shape}"),
+        &format!("too many arguments; {signature}"),
     );
     assert_item_refused(
         &quote!(
@@ -145,14 +145,18 @@ fn a_name_may_have_hyphens() {
 #[test]
 fn a_tool_takes_the_hyphens_of_its_package_name() {
     let function = syn::parse2(tool()).unwrap();
-    let shape = signature::check(&function).unwrap();
+    let tool_function = signature::check(&function).unwrap();
     for (package, name) in [
         ("word-count", "word-count"),
         ("word_count", "word_count"),
         ("count-words", "word_count"),
         ("", "word_count"),
     ] {
-        assert_eq!(expand::function_name(&shape, package).unwrap(), name, "{package}");
+        assert_eq!(
+            expand::function_name(&tool_function, package).unwrap(),
+            name,
+            "{package}"
+        );
     }
 }
 
