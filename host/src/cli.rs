@@ -68,8 +68,8 @@ pub struct Global {
 }
 
 impl Global {
-    /// Records which options came from an environment variable, which only the parser knows.
-    pub(crate) fn note_environment(&mut self, matches: &ArgMatches) {
+    /// Records in `from_environment` which options came from an environment variable, according to the parser.
+    pub(crate) fn record_environment(&mut self, matches: &ArgMatches) {
         let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
         self.from_environment = ["home", "plugins", "model", "base_url", "api_key_env"]
             .into_iter()
@@ -80,23 +80,25 @@ impl Global {
 
 /// Returns the arguments of the command line, changed so that a question may begin with a dash: an argument after `run` that
 /// cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it as an option.
-pub(crate) fn with_dashes_allowed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let (mut asks, mut options) = (false, true);
-    let with_dashes_allowed = words.map(|word| {
-        asks |= word == "run";
-        options &= word != "--";
-        match word.to_str() {
-            Some(text) if asks && options && cannot_be_an_option(text) => format!(" {text}").into(),
-            _ => word,
-        }
-    });
-    with_dashes_allowed.collect()
+pub(crate) fn escape_leading_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let (mut after_run, mut after_separator) = (false, false);
+    let mut escaped = Vec::new();
+    for argument in arguments {
+        after_run |= argument == "run";
+        after_separator |= argument == "--";
+        let argument = match argument.to_str() {
+            Some(text) if after_run && !after_separator && cannot_be_an_option(text) => format!(" {text}").into(),
+            _ => argument,
+        };
+        escaped.push(argument);
+    }
+    escaped
 }
 
 /// Returns whether an argument begins with a dash but cannot be an option, whose name has only letters and dashes.
-fn cannot_be_an_option(word: &str) -> bool {
-    let long = word.strip_prefix("--").and_then(|long| long.split('=').next());
-    let name = long.or_else(|| word.strip_prefix('-')).unwrap_or_default();
+fn cannot_be_an_option(argument: &str) -> bool {
+    let long = argument.strip_prefix("--").and_then(|long| long.split('=').next());
+    let name = long.or_else(|| argument.strip_prefix('-')).unwrap_or_default();
     name.chars().any(|c| !c.is_ascii_alphabetic() && c != '-')
 }
 
@@ -379,6 +381,7 @@ pub enum ThreadSetting {
     Tools,
 }
 
+/// Parses the value of `--limit`. Fails if it is 0 or not a number.
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".to_owned()),
@@ -434,7 +437,7 @@ mod tests {
     fn parse(line: &[&str]) -> Cli {
         let matches = Cli::command().try_get_matches_from(line).unwrap();
         let mut cli = Cli::from_arg_matches(&matches).unwrap();
-        cli.global.note_environment(&matches);
+        cli.global.record_environment(&matches);
         cli
     }
 
@@ -468,7 +471,7 @@ mod tests {
     }
 
     fn question(words: &[&str]) -> RunArgs {
-        let words = with_dashes_allowed(words.iter().map(OsString::from));
+        let words = escape_leading_dashes(words.iter().map(OsString::from));
         match Cli::try_parse_from(words).unwrap().command {
             Command::Run(args) => args,
             other => panic!("{other:?} is not a question"),
@@ -497,7 +500,7 @@ mod tests {
     #[test]
     fn an_unknown_option_is_not_taken_as_a_question() {
         for option in ["--atach", "--atach=a.csv", "-x", "-vx"] {
-            let words = with_dashes_allowed(["art", "run", option, "What is 2+2?"].iter().map(OsString::from));
+            let words = escape_leading_dashes(["art", "run", option, "What is 2+2?"].iter().map(OsString::from));
             assert!(Cli::try_parse_from(words).is_err(), "{option}");
         }
     }
@@ -505,7 +508,7 @@ mod tests {
     #[test]
     fn arguments_of_other_subcommands_are_unchanged() {
         let words = ["art", "tool", "call", "calculator", "-5", "-"].map(OsString::from);
-        assert_eq!(with_dashes_allowed(words.iter().cloned()), words);
+        assert_eq!(escape_leading_dashes(words.iter().cloned()), words);
     }
 
     #[test]

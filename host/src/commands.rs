@@ -32,23 +32,23 @@ use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::Compiling;
 
-/// The hidden argument with which the program starts itself to compile a component in a separate process.
-const COMPILE: &str = "__compile";
+/// The hidden argument with which the program starts itself as a compiler process.
+const COMPILE_ARGUMENT: &str = "__compile";
 
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    if std::env::args_os().skip(1).eq([COMPILE]) {
+    if std::env::args_os().skip(1).eq([COMPILE_ARGUMENT]) {
         return art_sandbox::compile_process();
     }
-    let arguments = cli::with_dashes_allowed(std::env::args_os());
+    let arguments = cli::escape_leading_dashes(std::env::args_os());
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
-        cli.global.note_environment(&matches);
+        cli.global.record_environment(&matches);
         Ok(cli)
     });
     match parsed {
-        Ok(cli) => exit_after_output(start(cli)).into(),
+        Ok(cli) => exit_after_output(run_and_report(cli)).into(),
         Err(error) => report_parse_error(&error.format(&mut Cli::command())),
     }
 }
@@ -92,7 +92,8 @@ fn without_usage(text: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn start(cli: Cli) -> Exit {
+/// Runs the command and reports its error. Returns the exit code.
+fn run_and_report(cli: Cli) -> Exit {
     let json = cli.global.json;
     log_to_stderr(cli.global.verbose);
     dispatch(cli).unwrap_or_else(|error| {
@@ -157,7 +158,7 @@ fn config(global: &Global) -> Result<Config, CommandError> {
         from_environment: global.from_environment.clone(),
     };
     let mut config = Config::load(&overrides, &config::environment())?;
-    config.compiler = CompilerProgram::this_program(&[COMPILE]);
+    config.compiler = CompilerProgram::this_program(&[COMPILE_ARGUMENT]);
     config.notes.iter().for_each(|note| render::note(note));
     Ok(config)
 }

@@ -10,7 +10,7 @@ use art_runtime::Answer;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Everything was done.
+    /// The command succeeded.
     Success = 0,
     /// The request failed.
     Failure = 1,
@@ -108,16 +108,16 @@ impl Exit {
 
     /// Returns the exit code for an answered question. `tools_only` means that the model can answer only with tools.
     #[must_use]
-    pub fn of(answered: &Answer, tools_only: bool) -> Self {
-        match answered.report.model_failure() {
+    pub fn for_answer(answer: &Answer, tools_only: bool) -> Self {
+        match answer.report.model_failure() {
             Some(_) => Self::Model,
-            None => Self::of_run(&answered.report, tools_only),
+            None => Self::for_report(&answer.report, tools_only),
         }
     }
 
     /// Returns the exit code for the report of a run, ignoring failures of the model.
     #[must_use]
-    pub fn of_run(report: &RunReport, tools_only: bool) -> Self {
+    pub fn for_report(report: &RunReport, tools_only: bool) -> Self {
         let metadata = &report.response.metadata;
         match metadata.status {
             RunStatus::Success if tools_only && metadata.tool_calls == 0 && has_no_steps(report) => Self::NoTool,
@@ -132,5 +132,5 @@ impl Exit {
 
 /// Returns whether the plan has no steps for this question.
 fn has_no_steps(report: &RunReport) -> bool {
-    report.own_items().next().is_none()
+    report.question_items().next().is_none()
 }

@@ -65,11 +65,11 @@ pub(crate) fn piece(text: &str) {
     to_stdout(|out| out.write_all(printable(text).as_bytes()));
 }
 
-/// Turns off the bracketed paste mode that an abandoned line editor turned on. Bypasses all locks, since their holder may
-/// never release them.
+/// Turns off the bracketed paste mode that an interrupted line editor turned on. Bypasses all locks, since a blocked thread may
+/// hold them.
 pub(crate) fn end_editing() {
     const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
-    if answers_are_live()
+    if stdout_is_terminal()
         && let Err(error) = rustix::io::write(stdout(), BRACKETED_PASTE_OFF)
     {
         tracing::debug!(%error, "bracketed paste mode could not be turned off");
@@ -103,14 +103,14 @@ pub(crate) fn compiler_message(rendered: &str) {
     drop(std::io::stderr().lock().write_all(rendered.as_bytes()));
 }
 
-/// Returns whether stderr is a terminal, where lines can be redrawn.
+/// Returns whether stderr is a terminal, so that progress can be redrawn.
 #[must_use]
-pub fn notes_are_live() -> bool {
+pub fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Returns whether stdout is a terminal, where an answer is shown while it is written.
-pub(crate) fn answers_are_live() -> bool {
+/// Returns whether stdout is a terminal, so that an answer is shown while the model writes it.
+pub(crate) fn stdout_is_terminal() -> bool {
     stdout().is_terminal()
 }
 

@@ -21,25 +21,11 @@ pub(crate) struct UsageSummary {
 }
 
 impl UsageSummary {
-    /// Returns the resources that one run used.
-    pub(crate) fn of(answered: &Answer) -> Self {
-        let metadata = &answered.report.response.metadata;
-        Self {
-            questions: 1,
-            model_calls: metadata.llm_calls.into(),
-            tool_calls: metadata.tool_calls.into(),
-            input_tokens: metadata.tokens.prompt_tokens,
-            output_tokens: metadata.tokens.completion_tokens,
-            cost: metadata.llm_metadata.cost_usd.unwrap_or_default(),
-            unpriced: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
-        }
-    }
-
     /// Returns a line such as `2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031`.
     pub(crate) fn to_line(self) -> String {
         let mut parts = vec![
-            counted(self.model_calls, "model call"),
-            counted(self.tool_calls, "tool call"),
+            with_noun(self.model_calls, "model call"),
+            with_noun(self.tool_calls, "tool call"),
             format!("{} tokens in", units::count(self.input_tokens)),
             format!("{} out", units::count(self.output_tokens)),
         ];
@@ -50,9 +36,25 @@ impl UsageSummary {
             parts.push("price unknown".to_owned());
         }
         if self.questions != 1 {
-            parts.insert(0, counted(self.questions.into(), "question"));
+            parts.insert(0, with_noun(self.questions.into(), "question"));
         }
         parts.join(", ")
+    }
+}
+
+impl From<&Answer> for UsageSummary {
+    /// Returns the resources that one run used.
+    fn from(answer: &Answer) -> Self {
+        let metadata = &answer.report.response.metadata;
+        Self {
+            questions: 1,
+            model_calls: metadata.llm_calls.into(),
+            tool_calls: metadata.tool_calls.into(),
+            input_tokens: metadata.tokens.prompt_tokens,
+            output_tokens: metadata.tokens.completion_tokens,
+            cost: metadata.llm_metadata.cost_usd.unwrap_or_default(),
+            unpriced: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
+        }
     }
 }
 
@@ -68,7 +70,7 @@ impl AddAssign for UsageSummary {
     }
 }
 
-fn counted(number: u64, noun: &str) -> String {
+fn with_noun(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

@@ -37,7 +37,7 @@ fn an_embedding_program_receives_the_progress_of_compiling() {
         drop(runtime);
         events.into_inner().unwrap()
     };
-    assert_eq!(events_of_a_start(), [0, 1].map(|done| CompileCount { done, of: 1 }));
+    assert_eq!(events_of_a_start(), [0, 1].map(|done| CompileCount { done, total: 1 }));
     assert_eq!(events_of_a_start(), []);
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use art_runtime::plugins::{Loaded, load_folder};
+use art_runtime::plugins::{LoadedFolder, load_folder};
 use art_sandbox::{CompilerProgram, Sandbox, SandboxConfig};
 
 use crate::compiling::slow_component_of;
@@ -25,7 +25,7 @@ const FAILS: &str = "exit 7";
 const POSTPONED: &str = "all tools of the folder together take longer to compile than a start of the host may take";
 
 /// Loads the plugins folder with this compile time and compiler.
-fn start(home: &Home, compile_time: Option<Duration>, lines: &str) -> Loaded {
+fn start(home: &Home, compile_time: Option<Duration>, lines: &str) -> LoadedFolder {
     let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
@@ -52,7 +52,7 @@ fn cached_files(home: &Home, ending: &str) -> usize {
 }
 
 /// Returns the number of files that were refused with a reason that contains `text`.
-fn refused(loaded: &Loaded, text: &str) -> usize {
+fn refused(loaded: &LoadedFolder, text: &str) -> usize {
     loaded
         .refused
         .iter()

@@ -11,14 +11,15 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::CommandError;
 use crate::render::units;
 
-/// Maximum size of a text, in bytes. The JSON of a call is longer, so with default limits no tool can read the longest texts.
+/// Maximum size of a text, in bytes. Its JSON is longer, so with default limits no tool can read the longest texts.
 const MAX_TEXT: usize = 1 << 20;
-/// Maximum size of a picture or document, in bytes, as providers accept it. In base64 the largest exceed what a tool may read.
+/// Maximum size of a picture or document, in bytes, as providers accept it. In base64, the largest exceed the input limit of
+/// tools.
 const MAX_MEDIA: usize = 5 << 20;
 /// Maximum size of any attachment, in bytes.
 pub(super) const MAX_BYTES: usize = MAX_MEDIA;
-/// Maximum size of all attachments of a question together, as JSON, in bytes. They are part of the first journal entry, which
-/// also has the end of the conversation and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
+/// Maximum size of all attachments of a question together, as JSON, in bytes. They are stored in the first journal entry,
+/// together with recent messages and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
 const MAX_TOTAL: usize = 11 << 20;
 
 /// First bytes of the supported files that are not text.
@@ -43,7 +44,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Comman
     Ok(attachments)
 }
 
-/// Adds an attachment to the others.
+/// Adds an attachment to `attachments`.
 ///
 /// # Errors
 /// Fails if another attachment has the same name, or if they are too large together.
@@ -78,7 +79,7 @@ fn json_bytes(attachment: &QueryAttachment) -> usize {
 
 /// Returns a warning if the attachment is too large for every tool. `max` is the largest input limit of the tools, in bytes,
 /// or `None` if there are no tools.
-pub(super) fn too_large_for_tools(attachment: &QueryAttachment, max: Option<u64>) -> Option<String> {
+pub(super) fn size_warning(attachment: &QueryAttachment, max: Option<u64>) -> Option<String> {
     let text = attachment.base64.as_ref().unwrap_or(&attachment.text);
     let bytes = serde_json::to_vec(text).map_or(u64::MAX, |json| json.len() as u64);
     // Arguments also contain at least one key, so equal sizes do not fit.
@@ -109,7 +110,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
 /// # Errors
 /// Fails if the bytes are not UTF-8 text, a picture or a PDF, or are too many.
 pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
-    let media = media_of(&bytes);
+    let media = binary_media_type(&bytes);
     let max = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
     if bytes.len() > max {
         return Err(refused(
@@ -130,7 +131,7 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
     let text = String::from_utf8(bytes);
     let text = text.map_err(|error| refused(path, &format!("{hint} ({error}); convert it first")))?;
     Ok(QueryAttachment {
-        media_type: media_type(path).to_owned(),
+        media_type: text_media_type(path).to_owned(),
         name,
         text,
         base64: None,
@@ -142,15 +143,16 @@ fn refused(path: &Path, reason: &str) -> CommandError {
 }
 
 /// Returns the media type of a file that is not text, or `None` if it may be text.
-fn media_of(bytes: &[u8]) -> Option<&'static str> {
+fn binary_media_type(bytes: &[u8]) -> Option<&'static str> {
     let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let known = MEDIA.iter().find(|(_, magic)| bytes.starts_with(magic));
-    known
+    let by_magic = MEDIA.iter().find(|(_, magic)| bytes.starts_with(magic));
+    by_magic
         .map(|(media_type, _)| *media_type)
         .or_else(|| webp.then_some("image/webp"))
 }
 
-fn media_type(path: &Path) -> &'static str {
+/// Returns the media type of a text file, by the extension of its name.
+fn text_media_type(path: &Path) -> &'static str {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => "text/csv",
         Some("tsv") => "text/tab-separated-values",
@@ -183,17 +185,17 @@ mod tests {
 
     #[test]
     fn the_type_of_a_picture_is_found_by_its_first_bytes() {
-        for (begins, media_type) in [
+        for (first_bytes, media_type) in [
             (&b"\x89PNG\r\n\x1a\n\x00"[..], "image/png"),
             (b"\xff\xd8\xff\xe0", "image/jpeg"),
             (b"GIF89a\x01", "image/gif"),
             (b"RIFF\x01\x02\x03\x04WEBPVP8 ", "image/webp"),
             (b"%PDF-1.7\n", "application/pdf"),
         ] {
-            let attachment = attach(begins).unwrap();
+            let attachment = attach(first_bytes).unwrap();
             assert_eq!(attachment.media_type, media_type);
             assert_eq!(attachment.text, "");
-            assert_eq!(STANDARD.decode(attachment.base64.unwrap()).unwrap(), begins);
+            assert_eq!(STANDARD.decode(attachment.base64.unwrap()).unwrap(), first_bytes);
         }
     }
 
@@ -231,8 +233,8 @@ mod tests {
     #[test]
     fn the_size_of_a_text_is_counted_in_json() {
         let dir = tempfile::tempdir().unwrap();
-        let paths = |byte: &str, of: usize| {
-            let paths: Vec<_> = (0..of).map(|n| dir.path().join(format!("{n}.txt"))).collect();
+        let paths = |byte: &str, count: usize| {
+            let paths: Vec<_> = (0..count).map(|n| dir.path().join(format!("{n}.txt"))).collect();
             paths
                 .iter()
                 .for_each(|path| std::fs::write(path, byte.repeat(1 << 20)).unwrap());
@@ -248,13 +250,13 @@ mod tests {
     fn an_attachment_that_no_tool_can_read_gets_a_warning() {
         let attachment = attach(&[b'"'; 500]).unwrap();
         // Each quotation mark is two bytes in JSON, and there is one at each end.
-        let warning = too_large_for_tools(&attachment, Some(1_002)).unwrap();
+        let warning = size_warning(&attachment, Some(1_002)).unwrap();
         assert!(warning.starts_with("no tool can read `a.csv`"), "{warning}");
-        assert_eq!(too_large_for_tools(&attachment, Some(1_003)), None);
-        assert_eq!(too_large_for_tools(&attachment, None), None);
+        assert_eq!(size_warning(&attachment, Some(1_003)), None);
+        assert_eq!(size_warning(&attachment, None), None);
         let picture = attach(b"\x89PNG\r\n\x1a\n").unwrap();
-        assert!(too_large_for_tools(&picture, Some(14)).is_some());
-        assert_eq!(too_large_for_tools(&picture, Some(15)), None);
+        assert!(size_warning(&picture, Some(14)).is_some());
+        assert_eq!(size_warning(&picture, Some(15)), None);
     }
 
     #[test]

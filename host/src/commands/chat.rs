@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
-use commands::{ChatLine, ThreadChange};
+use commands::{ChatLine, ThreadAction};
 use input::{Input, InputEvent};
 use screen::Screen;
 use session::Session;
@@ -23,10 +23,10 @@ use session::Session;
 /// Printed after Ctrl-C at the prompt.
 const HOW_TO_LEAVE: &str = "to leave, press Ctrl-D or type /exit";
 
-/// Runs a conversation. Reports errors itself, since a program reads one JSON value per line.
+/// Runs a conversation and reports its errors, in JSON output as one line each. Returns the exit code.
 pub(super) fn chat(global: &Global, args: &ChatArgs) -> Exit {
-    let ended = open_chat(global).map(|(chat, input)| chat.run(input, args.thread.clone()));
-    ended.unwrap_or_else(|error| {
+    let exit = open_chat(global).map(|(chat, input)| chat.run(input, args.thread.clone()));
+    exit.unwrap_or_else(|error| {
         Screen::new(global.json).error(&error);
         error.exit()
     })
@@ -40,14 +40,14 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
         false => AfterInterrupt::End,
     })?;
     let executor = executor()?;
-    let host = executor.block_on(open(global, config))?;
+    let runtime = executor.block_on(open(global, config))?;
     let chat = Chat {
         screen: Screen::new(global.json),
         interactive: input.is_interactive(),
         executor,
         interrupts,
-        session: Session::new(host),
-        worst: Exit::Success,
+        session: Session::new(runtime),
+        worst_exit: Exit::Success,
     };
     Ok((chat, input))
 }
@@ -60,29 +60,29 @@ struct Chat {
     interrupts: Interrupts,
     session: Session,
     /// The worst exit code so far.
-    worst: Exit,
+    worst_exit: Exit,
 }
 
 impl Chat {
     /// Runs the conversation to its end and closes the runtime.
     fn run(mut self, input: Input, thread: Option<String>) -> Exit {
-        let ended = self.begin(thread).and_then(|()| self.read(input));
-        if let Err(error) = &ended {
-            self.fail(error);
+        let result = self.begin(thread).and_then(|()| self.execute_lines(input));
+        if let Err(error) = &result {
+            self.report_error(error);
         }
-        self.executor.block_on(self.session.host.close());
+        self.executor.block_on(self.session.runtime.close());
         // Do not wait for an abandoned DNS lookup.
         self.executor.shutdown_background();
-        // A person has already seen the errors: leaving is a success, but being ended by a signal is not.
-        let left = self.interactive && ended.is_ok() && !self.interrupts.ended();
-        if left { Exit::Success } else { self.worst }
+        // A person has already seen the errors, so leaving the chat is a success. A signal is not.
+        let user_left = self.interactive && result.is_ok() && !self.interrupts.exit_requested();
+        if user_left { Exit::Success } else { self.worst_exit }
     }
 
     fn begin(&mut self, thread: Option<String>) -> Result<(), CommandError> {
         if let Some(id) = thread {
             self.executor.block_on(self.session.switch_thread(&id))?;
         }
-        let greeting = self.screen.greet(&self.session.host, self.interactive);
+        let greeting = self.screen.greet(&self.session.runtime, self.interactive);
         self.executor.block_on(greeting)
     }
 
@@ -90,11 +90,11 @@ impl Chat {
     ///
     /// # Errors
     /// Fails if no more lines can be read.
-    fn read(&mut self, mut input: Input) -> Result<(), CommandError> {
+    fn execute_lines(&mut self, mut input: Input) -> Result<(), CommandError> {
         loop {
             let line = match input.next()? {
                 InputEvent::Line(line) => ChatLine::parse(&line),
-                InputEvent::Unreadable(reason) => ChatLine::Wrong(reason),
+                InputEvent::Unreadable(reason) => ChatLine::Invalid(reason),
                 InputEvent::Interrupted => {
                     self.screen.note(HOW_TO_LEAVE);
                     continue;
@@ -105,10 +105,10 @@ impl Chat {
                 return Ok(());
             }
             if let Err(error) = self.execute(line) {
-                self.fail(&error);
+                self.report_error(&error);
             }
-            if self.interrupts.ended() {
-                self.worst = Exit::Cancelled;
+            if self.interrupts.exit_requested() {
+                self.worst_exit = Exit::Cancelled;
                 return Ok(());
             }
             // Without stdout nobody would see an answer.
@@ -118,9 +118,9 @@ impl Chat {
         }
     }
 
-    fn fail(&mut self, error: &CommandError) {
+    fn report_error(&mut self, error: &CommandError) {
         self.screen.error(error);
-        self.worst = self.worst.worse(error.exit());
+        self.worst_exit = self.worst_exit.worse(error.exit());
     }
 
     fn execute(&mut self, line: ChatLine) -> Result<(), CommandError> {
@@ -128,37 +128,37 @@ impl Chat {
         match line {
             ChatLine::Empty | ChatLine::Exit => {}
             ChatLine::Ask(query) => return self.ask(query),
-            ChatLine::Thread(change) => return self.change_thread(change),
+            ChatLine::Thread(action) => return self.handle_thread_command(action),
             ChatLine::Help => screen.print(&screen::help()),
-            ChatLine::Tools => screen.print(&screen::tools(&session.host)),
+            ChatLine::Tools => screen.print(&screen::tools(&session.runtime)),
             ChatLine::Model(name) => {
                 if let Some(name) = name {
-                    session.host.use_model(&name)?;
-                    report::warn_of_cost(&session.host)?;
+                    session.runtime.use_model(&name)?;
+                    report::warn_of_cost(&session.runtime)?;
                 }
-                screen.print(&report::introduction(&session.host)?);
+                screen.print(&report::introduction(&session.runtime)?);
             }
-            ChatLine::Cost => screen.print(&screen::costs(session)),
+            ChatLine::Cost => screen.print(&screen::usage(session)),
             ChatLine::Attach(path) => {
                 let name = session.attach(&path)?;
-                report::warn_of_size(&session.host, session.attachments.last());
+                report::warn_of_size(&session.runtime, session.attachments.last());
                 screen.print(&format!("`{name}` will be sent with the next question"));
             }
-            ChatLine::Detach => screen.print(&screen::detached(&session.detach())),
+            ChatLine::Detach => screen.print(&screen::removed_attachments(&session.detach())),
             ChatLine::History => {
                 let messages = self.executor.block_on(session.messages())?;
                 screen.print(&screen::history(&messages));
             }
-            ChatLine::Wrong(reason) => return Err(CommandError::Usage(reason)),
+            ChatLine::Invalid(reason) => return Err(CommandError::Usage(reason)),
         }
         Ok(())
     }
 
-    fn change_thread(&mut self, change: ThreadChange) -> Result<(), CommandError> {
-        match change {
-            ThreadChange::None => {}
-            ThreadChange::New => self.session.start_thread(),
-            ThreadChange::To(id) => self.executor.block_on(self.session.switch_thread(&id))?,
+    fn handle_thread_command(&mut self, action: ThreadAction) -> Result<(), CommandError> {
+        match action {
+            ThreadAction::Show => {}
+            ThreadAction::New => self.session.start_thread(),
+            ThreadAction::Switch(id) => self.executor.block_on(self.session.switch_thread(&id))?,
         }
         let thread = self.session.thread();
         self.screen
@@ -168,10 +168,10 @@ impl Chat {
 
     /// Asks a question. Ctrl-C cancels the run without ending the conversation.
     fn ask(&mut self, query: String) -> Result<(), CommandError> {
-        let run = self.interrupts.begin();
-        let asked = self.screen.ask(&mut self.session, query, run.cancel.clone());
-        let ended = self.executor.block_on(asked)?;
-        self.worst = self.worst.worse(ended);
+        let run = self.interrupts.register_run();
+        let asking = self.screen.ask(&mut self.session, query, run.cancel.clone());
+        let exit = self.executor.block_on(asking)?;
+        self.worst_exit = self.worst_exit.worse(exit);
         Ok(())
     }
 }

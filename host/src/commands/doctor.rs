@@ -44,7 +44,7 @@ pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
     } else {
         render::answer(&to_table(&checks));
     }
-    Ok(exit(&checks))
+    Ok(exit_code(&checks))
 }
 
 /// Runs the checks of this machine for quickstart and prints them on stderr. Sends nothing to a model provider.
@@ -54,7 +54,7 @@ pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
 pub(super) fn check_for_quickstart(config: &Config) -> Result<(), CommandError> {
     let checks = check_machine(config, false);
     render::note(&to_table(&checks));
-    match exit(&checks) {
+    match exit_code(&checks) {
         Exit::Success => Ok(()),
         _ => Err(CommandError::Failed(
             "this machine cannot run tools; see the checks above".to_owned(),
@@ -62,7 +62,7 @@ pub(super) fn check_for_quickstart(config: &Config) -> Result<(), CommandError> 
     }
 }
 
-fn exit(checks: &[Check]) -> Exit {
+fn exit_code(checks: &[Check]) -> Exit {
     let failed = checks.iter().any(|check| check.verdict == Verdict::Fail);
     if failed { Exit::Environment } else { Exit::Success }
 }
@@ -77,37 +77,39 @@ fn to_table(checks: &[Check]) -> String {
 
 fn check_all(config: &Config, quiet: bool) -> Vec<Check> {
     let mut checks = check_machine(config, quiet);
-    checks.extend(models::models(config));
+    checks.extend(models::check_models(config));
     checks
 }
 
 fn check_machine(config: &Config, quiet: bool) -> Vec<Check> {
-    let mut checks = vec![compiler(), store(config)];
-    checks.extend(sandbox(config, quiet));
+    let mut checks = vec![check_compiler(), check_store(config)];
+    checks.extend(check_sandbox(config, quiet));
     checks
 }
 
-fn check(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Check {
-    Check {
-        name,
-        verdict,
-        detail: detail.into(),
+impl Check {
+    fn new(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Self {
+        Self {
+            name,
+            verdict,
+            detail: detail.into(),
+        }
     }
 }
 
 /// Checks the Rust compiler. It is needed only to build tools, so its absence is a warning.
-fn compiler() -> Check {
+fn check_compiler() -> Check {
     match missing_targets() {
         Ok(missing) if missing.is_empty() => {
             let targets = Target::ALL.map(|target| format!("`{}`", target.triple())).join(" and ");
-            check("compiler", Verdict::Ok, format!("rustc with the targets {targets}"))
+            Check::new("compiler", Verdict::Ok, format!("rustc with the targets {targets}"))
         }
         Ok(missing) => {
             let missing = missing.join(" ");
             let hint = format!("rustc lacks `{missing}`: run `rustup target add {missing}`");
-            check("compiler", Verdict::Warn, hint)
+            Check::new("compiler", Verdict::Warn, hint)
         }
-        Err(error) => check("compiler", Verdict::Warn, in_one_line(&error)),
+        Err(error) => Check::new("compiler", Verdict::Warn, in_one_line(&error)),
     }
 }
 
@@ -121,30 +123,34 @@ fn missing_targets() -> Result<Vec<&'static str>, CommandError> {
     Ok(missing)
 }
 
-fn store(config: &Config) -> Check {
+fn check_store(config: &Config) -> Check {
     let path = &config.database.value;
     match open_store(config) {
-        Ok(_) => check("store", Verdict::Ok, format!("`{}`", path.display())),
+        Ok(_) => Check::new("store", Verdict::Ok, format!("`{}`", path.display())),
         // Another host is running, which is not a fault of the machine.
         Err(error @ RuntimeError::Store(StoreError::InUse { .. })) => {
-            check("store", Verdict::Warn, in_one_line(&error))
+            Check::new("store", Verdict::Warn, in_one_line(&error))
         }
-        Err(error) => check("store", Verdict::Fail, in_one_line(&error)),
+        Err(error) => Check::new("store", Verdict::Fail, in_one_line(&error)),
     }
 }
 
-fn sandbox(config: &Config, quiet: bool) -> Vec<Check> {
+fn check_sandbox(config: &Config, quiet: bool) -> Vec<Check> {
     let sandbox = match open_sandbox(config) {
         Ok(sandbox) => sandbox,
-        Err(error) => return vec![check("sandbox", Verdict::Fail, in_one_line(&error))],
+        Err(error) => return vec![Check::new("sandbox", Verdict::Fail, in_one_line(&error))],
     };
-    vec![memory(&sandbox), cache(config), plugins(config, &sandbox, quiet)]
+    vec![
+        memory_check(&sandbox),
+        cache_check(config),
+        check_plugins(config, &sandbox, quiet),
+    ]
 }
 
-fn memory(sandbox: &art_sandbox::Sandbox) -> Check {
+fn memory_check(sandbox: &art_sandbox::Sandbox) -> Check {
     let (mode, workers) = (sandbox.mode(), sandbox.workers());
     match (&mode.fallback_reason, mode.pagemap_scan) {
-        (None, true) => check(
+        (None, true) => Check::new(
             "sandbox",
             Verdict::Ok,
             format!("{workers} workers, pooled memory, reset with PAGEMAP_SCAN"),
@@ -152,9 +158,9 @@ fn memory(sandbox: &art_sandbox::Sandbox) -> Check {
         (None, false) => {
             let detail =
                 format!("{workers} workers, pooled memory; calls are slower because the kernel lacks PAGEMAP_SCAN");
-            check("sandbox", Verdict::Warn, format!("{detail} (Linux 6.7)"))
+            Check::new("sandbox", Verdict::Warn, format!("{detail} (Linux 6.7)"))
         }
-        (Some(reason), _) => check(
+        (Some(reason), _) => Check::new(
             "sandbox",
             Verdict::Warn,
             format!("{workers} workers, no pool, calls are slower: {reason}"),
@@ -162,37 +168,37 @@ fn memory(sandbox: &art_sandbox::Sandbox) -> Check {
     }
 }
 
-fn cache(config: &Config) -> Check {
-    check(
+fn cache_check(config: &Config) -> Check {
+    Check::new(
         "cache",
         Verdict::Ok,
         format!("private and authenticated, `{}`", config.cache.value.display()),
     )
 }
 
-fn plugins(config: &Config, sandbox: &art_sandbox::Sandbox, quiet: bool) -> Check {
+fn check_plugins(config: &Config, sandbox: &art_sandbox::Sandbox, quiet: bool) -> Check {
     let folder = config.plugins.value.display();
     let compiling = Compiling::new(quiet);
     match load_folder(sandbox, &config.plugins.value, &|compiled| compiling.show(compiled)) {
         Ok(loaded) if !loaded.refused.is_empty() => {
             let (good, bad) = (loaded.plugins.len(), loaded.refused.len());
-            check(
+            Check::new(
                 "plugins",
                 Verdict::Warn,
                 format!("{good} loaded and {bad} refused from `{folder}`: see `art tool list`"),
             )
         }
-        Ok(loaded) if loaded.plugins.is_empty() => check(
+        Ok(loaded) if loaded.plugins.is_empty() => Check::new(
             "plugins",
             Verdict::Warn,
             format!("no components in `{folder}`: run `art quickstart`"),
         ),
-        Ok(loaded) => check(
+        Ok(loaded) => Check::new(
             "plugins",
             Verdict::Ok,
             format!("{} loaded from `{folder}`", loaded.plugins.len()),
         ),
-        Err(error) => check("plugins", Verdict::Fail, format!("`{folder}`: {error}")),
+        Err(error) => Check::new("plugins", Verdict::Fail, format!("`{folder}`: {error}")),
     }
 }
 

@@ -4,9 +4,9 @@ use std::fs::File;
 
 use art_core::tool::ToolSchema;
 use art_model::eval::{EvalCase, EvalReport, ProposedCall, evaluate, parse_cases};
-use art_runtime::compose::{Toolbox, callable, open_engine};
+use art_runtime::compose::{Toolbox, open_engine, resolve_model};
 use art_runtime::config::Config;
-use art_runtime::rehearse::proposed_calls;
+use art_runtime::dry_run::proposed_calls;
 
 use super::config;
 use crate::bounded;
@@ -26,7 +26,7 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     let cases = parse_cases(&text).map_err(in_file)?;
     let config = config(global)?;
     let engine = open_engine(&config)?;
-    let model = callable(&engine, &config.model.value)?;
+    let model = resolve_model(&engine, &config.model.value)?;
     let executor = executor()?;
     let default_tools = default_tools(&config, &cases)?;
     let report = executor.block_on(evaluate(&cases, async |case: &EvalCase| {
@@ -46,7 +46,7 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     Ok(Exit::Success)
 }
 
-/// Loads the tools of the plugins folder, if a line does not list its own tools.
+/// Loads the tools of the plugins folder, for lines without their own list. Returns no tools if every line has a list.
 fn default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
     if cases.iter().all(|case| case.tools.is_some()) {
         return Ok(Vec::new());
@@ -63,9 +63,9 @@ fn proposed(tool_name: String, arguments: serde_json::Value) -> ProposedCall {
 }
 
 fn show(report: &EvalReport, failures: bool) {
-    let row = |name: &str, part: usize, whole: usize| {
-        let percent = 100 * part / whole.max(1);
-        vec![name.to_owned(), format!("{part} of {whole}"), format!("{percent} %")]
+    let row = |name: &str, count: usize, total: usize| {
+        let percent = 100 * count / total.max(1);
+        vec![name.to_owned(), format!("{count} of {total}"), format!("{percent} %")]
     };
     let rows = [
         row("lines right", report.cases_right, report.cases),

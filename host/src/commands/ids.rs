@@ -4,7 +4,7 @@ use art_store::{RunFilter, Store, ThreadFilter};
 
 use crate::error::CommandError;
 
-/// Means the newest entry.
+/// The word that identifies the newest entry.
 const LAST: &str = "last";
 /// Maximum number of identifiers in an error about an ambiguous prefix.
 const MAX_NAMED: usize = 5;
@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 5;
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn thread(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
+pub(super) async fn resolve_thread(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if store.get_thread(typed).await?.is_some() {
         return Ok(typed.to_owned());
     }
@@ -23,14 +23,14 @@ pub(super) async fn thread(store: &dyn Store, typed: &str) -> Result<String, Com
         ..ThreadFilter::default()
     };
     let threads = store.list_threads(filter).await?.into_iter();
-    one("thread", typed, threads.map(|thread| thread.id).collect())
+    exactly_one("thread", typed, threads.map(|thread| thread.id).collect())
 }
 
 /// Returns the identifier of the run that `typed` identifies. `last` is the one that was started last.
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn run(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
+pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if store.get_run(typed).await?.is_some() {
         return Ok(typed.to_owned());
     }
@@ -40,7 +40,7 @@ pub(super) async fn run(store: &dyn Store, typed: &str) -> Result<String, Comman
         ..RunFilter::default()
     };
     let runs = store.list_runs(filter).await?.into_iter();
-    one("run", typed, runs.map(|run| run.trace_id).collect())
+    exactly_one("run", typed, runs.map(|run| run.trace_id).collect())
 }
 
 /// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.
@@ -57,7 +57,8 @@ fn max_matches(typed: &str) -> usize {
     if typed == LAST { 1 } else { MAX_NAMED + 1 }
 }
 
-fn one(kind: &str, typed: &str, found: Vec<String>) -> Result<String, CommandError> {
+/// Returns the only identifier in `found`. Fails if there are none or several.
+fn exactly_one(kind: &str, typed: &str, found: Vec<String>) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
     let unknown =
         |typed: &str| CommandError::Failed(format!("there is no {kind} {typed}; `art {subcommand} list` shows all"));

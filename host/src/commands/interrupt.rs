@@ -23,7 +23,7 @@ pub(super) enum AfterInterrupt {
     End,
 }
 
-/// Handles signals in a separate thread, so that a blocked main thread does not delay them.
+/// Handles signals on a separate thread, so that a blocked main thread does not delay them.
 #[derive(Debug)]
 pub(super) struct Interrupts {
     shared: Arc<Shared>,
@@ -31,11 +31,11 @@ pub(super) struct Interrupts {
 
 #[derive(Debug)]
 struct Shared {
-    /// The current run.
+    /// The token that cancels the current run.
     current: Mutex<Option<CancellationToken>>,
     after: AfterInterrupt,
     /// Whether a signal requested the end of the process.
-    ended: AtomicBool,
+    exit_requested: AtomicBool,
     /// The terminal settings at the start. A line editor changes them.
     terminal: Option<Termios>,
 }
@@ -57,7 +57,7 @@ impl Interrupts {
         let shared = Arc::new(Shared {
             current: Mutex::default(),
             after,
-            ended: AtomicBool::new(false),
+            exit_requested: AtomicBool::new(false),
             terminal: tcgetattr(stdin()).ok(),
         });
         let interrupts = Self {
@@ -70,13 +70,13 @@ impl Interrupts {
         drop(entered);
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread
-            .spawn(move || executor.block_on(listen(&shared, interrupt, terminate)))
+            .spawn(move || executor.block_on(handle_signals(&shared, interrupt, terminate)))
             .map_err(failed)?;
         Ok(interrupts)
     }
 
     /// Registers a new current run.
-    pub(super) fn begin(&self) -> Interruptible<'_> {
+    pub(super) fn register_run(&self) -> Interruptible<'_> {
         let cancel = CancellationToken::new();
         *self.shared.current() = Some(cancel.clone());
         Interruptible {
@@ -86,8 +86,8 @@ impl Interrupts {
     }
 
     /// Returns whether a signal requested the end of the process, beyond cancelling a run.
-    pub(super) fn ended(&self) -> bool {
-        self.shared.ended.load(Ordering::SeqCst)
+    pub(super) fn exit_requested(&self) -> bool {
+        self.shared.exit_requested.load(Ordering::SeqCst)
     }
 }
 
@@ -113,17 +113,18 @@ impl Drop for Interruptible<'_> {
     }
 }
 
-async fn listen(shared: &Shared, mut interrupt: Signal, mut terminate: Signal) {
+/// Handles signals as they arrive. Never returns.
+async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: Signal) {
     loop {
-        let ends = tokio::select! {
+        let exits = tokio::select! {
             _ = interrupt.recv() => shared.after == AfterInterrupt::End,
             _ = terminate.recv() => true,
         };
-        // Keep the lock until `ended` is set: the thread that waits for the run must see it when the run ends.
+        // Keep the lock until `exit_requested` is set: the thread that waits for the run must see it when the run ends.
         let current = shared.current();
         match current.as_ref() {
             Some(run) if !run.is_cancelled() => {
-                shared.ended.fetch_or(ends, Ordering::SeqCst);
+                shared.exit_requested.fetch_or(exits, Ordering::SeqCst);
                 render::note("stopping; press again to stop immediately");
                 run.cancel();
             }

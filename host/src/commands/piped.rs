@@ -19,7 +19,7 @@ use crate::render;
 
 /// Name of the attachment from stdin.
 const NAME: &str = "stdin";
-/// Time without data after which a pipe counts as one without a writer.
+/// Time without data after which a pipe is considered to have no writer.
 const READ_TIMEOUT: Duration = Duration::from_secs(3);
 /// Number of lines that are checked to detect a table.
 const TABLE_LINES: usize = 20;
@@ -43,7 +43,7 @@ pub(super) fn read_to_end() -> Result<QueryAttachment, CommandError> {
     }
 }
 
-/// Returns the content of stdin if it is meant for this question, or `None`.
+/// Returns the content of stdin, or `None` if stdin is not piped or no data arrives.
 ///
 /// # Errors
 /// Fails if stdin does not end, or cannot be attached.
@@ -74,12 +74,13 @@ fn is_piped() -> bool {
     }
 }
 
-/// Reads to the end, or until more than the maximum size is read. Returns `None` if no data arrives within `max_wait`.
-fn read(max_wait: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
+/// Reads stdin to its end, or until more than `MAX_BYTES` are read. Returns `None` if no data arrives within `timeout`. Fails if
+/// data arrives and then none for `timeout`.
+fn read(timeout: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     let mut bytes = Vec::new();
     let mut chunk = vec![0; CHUNK];
     while bytes.len() <= MAX_BYTES {
-        if max_wait.is_some_and(|max_wait| !is_ready(max_wait)) {
+        if timeout.is_some_and(|timeout| !is_ready(timeout)) {
             return if bytes.is_empty() { Ok(None) } else { Err(stalled()) };
         }
         let read = stdin()
@@ -94,11 +95,11 @@ fn read(max_wait: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     Ok(Some(bytes))
 }
 
-/// Returns whether a read from stdin would not block within the time: there is data, the end, or an error.
-fn is_ready(within: Duration) -> bool {
+/// Waits at most `timeout` until stdin has data, its end or an error. Returns whether it has.
+fn is_ready(timeout: Duration) -> bool {
     let stdin = stdin();
-    let within = Timespec::try_from(within).ok();
-    let polled = retry_on_intr(|| poll(&mut [PollFd::new(&stdin, PollFlags::IN)], within.as_ref()));
+    let timeout = Timespec::try_from(timeout).ok();
+    let polled = retry_on_intr(|| poll(&mut [PollFd::new(&stdin, PollFlags::IN)], timeout.as_ref()));
     polled.is_ok_and(|ready| ready > 0)
 }
 

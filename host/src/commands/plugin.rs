@@ -13,7 +13,7 @@ use super::{checkout, config};
 use crate::cli::{Global, PluginCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::plugins::build::{Built, build};
+use crate::plugins::build::{BuiltTool, build};
 use crate::plugins::new::create;
 use crate::render::{self, table, units};
 
@@ -61,7 +61,7 @@ fn build_all(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Ex
     }
 }
 
-fn to_json(built: &[Built]) -> Value {
+fn to_json(built: &[BuiltTool]) -> Value {
     let tools = built.iter().map(|built| {
         let schema = built.plugin.schema();
         json!({
@@ -75,7 +75,7 @@ fn to_json(built: &[Built]) -> Value {
     tools.collect()
 }
 
-fn show_built(global: &Global, config: &Config, built: &[Built]) {
+fn show_built(global: &Global, config: &Config, built: &[BuiltTool]) {
     if global.json {
         return render::json(&to_json(built));
     }

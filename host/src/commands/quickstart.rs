@@ -21,7 +21,7 @@ const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     let root = checkout::root()?;
     let mut config = config(global)?;
-    let user_folder = (config.plugins.origin == Origin::Default).then(|| config.own_plugins.clone());
+    let user_folder = (config.plugins.origin == Origin::Default).then(|| config.user_plugins.clone());
     if user_folder.is_some() {
         config.plugins.value = root.join("plugins");
     }
@@ -49,7 +49,9 @@ fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Resu
     for (number, name) in (1..).zip(checkout::FIRST_PARTY) {
         render::note(&format!("    {name} ({number} of {count})"));
         for built in build(&sandbox, &root.join("plugins").join(name), &config.plugins.value)? {
-            user_folder.map_or(Ok(()), |folder| install(&built.path, folder))?;
+            if let Some(folder) = user_folder {
+                install(&built.path, folder)?;
+            }
         }
     }
     render::note(&format!("    installed in `{}`", config.plugins.value.display()));

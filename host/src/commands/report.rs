@@ -11,7 +11,7 @@ use art_runtime::{Answer, Runtime};
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
-use super::attachment::too_large_for_tools;
+use super::attachment::size_warning;
 use super::tool::quoted;
 use crate::error::CommandError;
 use crate::render::display::Display;
@@ -25,29 +25,32 @@ const KEY_VARIABLE: &str = "environment variable `";
 const LOCAL_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Prints the model and its limitations, models that could be used instead, and problems with the tools.
-pub(super) async fn introduce(host: &Runtime) -> Result<(), CommandError> {
-    render::note(&introduction(host)?);
-    if host.config.model.origin == Origin::Default {
-        let local = host.engine.local_server(LOCAL_TIMEOUT).await;
-        let offers = [offer(&host.engine.providers()), local.as_ref().map(local_offer)];
-        offers.iter().flatten().for_each(|offer| render::note(offer));
+pub(super) async fn introduce(runtime: &Runtime) -> Result<(), CommandError> {
+    render::note(&introduction(runtime)?);
+    if runtime.config.model.origin == Origin::Default {
+        let local = runtime.engine.local_server(LOCAL_TIMEOUT).await;
+        let hints = [
+            provider_hint(&runtime.engine.providers()),
+            local.as_ref().map(local_server_hint),
+        ];
+        hints.iter().flatten().for_each(|hint| render::note(hint));
     }
-    if host.toolbox.plugins.is_empty() {
-        let folder = host.config.plugins.value.display();
+    if runtime.toolbox.plugins.is_empty() {
+        let folder = runtime.config.plugins.value.display();
         render::note(&format!(
             "there are no tools in `{folder}`; `art quickstart` builds some"
         ));
     }
-    for refused in &host.toolbox.refused {
+    for refused in &runtime.toolbox.refused {
         render::note(&format!("refused {refused}"));
     }
     Ok(())
 }
 
 /// Warns if `maxCostUsd` is set for a model without a price, since it may then have no effect.
-pub(super) fn warn_of_cost(host: &Runtime) -> Result<(), CommandError> {
-    let info = host.model_info()?;
-    let limited = host.config.execution.value.max_cost_usd.is_some();
+pub(super) fn warn_of_cost(runtime: &Runtime) -> Result<(), CommandError> {
+    let info = runtime.model_info()?;
+    let limited = runtime.config.execution.value.max_cost_usd.is_some();
     // A model in this process is free.
     if limited && info.price.is_none() && !info.provider.in_process() {
         let model = &info.config;
@@ -60,18 +63,18 @@ pub(super) fn warn_of_cost(host: &Runtime) -> Result<(), CommandError> {
 }
 
 /// Warns about attachments that are too large for every tool.
-pub(super) fn warn_of_size<'a>(host: &Runtime, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
-    let inputs = host.toolbox.plugins.iter().map(|plugin| plugin.limits().input_bytes);
+pub(super) fn warn_of_size<'a>(runtime: &Runtime, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
+    let inputs = runtime.toolbox.plugins.iter().map(|plugin| plugin.limits().input_bytes);
     let max = inputs.max();
     let warnings = attachments
         .into_iter()
-        .filter_map(|attachment| too_large_for_tools(attachment, max));
+        .filter_map(|attachment| size_warning(attachment, max));
     warnings.for_each(|text| render::note(&format!("warning: {text}")));
 }
 
 /// Returns a line with the model, its address and its limitations.
-pub(super) fn introduction(host: &Runtime) -> Result<String, CommandError> {
-    let info = host.model_info()?;
+pub(super) fn introduction(runtime: &Runtime) -> Result<String, CommandError> {
+    let info = runtime.model_info()?;
     let mut text = format!("model {}", info.config);
     if let Some(url) = &info.provider.base_url {
         text.push_str(&format!(" at {url}"));
@@ -85,45 +88,45 @@ pub(super) fn introduction(host: &Runtime) -> Result<String, CommandError> {
 }
 
 /// Returns a hint about providers whose key is set, for users who have not configured a model.
-fn offer(providers: &[ProviderInfo]) -> Option<String> {
+fn provider_hint(providers: &[ProviderInfo]) -> Option<String> {
     let usable = providers.iter().filter(|provider| provider.default_model.is_some());
-    let offers = usable.filter_map(|provider| {
+    let hints = usable.filter_map(|provider| {
         let variable = provider.key.as_ref()?.strip_prefix(KEY_VARIABLE)?.strip_suffix('`')?;
         Some(format!("{variable} is set: --model {} uses it", provider.name))
     });
-    let offers: Vec<_> = offers.collect();
-    (!offers.is_empty()).then(|| offers.join("; "))
+    let hints: Vec<_> = hints.collect();
+    (!hints.is_empty()).then(|| hints.join("; "))
 }
 
 /// Returns a hint how to use a model server on this machine.
-pub(super) fn local_offer(server: &LocalServer) -> String {
-    let at = format!("a model server runs at {}", server.base_url.trim_end_matches('/'));
+pub(super) fn local_server_hint(server: &LocalServer) -> String {
+    let found = format!("a model server runs at {}", server.base_url.trim_end_matches('/'));
     match server.models.first() {
-        Some(model) => format!("{at}: --model {model} uses it"),
-        None => format!("{at}, but has no model yet (hint: `ollama pull qwen3`, then `--model ollama:qwen3`)"),
+        Some(model) => format!("{found}: --model {model} uses it"),
+        None => format!("{found}, but has no model yet (hint: `ollama pull qwen3`, then `--model ollama:qwen3`)"),
     }
 }
 
-/// Ends the display of a run: prints the answer, or why the model returned none. Returns the run if it has an answer. The
-/// caller reports an error in `asked`.
-pub(super) fn show_answer(display: Display, asked: &Result<Answer, CommandError>) -> Option<&Answer> {
-    let Ok(answered) = asked else {
+/// Ends the display of a run: prints the answer, or the error of the model. Returns `None` if there is no answer; the caller
+/// reports an error in `result`.
+pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError>) -> Option<&Answer> {
+    let Ok(answer) = result else {
         display.abandon();
         return None;
     };
-    if let Some(error) = answered.report.model_failure() {
+    if let Some(error) = answer.report.model_failure() {
         display.abandon();
         render::note(&format!("error: {error}"));
         return None;
     }
-    display.finish(&answered.report.response.response.content);
-    show_sources(answered);
-    Some(answered)
+    display.finish(&answer.report.response.response.content);
+    show_sources(answer);
+    Some(answer)
 }
 
 /// Prints the sources of the answer.
-fn show_sources(answered: &Answer) {
-    let sources = &answered.report.sources;
+fn show_sources(answer: &Answer) {
+    let sources = &answer.report.sources;
     if !sources.is_empty() {
         render::answer("\nSources:");
     }
@@ -134,19 +137,19 @@ fn show_sources(answered: &Answer) {
 }
 
 /// Prints the files that tools produced, and how to save them.
-fn show_files(answered: &Answer) {
-    for file in &answered.report.files {
+fn show_files(answer: &Answer) {
+    for file in &answer.report.files {
         let (kind, bytes) = (&file.media_type, units::bytes(file.bytes));
-        let (run, name) = (&answered.trace_id, shell_word(&file.name));
+        let (run, name) = (&answer.trace_id, shell_word(&file.name));
         render::note(&format!(
             "file: {name} ({kind}, {bytes}); `art runs save {run} {name}` saves it"
         ));
     }
-    let results = answered.report.own_items().flat_map(|item| &item.tool_results);
-    let not_kept = results
+    let results = answer.report.question_items().flat_map(|item| &item.tool_results);
+    let not_stored = results
         .flat_map(|result| &result.metadata.attachments)
         .filter(|info| info.digest.is_none());
-    match not_kept.count() {
+    match not_stored.count() {
         0 => {}
         count => render::note(&format!("{count} files of tools were not kept")),
     }
@@ -154,44 +157,44 @@ fn show_files(answered: &Answer) {
 
 /// Returns the name, quoted if it has characters that are special in a shell.
 fn shell_word(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if name.chars().all(plain) {
+    let needs_no_quotes = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if name.chars().all(needs_no_quotes) {
         name.to_owned()
     } else {
         quoted(name)
     }
 }
 
-/// Returns what the user can do about an error of the model.
-fn advice(host: &Runtime, error: &ModelError) -> String {
+/// Returns advice for the user about an error of the model.
+fn advice(runtime: &Runtime, error: &ModelError) -> String {
     error.code.user_message(&ErrorContext {
         retry_after_seconds: error.retry_after_ms.map(|wait| wait.div_ceil(1000)),
-        ..error_context(host)
+        ..error_context(runtime)
     })
 }
 
 /// Returns the provider and model of the run, for error messages.
-fn error_context(host: &Runtime) -> ErrorContext {
+fn error_context(runtime: &Runtime) -> ErrorContext {
     ErrorContext {
-        provider: Some(host.model.provider_name.clone()),
-        model: Some(host.model.model_id.clone()),
+        provider: Some(runtime.model.provider_name.clone()),
+        model: Some(runtime.model.model_id.clone()),
         retry_after_seconds: None,
     }
 }
 
-/// Prints the files, the limits that were hit, and what to do about a failure.
-pub(super) fn show_ending(host: &Runtime, answered: &Answer) {
-    show_files(answered);
-    let metadata = &answered.report.response.metadata;
+/// Prints the files, the limits that were hit, and advice about a failure.
+pub(super) fn show_ending(runtime: &Runtime, answer: &Answer) {
+    show_files(answer);
+    let metadata = &answer.report.response.metadata;
     for limit in &metadata.limits_hit {
         render::note(&format!("limit hit: {limit}"));
     }
     if metadata.status == RunStatus::Partial {
         render::note("the answer is not complete: see the steps above");
     }
-    let advice = match (&answered.report.model_error, &metadata.error) {
-        (Some(error), Some(_)) => Some(advice(host, error)),
-        (None, Some(error)) => Some(error.code.user_message(&error_context(host))),
+    let advice = match (&answer.report.model_error, &metadata.error) {
+        (Some(error), Some(_)) => Some(advice(runtime, error)),
+        (None, Some(error)) => Some(error.code.user_message(&error_context(runtime))),
         (_, None) => None,
     };
     if let Some(advice) = advice {
@@ -199,32 +202,32 @@ pub(super) fn show_ending(host: &Runtime, answered: &Answer) {
     }
 }
 
-/// Prints what the run used.
-pub(super) fn show_cost(answered: &Answer) {
-    if let Some(table) = plan::cost_table(&answered.calls) {
+/// Prints the cost of the tool calls, and the usage of the run.
+pub(super) fn show_cost(answer: &Answer) {
+    if let Some(table) = plan::cost_table(&answer.calls) {
         render::note(&format!("\n{table}"));
     }
-    render::note(&UsageSummary::of(answered).to_line());
+    render::note(&UsageSummary::from(answer).to_line());
 }
 
-/// Returns the run as JSON, for programs.
-pub(super) fn to_json(host: &Runtime, answered: &Answer) -> Value {
-    let calls = answered
+/// Returns the answer and the report of its run as JSON, for programs.
+pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
+    let calls = answer
         .calls
         .iter()
         .map(|call| json!({"stepId": call.item_id, "toolName": call.tool, "ending": call.ending, "usage": call.usage}));
     json!({
-        "threadId": answered.thread_id,
-        "traceId": answered.trace_id,
-        "answer": answered.report.response.response.content,
-        "files": answered.report.files,
-        "displayed": drawing::for_programs(&answered.report),
-        "sources": answered.report.sources,
-        "uiMetadata": answered.report.ui_metadata,
-        "unanswered": answered.report.unanswered,
-        "steps": answered.report.items,
+        "threadId": answer.thread_id,
+        "traceId": answer.trace_id,
+        "answer": answer.report.response.response.content,
+        "files": answer.report.files,
+        "displayed": drawing::for_programs(&answer.report),
+        "sources": answer.report.sources,
+        "uiMetadata": answer.report.ui_metadata,
+        "unanswered": answer.report.unanswered,
+        "steps": answer.report.items,
         "calls": calls.collect::<Vec<_>>(),
-        "metadata": answered.report.response.metadata,
-        "refused": host.toolbox.refused,
+        "metadata": answer.report.response.metadata,
+        "refused": runtime.toolbox.refused,
     })
 }

@@ -43,26 +43,28 @@ fn attachments(args: &RunArgs) -> Result<Vec<QueryAttachment>, CommandError> {
     Ok(attachments)
 }
 
-/// Opens the runtime, asks the question, and shows the plan, the answer and the cost.
+/// Opens the runtime, asks the question, and shows the result as text or JSON.
 pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = executor()?;
     let exit = executor.block_on(async {
-        let host = open(global, config).await?;
-        let question = in_thread(&host, question).await?;
-        report::warn_of_cost(&host)?;
-        report::warn_of_size(&host, &question.attachments);
-        let run = interrupts.begin();
-        let answered = if global.json {
-            let answered = host.ask_watched(question, run.cancel.clone(), &mut Unwatched).await?;
-            render::json(&report::to_json(&host, &answered));
-            answered
+        let runtime = open(global, config).await?;
+        let question = with_full_thread_id(&runtime, question).await?;
+        report::warn_of_cost(&runtime)?;
+        report::warn_of_size(&runtime, &question.attachments);
+        let run = interrupts.register_run();
+        let answer = if global.json {
+            let answer = runtime
+                .ask_watched(question, run.cancel.clone(), &mut Unwatched)
+                .await?;
+            render::json(&report::to_json(&runtime, &answer));
+            answer
         } else {
-            report::introduce(&host).await?;
-            show(&host, question, run.cancel.clone()).await?
+            report::introduce(&runtime).await?;
+            ask_and_display(&runtime, question, run.cancel.clone()).await?
         };
-        let exit = exit_of(&host, &answered);
-        host.close().await;
+        let exit = exit_of(&runtime, &answer);
+        runtime.close().await;
         Ok(exit)
     });
     // Do not wait for an abandoned DNS lookup.
@@ -71,27 +73,32 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
 }
 
 /// Returns the question with the full identifier of its conversation.
-async fn in_thread(host: &Runtime, mut question: Question) -> Result<Question, CommandError> {
+async fn with_full_thread_id(runtime: &Runtime, mut question: Question) -> Result<Question, CommandError> {
     if let Some(typed) = &question.thread_id {
-        question.thread_id = Some(ids::thread(host.store.as_ref(), typed).await?);
+        question.thread_id = Some(ids::resolve_thread(runtime.store.as_ref(), typed).await?);
     }
     Ok(question)
 }
 
 /// Returns the exit code of a run.
-pub(super) fn exit_of(host: &Runtime, answered: &Answer) -> Exit {
-    let embedded = host.model.provider_name == LexicalModel::PROVIDER;
-    Exit::of(answered, embedded)
+pub(super) fn exit_of(runtime: &Runtime, answer: &Answer) -> Exit {
+    let embedded = runtime.model.provider_name == LexicalModel::PROVIDER;
+    Exit::for_answer(answer, embedded)
 }
 
-async fn show(host: &Runtime, question: Question, cancel: CancellationToken) -> Result<Answer, CommandError> {
+/// Asks the question, and shows the plan, the answer and the cost as text.
+async fn ask_and_display(
+    runtime: &Runtime,
+    question: Question,
+    cancel: CancellationToken,
+) -> Result<Answer, CommandError> {
     let mut display = Display::new();
-    let asked = host.ask_watched(question, cancel, &mut display).await;
-    let asked = asked.map_err(CommandError::from);
-    if let Some(answered) = report::show_answer(display, &asked) {
-        report::show_cost(answered);
-        report::show_ending(host, answered);
-        render::note(&format!("run {} of thread {}", answered.trace_id, answered.thread_id));
+    let result = runtime.ask_watched(question, cancel, &mut display).await;
+    let result = result.map_err(CommandError::from);
+    if let Some(answer) = report::show_answer(display, &result) {
+        report::show_cost(answer);
+        report::show_ending(runtime, answer);
+        render::note(&format!("run {} of thread {}", answer.trace_id, answer.thread_id));
     }
-    asked
+    result
 }

@@ -3,7 +3,7 @@
 mod produced;
 mod save;
 
-use art_runtime::compose::open_store_to_read;
+use art_runtime::compose::open_store_read_only;
 use art_store::{JournalEntry, RunFilter, RunRecord, Store};
 use serde_json::json;
 
@@ -15,12 +15,12 @@ use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
-    let store = open_store_to_read(&config(global)?)?;
+    let store = open_store_read_only(&config(global)?)?;
     executor()?.block_on(async {
         match command {
             RunsCommand::List { thread, limit } => {
                 let thread_id = match thread {
-                    Some(typed) => Some(ids::thread(store.as_ref(), typed).await?),
+                    Some(typed) => Some(ids::resolve_thread(store.as_ref(), typed).await?),
                     None => None,
                 };
                 let filter = RunFilter {
@@ -32,11 +32,11 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
             }
             RunsCommand::Show { id, logs } => show(global, store.as_ref(), id, *logs).await,
             RunsCommand::Save { id, name, to, force } => {
-                let target = save::Target {
+                let destination = save::Destination {
                     path: to.as_deref(),
                     force: *force,
                 };
-                save::save(global, store.as_ref(), id, name, &target).await
+                save::save(global, store.as_ref(), id, name, &destination).await
             }
         }
     })
@@ -59,7 +59,7 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
             run.trace_id.clone(),
             status,
             units::ago(run.started),
-            took(run),
+            duration(run),
             run.query.clone(),
         ]
     }));
@@ -67,7 +67,8 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
     Ok(Exit::Success)
 }
 
-fn took(run: &RunRecord) -> String {
+/// Returns the duration of the run as text, or `-` if it has not ended.
+fn duration(run: &RunRecord) -> String {
     run.ended.map_or_else(
         || "-".to_owned(),
         |ended| units::micros(ended.saturating_sub(run.started) * 1_000),
@@ -75,38 +76,38 @@ fn took(run: &RunRecord) -> String {
 }
 
 /// Returns the run that `typed` identifies.
-async fn find(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
-    let id = ids::run(store, typed).await?;
+async fn find_run(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
+    let id = ids::resolve_run(store, typed).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
     store.get_run(&id).await?.ok_or_else(unknown)
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str, logs: bool) -> Result<Exit, CommandError> {
-    let run = find(store, id).await?;
+    let run = find_run(store, id).await?;
     let journal = store.read_journal(&run.trace_id).await?;
     let files = produced::files(&journal);
-    let logged = if logs {
+    let call_logs = if logs {
         produced::logs(store, &run, &journal).await?
     } else {
         Vec::new()
     };
     if global.json {
-        let mut shown = json!({"run": run, "journal": journal, "files": files});
-        if let (Some(map), true) = (shown.as_object_mut(), logs) {
-            map.insert("logs".to_owned(), json!(logged));
+        let mut output = json!({"run": run, "journal": journal, "files": files});
+        if let (Some(map), true) = (output.as_object_mut(), logs) {
+            map.insert("logs".to_owned(), json!(call_logs));
         }
-        render::json(&shown);
+        render::json(&output);
         return Ok(Exit::Success);
     }
     show_journal(&run, &journal);
-    produced::show(&files, &logged);
+    produced::show(&files, &call_logs);
     Ok(Exit::Success)
 }
 
 fn show_journal(run: &RunRecord, journal: &[JournalEntry]) {
     render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", run.status.name()));
-    render::answer(&format!("took      {}\n", took(run)));
+    render::answer(&format!("took      {}\n", duration(run)));
     let mut rows = vec![["no", "after", "event", "what"].map(str::to_owned).to_vec()];
     rows.extend(journal.iter().map(|entry| row(run, entry)));
     render::answer(&table::lines(&rows).join("\n"));

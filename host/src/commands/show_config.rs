@@ -23,7 +23,7 @@ pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
         return Ok(Exit::Success);
     }
     if config.file.is_none() {
-        let path = format!("{} (does not exist)", config.place.display());
+        let path = format!("{} (does not exist)", config.file_path.display());
         settings.insert("file".to_owned(), Value::from(path));
     }
     let mut rows = vec![row("key", "value", "from")];
@@ -46,14 +46,14 @@ fn settings(config: &Config) -> JsonObject {
         _ => JsonObject::new(),
     };
     let (limits, prices) = (config.models.limits, &config.models.prices.0);
-    let limits_origin = from_file(limits != EngineLimits::default());
-    let prices_origin = from_file(!prices.is_empty());
+    let limits_origin = origin_if_set(limits != EngineLimits::default());
+    let prices_origin = origin_if_set(!prices.is_empty());
     fields.insert("models".to_owned(), json!({"value": limits, "origin": limits_origin}));
     fields.insert("prices".to_owned(), json!({"value": prices, "origin": prices_origin}));
     fields
 }
 
-const fn from_file(set: bool) -> Origin {
+const fn origin_if_set(set: bool) -> Origin {
     if set { Origin::File } else { Origin::Default }
 }
 
@@ -92,12 +92,12 @@ fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
     let name = format!("providers.{}", info.name);
     vec![
         row(&format!("{name}.base_url"), base_url, url_origin),
-        row(&format!("{name}.key"), &key(info), key_origin),
+        row(&format!("{name}.key"), &key_source(info), key_origin),
     ]
 }
 
-/// Returns the source of the key, never the key itself.
-fn key(info: &ProviderInfo) -> String {
+/// Returns the source of the key as text. It never contains the key.
+fn key_source(info: &ProviderInfo) -> String {
     match (&info.key, &info.problem) {
         (Some(source), _) => format!("{source} (set)"),
         (None, Some(problem)) if info.key_set => format!("not used: {}", problem.message),
@@ -122,9 +122,10 @@ fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
     let in_file = config.models.providers.get(&info.name);
     let url = in_file.is_some_and(|provider| provider.base_url.is_some());
     let key = in_file.is_some_and(|provider| provider.api_key_env.is_some() || provider.api_key_file.is_some());
-    let overridden = |setting: &Setting<Option<String>>| (in_use && setting.value.is_some()).then_some(setting.origin);
+    let override_origin =
+        |setting: &Setting<Option<String>>| (in_use && setting.value.is_some()).then_some(setting.origin);
     [
-        overridden(&config.base_url).unwrap_or_else(|| from_file(url)),
-        overridden(&config.api_key_env).unwrap_or_else(|| from_file(key)),
+        override_origin(&config.base_url).unwrap_or_else(|| origin_if_set(url)),
+        override_origin(&config.api_key_env).unwrap_or_else(|| origin_if_set(key)),
     ]
 }

@@ -3,7 +3,7 @@
 mod settings;
 
 use art_core::agent::ThreadConfig;
-use art_runtime::compose::{open_store, open_store_to_read};
+use art_runtime::compose::{open_store, open_store_read_only};
 use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
@@ -18,8 +18,8 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
     let config = config(global)?;
     executor()?.block_on(async {
         match command {
-            ThreadCommand::List { limit } => list(global, open_store_to_read(&config)?.as_ref(), *limit).await,
-            ThreadCommand::Show { id } => show(global, open_store_to_read(&config)?.as_ref(), id).await,
+            ThreadCommand::List { limit } => list(global, open_store_read_only(&config)?.as_ref(), *limit).await,
+            ThreadCommand::Show { id } => show(global, open_store_read_only(&config)?.as_ref(), id).await,
             ThreadCommand::Set { id, setting, value } => {
                 set(open_store(&config)?.as_ref(), id, |thread| {
                     settings::change(thread, *setting, value, &config)
@@ -54,7 +54,7 @@ async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, 
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::thread(store, id).await?;
+    let id = &ids::resolve_thread(store, id).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let messages = store.list_messages(id, MessageOptions::default()).await?;
     if global.json {
@@ -74,7 +74,7 @@ async fn set(
     id: &str,
     change: impl FnOnce(ThreadConfig) -> Result<ThreadConfig, CommandError>,
 ) -> Result<Exit, CommandError> {
-    let id = &ids::thread(store, id).await?;
+    let id = &ids::resolve_thread(store, id).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let thread = store.set_thread_config(id, change(thread.config)?).await?;
     render::json(&thread.config);
@@ -82,7 +82,7 @@ async fn set(
 }
 
 async fn delete(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::thread(store, id).await?;
+    let id = &ids::resolve_thread(store, id).await?;
     if !store.delete_thread(id).await? {
         return Err(CommandError::no_thread(id));
     }

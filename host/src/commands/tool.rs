@@ -35,16 +35,16 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
             Ok(Exit::Success)
         }
         ToolCommand::Show { name } => {
-            let unknown = || unknown(&config, &toolbox, &name);
-            let plugin = find(&toolbox, &name).ok_or_else(unknown)?;
+            let unknown = || unknown_tool(&config, &toolbox, &name);
+            let plugin = find_plugin(&toolbox, &name).ok_or_else(unknown)?;
             let schema = toolbox.registry.schema(&name).ok_or_else(unknown)?;
             show(global, plugin, &schema);
             Ok(Exit::Success)
         }
         ToolCommand::Call { name, arguments } => {
-            let found = find(&toolbox, &name).ok_or_else(|| unknown(&config, &toolbox, &name))?;
-            let called = toolbox.call(&found.schema().name, parse(&arguments)?);
-            let report = executor()?.block_on(called)?;
+            let plugin = find_plugin(&toolbox, &name).ok_or_else(|| unknown_tool(&config, &toolbox, &name))?;
+            let call = toolbox.call(&plugin.schema().name, parse_arguments(&arguments)?);
+            let report = executor()?.block_on(call)?;
             Ok(show_report(global, &report))
         }
     }
@@ -74,7 +74,7 @@ fn list(global: &Global, toolbox: &Toolbox) {
     }
 }
 
-fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
+fn find_plugin<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
     let found = toolbox
         .plugins
         .iter()
@@ -82,7 +82,7 @@ fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
     found.map(AsRef::as_ref)
 }
 
-fn unknown(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
+fn unknown_tool(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
     let names = toolbox.names();
     if names.is_empty() {
         let folder = config.plugins.value.display();
@@ -203,7 +203,7 @@ fn print_metadata(result: &ToolResult) {
     }
 }
 
-/// Prints the error, what to do about it, and the output that the tool returned despite it.
+/// Prints the error, advice about it, and the output that the tool returned despite the error.
 fn print_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
     render::note(&format!("error: {error}"));
     if let Some(code) = code {
@@ -232,21 +232,21 @@ pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
 
 /// Returns the question of a tool that waits for a decision.
 fn question(result: &ToolResult) -> String {
-    let part = |value: Option<&Value>| Some(value?.as_str()?.to_owned());
-    let message = part(result.output.as_ref().and_then(|output| output.get("message"))).unwrap_or_default();
+    let text_of = |value: Option<&Value>| Some(value?.as_str()?.to_owned());
+    let message = text_of(result.output.as_ref().and_then(|output| output.get("message"))).unwrap_or_default();
     let form = result.metadata.extra.get(FEEDBACK_SCHEMA);
-    let prompt = part(form.and_then(|form| form.get("prompt"))).filter(|prompt| *prompt != message);
-    let asked: Vec<_> = [message, prompt.unwrap_or_default()]
+    let prompt = text_of(form.and_then(|form| form.get("prompt"))).filter(|prompt| *prompt != message);
+    let texts: Vec<_> = [message, prompt.unwrap_or_default()]
         .into_iter()
         .filter(|text| !text.is_empty())
         .collect();
     format!(
         "waits for a decision: {} (this host cannot ask for it yet, so the tool did not act)",
-        asked.join(": ")
+        texts.join(": ")
     )
 }
 
-fn parse(arguments: &str) -> Result<Value, CommandError> {
+fn parse_arguments(arguments: &str) -> Result<Value, CommandError> {
     let text = match arguments {
         "-" => bounded::text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
         arguments => arguments.to_owned(),

@@ -20,7 +20,7 @@ use crate::render;
 
 /// A component that was built, checked and installed.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuiltTool {
     /// The loaded tool.
     pub plugin: Arc<Plugin>,
     /// Path of the component in the plugins folder.
@@ -35,7 +35,7 @@ pub struct Built {
 ///
 /// # Errors
 /// Fails if the target is missing and cannot be installed, if the crate does not build, or if a component is refused.
-pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Built>, CommandError> {
+pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<BuiltTool>, CommandError> {
     fs::create_dir_all(plugins).map_err(CommandError::file("create", plugins))?;
     let components = compile(folder)?;
     components
@@ -54,15 +54,18 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
         render::note(&note);
     }
     let outcome = cargo::build(&manifest, settings.target)?;
-    let failed = |reason: &str| Err(CommandError::Failed(format!("`{}` {reason}", folder.display())));
+    let failure = |reason: &str| Err(CommandError::Failed(format!("`{}` {reason}", folder.display())));
     if let Some(linker) = &outcome.linker {
-        return failed(&linking::explain(linker, &manifest, settings.target));
+        return failure(&linking::explain(linker, &manifest, settings.target));
     }
     if !outcome.succeeded {
-        return failed(&format!("does not build; see the messages above{}", hint(&settings)));
+        return failure(&format!(
+            "does not build; see the messages above{}",
+            wasi_hint(&settings)
+        ));
     }
     if outcome.components.is_empty() {
-        return failed(
+        return failure(
             "builds no component (hint: its `Cargo.toml` needs `[lib]` with `crate-type = [\"cdylib\", \"rlib\"]`)",
         );
     }
@@ -71,7 +74,7 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
 
 /// Returns a hint about WASI. Libraries that need a clock or random numbers do not compile without WASI, and their errors do
 /// not say so.
-fn hint(settings: &BuildSettings) -> &'static str {
+fn wasi_hint(settings: &BuildSettings) -> &'static str {
     if settings.target == Target::Plain && !settings.dependencies.is_empty() {
         " (hint: if a library needs a clock or random numbers, set `wasi = true` under `[package.metadata.art]`)"
     } else {
@@ -110,8 +113,8 @@ fn check_wasi(inspection: &Inspection) -> Result<(), String> {
     Ok(())
 }
 
-/// Loads the component as a run would, registers its schema and runs its examples. Then copies it atomically.
-fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<Built, CommandError> {
+/// Loads the component as a run would, registers its schema and runs its examples, then copies it into `plugins` atomically.
+fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<BuiltTool, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let refused = |reason: String| CommandError::Failed(format!("the component of `{name}` was refused: {reason}"));
@@ -124,15 +127,15 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
             .map_err(|error| refused(in_one_line(&error)))?,
     );
     check_wasi(plugin.inspection()).map_err(refused)?;
-    let toolbox = Toolbox::of(&plugin).map_err(|error| refused(not_registered(&error)))?;
-    let checked = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
-    let examples = executor()?.block_on(checked)?.map_err(refused)?;
+    let toolbox = Toolbox::with_plugin(&plugin).map_err(|error| refused(registration_error(&error)))?;
+    let checking = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
+    let examples = executor()?.block_on(checking)?.map_err(refused)?;
     duplicate_name(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let temporary = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
     fs::write(&temporary, &wasm).map_err(CommandError::file("write", &temporary))?;
     fs::rename(&temporary, &path).map_err(CommandError::file("write", &path))?;
-    Ok(Built {
+    Ok(BuiltTool {
         plugin,
         path,
         bytes: wasm.len() as u64,
@@ -140,8 +143,8 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
     })
 }
 
-/// Returns why the tool cannot be registered. For a recursive schema, adds what to change in the Rust types.
-fn not_registered(error: &RegisterError) -> String {
+/// Returns the message of `error`. For a recursive schema, adds which Rust type to change.
+fn registration_error(error: &RegisterError) -> String {
     let message = in_one_line(error);
     let RegisterError::Schema {
         problem: SchemaProblem::Recursive { at, reference },
@@ -150,18 +153,19 @@ fn not_registered(error: &RegisterError) -> String {
     else {
         return message;
     };
-    let holder = match reference.strip_prefix("#/$defs/") {
+    let recursive_type = match reference.strip_prefix("#/$defs/") {
         Some(name) => format!("`{name}`"),
         None => "the outermost type".to_owned(),
     };
     let field = at.rsplit_once("/properties/").map_or("", |(_, field)| field);
     let field = field.split('/').next().unwrap_or_default();
     format!(
-        "{message}. In Rust: {holder} contains itself through the field `{field}` of this or another type; \
+        "{message}. In Rust: {recursive_type} contains itself through the field `{field}` of this or another type; \
         give that field the type `serde_json::Value`, or define a separate type for each level"
     )
 }
 
+/// Returns whether the manifest of the component requests capabilities.
 fn requests_capabilities(inspection: &Inspection) -> bool {
     let manifest = inspection.manifest.as_ref();
     manifest.is_some_and(|manifest| !manifest.capabilities.is_empty())
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn the_error_for_recursive_types_names_the_field_to_change() {
         let message = |reference: &str, at: &str| {
-            not_registered(&RegisterError::Schema {
+            registration_error(&RegisterError::Schema {
                 kind: art_tools::refusal::SchemaKind::Input,
                 problem: SchemaProblem::Recursive {
                     at: at.to_owned(),

@@ -87,7 +87,7 @@ pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, Comm
 }
 
 fn command(manifest: &Path, target: Target) -> Command {
-    let format = if render::notes_are_live() {
+    let format = if render::stderr_is_terminal() {
         "json-diagnostic-rendered-ansi"
     } else {
         "json"

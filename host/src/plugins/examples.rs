@@ -25,7 +25,7 @@ pub struct Examples {
 
 /// Result of one example.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum ExampleOutcome {
     Passed,
     NotRun(String),
     Failed(String),
@@ -51,20 +51,20 @@ pub(super) async fn check(
                 shortened(&example.input.to_string())
             )
         };
-        examples.hints.extend(hint(example).map(named));
-        match verdict(example, &report, requests_capabilities) {
-            Verdict::Passed => examples.passed += 1,
-            Verdict::NotRun(why) => examples.not_run.push(named(why)),
-            Verdict::Failed(why) => return Ok(Err(named(why))),
+        examples.hints.extend(question_hint(example).map(named));
+        match outcome(example, &report, requests_capabilities) {
+            ExampleOutcome::Passed => examples.passed += 1,
+            ExampleOutcome::NotRun(why) => examples.not_run.push(named(why)),
+            ExampleOutcome::Failed(why) => return Ok(Err(named(why))),
         }
     }
     Ok(Ok(examples))
 }
 
-/// Returns a hint if the embedded model learns little from the question of an example. It understands the question with
-/// another number only if the number occurs in the input. Words are not checked: they may be missing there for good reasons,
-/// such as an attached file.
-fn hint(example: &ToolExample) -> Option<String> {
+/// Returns a hint if the embedded model learns little from the question of an example: it understands the question with
+/// other numbers only if the numbers of the example occur in its input. Words are not checked, because they may be missing in
+/// the input for good reasons, such as an attached file.
+fn question_hint(example: &ToolExample) -> Option<String> {
     let Some(ask) = &example.description else {
         return Some("has no question: add `ask = \"..\"` with what a person would ask to get this input".to_owned());
     };
@@ -77,32 +77,34 @@ fn hint(example: &ToolExample) -> Option<String> {
     ))
 }
 
-fn verdict(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> Verdict {
+fn outcome(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> ExampleOutcome {
     match report.ending {
-        CallEnding::Success => output_verdict(example, report.result.output.as_ref()),
-        CallEnding::Suspended => Verdict::NotRun("waits for a decision of a person".to_owned()),
-        CallEnding::Continuation => Verdict::NotRun("returns a subtask, which this host cannot run yet".to_owned()),
-        CallEnding::Failure | CallEnding::Denied if requests_capabilities => Verdict::NotRun(format!(
+        CallEnding::Success => compare_output(example, report.result.output.as_ref()),
+        CallEnding::Suspended => ExampleOutcome::NotRun("waits for a decision of a person".to_owned()),
+        CallEnding::Continuation => {
+            ExampleOutcome::NotRun("returns a subtask, which this host cannot run yet".to_owned())
+        }
+        CallEnding::Failure | CallEnding::Denied if requests_capabilities => ExampleOutcome::NotRun(format!(
             "may need a capability that this host does not grant: {}",
-            failure(report)
+            failure_message(report)
         )),
-        _ => Verdict::Failed(failure(report)),
+        _ => ExampleOutcome::Failed(failure_message(report)),
     }
 }
 
-fn output_verdict(example: &ToolExample, output: Option<&Value>) -> Verdict {
+fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutcome {
     match (&example.output, output) {
-        (Some(expected), Some(output)) if !same(expected, output) => Verdict::Failed(format!(
+        (Some(expected), Some(output)) if !json_equal(expected, output) => ExampleOutcome::Failed(format!(
             "returned `{}` instead of the declared output `{}`",
             shortened(&output.to_string()),
             shortened(&expected.to_string())
         )),
-        _ => Verdict::Passed,
+        _ => ExampleOutcome::Passed,
     }
 }
 
 /// Describes how the call failed, with the first log line of the tool, since it has the message of a panic.
-fn failure(report: &ToolReport) -> String {
+fn failure_message(report: &ToolReport) -> String {
     let error = report.result.error.as_deref().unwrap_or("ended without an output");
     let mut message = format!("fails: {}", shortened(error));
     let logged = report.log.records.iter().map(|record| record.message.as_str());
@@ -117,21 +119,21 @@ fn shortened(text: &str) -> String {
 }
 
 /// Returns whether two values are equal in JSON, where `1` equals `1.0`.
-fn same(left: &Value, right: &Value) -> bool {
+fn json_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => same_number(left, right),
+        (Value::Number(left), Value::Number(right)) => numbers_equal(left, right),
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| json_equal(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
-            let has = |(key, value)| right.get(key).is_some_and(|other| same(value, other));
-            left.len() == right.len() && left.iter().all(has)
+            let is_in_right = |(key, value)| right.get(key).is_some_and(|other| json_equal(value, other));
+            left.len() == right.len() && left.iter().all(is_in_right)
         }
         _ => left == right,
     }
 }
 
-fn same_number(left: &Number, right: &Number) -> bool {
+fn numbers_equal(left: &Number, right: &Number) -> bool {
     left == right || ((left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64())
 }
 
@@ -141,7 +143,7 @@ mod tests {
     use serde_json::json;
 
     fn hinted(ask: Option<&str>, input: Value) -> Option<String> {
-        hint(&ToolExample {
+        question_hint(&ToolExample {
             input,
             output: None,
             description: ask.map(str::to_owned),
@@ -169,7 +171,7 @@ mod tests {
     #[test]
     fn numbers_are_compared_by_value() {
         for (left, right) in [(json!(1), json!(1.0)), (json!({"a": [2.0]}), json!({"a": [2]}))] {
-            assert!(same(&left, &right), "{left} {right}");
+            assert!(json_equal(&left, &right), "{left} {right}");
         }
         for (left, right) in [
             (json!(1), json!(1.5)),
@@ -178,7 +180,7 @@ mod tests {
             (json!([1]), json!([1, 2])),
             (json!(1), json!("1")),
         ] {
-            assert!(!same(&left, &right), "{left} {right}");
+            assert!(!json_equal(&left, &right), "{left} {right}");
         }
     }
 }

@@ -11,26 +11,28 @@ use serde::Deserialize;
 use super::cargo::{LinkerMessage, program};
 use super::target::Target;
 
-/// The crate that binds functions of a browser, and the prefix of the module that it imports.
-const BROWSER: (&str, &str) = ("wasm-bindgen", "__wbindgen");
+/// Name of the crate that binds JavaScript functions.
+const BINDGEN_CRATE: &str = "wasm-bindgen";
+/// Prefix of the modules that [`BINDGEN_CRATE`] imports.
+const BINDGEN_MODULE: &str = "__wbindgen";
 /// Maximum size of the output of `cargo metadata`, in bytes.
 const MAX_METADATA: u64 = 64 << 20;
 /// Maximum number of crates named in a message.
 const MAX_NAMED: usize = 3;
 
-/// An imported function that nothing provides.
+/// An imported function that no crate defines.
 #[derive(Debug, PartialEq, Eq)]
-struct Missing<'a> {
+struct UnresolvedImport<'a> {
     module: &'a str,
     function: &'a str,
 }
 
 /// Explains why the crate of `manifest` does not link. Writes the full text of the linker to a file and names it.
 pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -> String {
-    let crates = Crates::of(manifest, target);
-    let mut lines = match missing(&linker.errors) {
-        Some(missing) if missing.module.starts_with(BROWSER.1) => explain_browser(&missing, crates.as_ref()),
-        Some(missing) => explain_undefined(&missing, crates.as_ref(), target),
+    let crates = Crates::load(manifest, target);
+    let mut lines = match unresolved_import(&linker.errors) {
+        Some(import) if import.module.starts_with(BINDGEN_MODULE) => explain_browser(&import, crates.as_ref()),
+        Some(import) => explain_unresolved(&import, crates.as_ref(), target),
         None => vec!["does not link:".to_owned(), last_line(&linker.errors).to_owned()],
     };
     if let Some(path) = crates.and_then(|crates| crates.write_linker_output(&linker.full)) {
@@ -39,8 +41,8 @@ pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -
     lines.join("\n  ")
 }
 
-fn explain_browser(missing: &Missing<'_>, crates: Option<&Crates>) -> Vec<String> {
-    let paths = crates.map(|crates| crates.paths_to(BROWSER.0)).unwrap_or_default();
+fn explain_browser(import: &UnresolvedImport<'_>, crates: Option<&Crates>) -> Vec<String> {
+    let paths = crates.map(|crates| crates.paths_to(BINDGEN_CRATE)).unwrap_or_default();
     let named = if paths.is_empty() {
         String::new()
     } else {
@@ -50,7 +52,7 @@ fn explain_browser(missing: &Missing<'_>, crates: Option<&Crates>) -> Vec<String
         format!("does not link, because it assumes a browser{named}"),
         format!(
             "why: `{}::{}` is a JavaScript function, and tools do not run in a browser",
-            missing.module, missing.function
+            import.module, import.function
         ),
         "what to do: turn off the feature for browsers (such as `js` or `wasmbind`), or remove the crate; for a \
         clock or random numbers set `wasi = true` under `[package.metadata.art]`; tools have no network"
@@ -58,9 +60,9 @@ fn explain_browser(missing: &Missing<'_>, crates: Option<&Crates>) -> Vec<String
     ]
 }
 
-fn explain_undefined(missing: &Missing<'_>, crates: Option<&Crates>, target: Target) -> Vec<String> {
+fn explain_unresolved(import: &UnresolvedImport<'_>, crates: Option<&Crates>, target: Target) -> Vec<String> {
     let users = crates
-        .map(|crates| crates.that_use(missing.function, target))
+        .map(|crates| crates.crates_using(import.function, target))
         .unwrap_or_default();
     let used_by = if users.is_empty() {
         String::new()
@@ -77,21 +79,21 @@ fn explain_undefined(missing: &Missing<'_>, crates: Option<&Crates>, target: Tar
     vec![
         format!(
             "does not link, because nothing provides the function `{}`{used_by}",
-            missing.function
+            import.function
         ),
         format!(
             "why: it is imported from `{}`, but a tool may import only the host interface",
-            missing.module
+            import.module
         ),
         setting.to_owned(),
     ]
 }
 
 /// Returns the import that the linker could not resolve, from a line ``failed to resolve import `module::function` ``.
-fn missing(errors: &str) -> Option<Missing<'_>> {
+fn unresolved_import(errors: &str) -> Option<UnresolvedImport<'_>> {
     let (_, rest) = errors.split_once("failed to resolve import `")?;
     let (module, function) = rest.split_once('`')?.0.split_once("::")?;
-    Some(Missing { module, function })
+    Some(UnresolvedImport { module, function })
 }
 
 fn last_line(errors: &str) -> &str {
@@ -130,11 +132,11 @@ struct Node {
 #[derive(Deserialize)]
 struct Dependency {
     pkg: String,
-    dep_kinds: Vec<Kind>,
+    dep_kinds: Vec<DependencyKind>,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct DependencyKind {
     kind: Option<String>,
 }
 
@@ -146,7 +148,8 @@ impl Dependency {
 }
 
 impl Crates {
-    fn of(manifest: &Path, target: Target) -> Option<Self> {
+    /// Runs `cargo metadata`. Returns `None` if it fails.
+    fn load(manifest: &Path, target: Target) -> Option<Self> {
         let mut cargo = Command::new(program())
             .args(["metadata", "--format-version", "1", "--offline"])
             .args(["--filter-platform", target.triple(), "--manifest-path"])
@@ -179,11 +182,11 @@ impl Crates {
         let direct = self.resolve.root.as_deref().map(linked).unwrap_or_default();
         let paths = direct
             .into_iter()
-            .filter_map(|from| shortest(from, |id| self.name(id) == name, &linked));
-        paths.take(MAX_NAMED).map(|path| self.described(&path)).collect()
+            .filter_map(|from| shortest_path(from, |id| self.name(id) == name, &linked));
+        paths.take(MAX_NAMED).map(|path| self.describe_path(&path)).collect()
     }
 
-    fn described(&self, path: &[&str]) -> String {
+    fn describe_path(&self, path: &[&str]) -> String {
         let names: Vec<_> = path.iter().map(|id| self.name(id)).collect();
         match names.as_slice() {
             [first, between @ ..] if !between.is_empty() => format!("`{first}` (through `{}`)", between.join("`, `")),
@@ -191,8 +194,8 @@ impl Crates {
         }
     }
 
-    /// Returns the crates whose compiled form contains the name of the function.
-    fn that_use(&self, function: &str, target: Target) -> Vec<String> {
+    /// Returns the names of the crates whose compiled form contains the name of the function, at most [`MAX_NAMED`].
+    fn crates_using(&self, function: &str, target: Target) -> Vec<String> {
         let known: BTreeMap<String, &str> = self
             .resolve
             .nodes
@@ -205,13 +208,8 @@ impl Crates {
         let users: BTreeSet<_> = files
             .filter_map(|entry| {
                 let file = entry.file_name().into_string().ok()?;
-                let stem = file
-                    .strip_prefix("lib")?
-                    .strip_suffix(".rlib")?
-                    .rsplit_once('-')?
-                    .0
-                    .to_owned();
-                let name = known.get(&stem)?;
+                let (stem, _hash) = file.strip_prefix("lib")?.strip_suffix(".rlib")?.rsplit_once('-')?;
+                let name = known.get(stem)?;
                 let code = fs::read(entry.path()).ok()?;
                 let uses = code.windows(function.len()).any(|window| window == function.as_bytes());
                 uses.then(|| (*name).to_owned())
@@ -220,15 +218,15 @@ impl Crates {
         users.into_iter().take(MAX_NAMED).collect()
     }
 
-    /// Writes the full text of the linker to the target folder.
+    /// Writes the full text of the linker to the target folder. Returns the path of the file, or `None` if writing fails.
     fn write_linker_output(&self, text: &str) -> Option<PathBuf> {
         let path = self.target_directory.join("art-linker.txt");
         fs::write(&path, text).ok().map(|()| path)
     }
 }
 
-/// Returns the shortest path from `from` to a node for which `is_goal` returns true.
-fn shortest<'a>(
+/// Returns the shortest_path path from `from` to a node for which `is_goal` returns true.
+fn shortest_path<'a>(
     from: &'a str,
     is_goal: impl Fn(&str) -> bool,
     next: &impl Fn(&str) -> Vec<&'a str>,
@@ -281,17 +279,17 @@ mod tests {
 
     #[test]
     fn the_missing_function_is_read_from_the_linker_errors() {
-        let found = missing(ERRORS).unwrap();
+        let found = unresolved_import(ERRORS).unwrap();
         assert_eq!(
             (found.module, found.function),
             ("__wbindgen_placeholder__", "__wbindgen_throw")
         );
-        assert_eq!(missing("rust-lld: error: out of memory"), None);
+        assert_eq!(unresolved_import("rust-lld: error: out of memory"), None);
     }
 
     #[test]
     fn a_crate_that_assumes_a_browser_is_named_with_its_path() {
-        let lines = explain_browser(&missing(ERRORS).unwrap(), Some(&crates()));
+        let lines = explain_browser(&unresolved_import(ERRORS).unwrap(), Some(&crates()));
         assert_eq!(
             lines[0],
             "does not link, because it assumes a browser: `reqwest` (through `js-sys`, `wasm-bindgen`)"

@@ -41,7 +41,7 @@ fn check_name(name: &str) -> Result<(), CommandError> {
                     characters";
         return Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")));
     }
-    if RESERVED.split(' ').any(|word| word == function(name)) {
+    if RESERVED.split(' ').any(|word| word == function_name(name)) {
         let hint = "choose another, or set the name of the tool with `#[tool(name = \"..\")]`";
         return Err(CommandError::Usage(format!(
             "`{name}` is a reserved name in Rust; {hint}"
@@ -52,7 +52,7 @@ fn check_name(name: &str) -> Result<(), CommandError> {
 
 /// Returns the name of the tool's function. The package keeps the hyphens of the name, and the tool has the name of the
 /// package.
-fn function(name: &str) -> String {
+fn function_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
@@ -78,7 +78,7 @@ art-sdk = {{ path = {sdk:?} }}
 }
 
 fn source(name: &str) -> String {
-    let name = function(name);
+    let name = function_name(name);
     let constant = name.to_ascii_uppercase();
     format!(
         r##"//! The tool `{name}`.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Parts of the standard library that fail in a tool, with what tools do not have.
+/// Parts of the standard library that always fail in a tool, each with the resource that tools lack.
 const UNAVAILABLE: [(&str, &str); 3] = [
     ("std::fs", "files"),
     ("std::net", "network"),
@@ -11,6 +11,7 @@ const UNAVAILABLE: [(&str, &str); 3] = [
 ];
 /// Crates that need the network.
 const NETWORK_CRATES: [&str; 6] = ["attohttpc", "curl", "isahc", "minreq", "reqwest", "ureq"];
+/// Maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 8;
 
 /// Returns a note for each unavailable part, with the line where it is first used, and one for each dependency that needs the
@@ -18,10 +19,10 @@ const MAX_DEPTH: usize = 8;
 pub(super) fn notes<'a>(folder: &Path, dependencies: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found = [const { None }; UNAVAILABLE.len()];
     search(&folder.join("src"), 0, &mut found);
-    let used = found.into_iter().zip(UNAVAILABLE).filter_map(|(place, (part, missing))| {
+    let used = found.into_iter().zip(UNAVAILABLE).filter_map(|(place, (part, resource))| {
         let place = place?;
         Some(format!(
-            "note: {place} uses `{part}`; tools have no {missing}, so this call always fails; pass the data in as an argument"
+            "note: {place} uses `{part}`; tools have no {resource}, so this call always fails; pass the data in as an argument"
         ))
     });
     let network = dependencies.filter(|name| NETWORK_CRATES.contains(name)).map(|name| {

@@ -84,7 +84,7 @@ impl Target {
         Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
     }
 
-    /// Installs the target if it is missing.
+    /// Installs the target with `rustup` if it is missing.
     ///
     /// # Errors
     /// Fails if there is no Rust compiler, or if `rustup` cannot install the target.

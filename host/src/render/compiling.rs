@@ -7,7 +7,7 @@ use art_core::text::printable;
 use art_runtime::plugins::{CompileCount, CompileProgress};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{note, notes_are_live};
+use super::{note, stderr_is_terminal};
 
 /// How often the progress is redrawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -40,9 +40,9 @@ impl Compiling {
 
     fn show_count(&self, compiled: CompileCount) {
         if compiled.done == 0 {
-            note(&announcement(compiled.of));
+            note(&announcement(compiled.total));
         }
-        if notes_are_live() {
+        if stderr_is_terminal() {
             self.draw(compiled);
         }
     }
@@ -59,8 +59,8 @@ impl Compiling {
     fn draw(&self, compiled: CompileCount) {
         let mut counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = counter.get_or_insert_with(spinner);
-        bar.set_message(format!("{} of {}", compiled.done, compiled.of));
-        if compiled.done == compiled.of {
+        bar.set_message(format!("{} of {}", compiled.done, compiled.total));
+        if compiled.done == compiled.total {
             bar.finish_and_clear();
         }
     }

@@ -7,7 +7,7 @@ use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::Plan;
-use super::{answer, answers_are_live, drawing, note, piece};
+use super::{answer, drawing, note, piece, stdout_is_terminal};
 
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct Display {
@@ -15,14 +15,14 @@ pub(crate) struct Display {
     /// Drawings of tools that are not printed yet.
     drawings: Vec<String>,
     /// Whether the drawings were printed.
-    drawn: bool,
+    drawings_printed: bool,
     /// The part of the answer printed so far. `None` if stdout is not a terminal.
-    written: Option<Written>,
+    printed: Option<PrintedAnswer>,
 }
 
 /// The part of the answer that was printed.
 #[derive(Default)]
-struct Written {
+struct PrintedAnswer {
     /// The model call that writes the answer.
     call: Option<ActionId>,
     reader: AnswerStream,
@@ -34,38 +34,38 @@ impl Display {
         Self {
             plan: Plan::new(),
             drawings: Vec::new(),
-            drawn: false,
-            written: answers_are_live().then(Written::default),
+            drawings_printed: false,
+            printed: stdout_is_terminal().then(PrintedAnswer::default),
         }
     }
 
-    /// Prints what is missing of the answer, whose full text is `content`, and ends the display.
+    /// Prints the part of the answer that was not printed yet, and ends the display. `content` is the full answer.
     pub(crate) fn finish(mut self, content: &str) {
-        self.settle();
-        let shown = self.written.map(|written| written.text).unwrap_or_default();
-        match missing(&shown, content) {
-            Missing::All(content) => {
+        self.finalize();
+        let shown = self.printed.map(|printed| printed.text).unwrap_or_default();
+        match unprinted(&shown, content) {
+            Unprinted::All(content) => {
                 note("");
                 answer(content);
             }
-            Missing::Rest(rest) => answer(rest),
+            Unprinted::Rest(rest) => answer(rest),
             // The run ended with another answer than the one that was shown.
-            Missing::Other(content) => answer(&format!("\n\n{content}")),
+            Unprinted::Other(content) => answer(&format!("\n\n{content}")),
         }
     }
 
     /// Ends the display of a run without an answer.
     pub(crate) fn abandon(mut self) {
-        self.settle();
-        if self.written.is_some_and(|written| !written.text.is_empty()) {
+        self.finalize();
+        if self.printed.is_some_and(|printed| !printed.text.is_empty()) {
             answer("");
         }
     }
 
     /// Prints the final plan and then the drawings of tools, each once, above the answer.
-    fn settle(&mut self) {
-        self.plan.settle();
-        self.drawn = true;
+    fn finalize(&mut self) {
+        self.plan.finalize();
+        self.drawings_printed = true;
         for drawing in self.drawings.drain(..) {
             note("");
             answer(&drawing);
@@ -73,22 +73,22 @@ impl Display {
     }
 
     fn write(&mut self, call: ActionId, token: &str) {
-        let Some(written) = &mut self.written else { return };
-        if written.call.replace(call).is_some_and(|before| before != call) {
+        let Some(printed) = &mut self.printed else { return };
+        if printed.call.replace(call).is_some_and(|before| before != call) {
             // A new call writes the answer again.
-            written.reader = AnswerStream::default();
-            if !std::mem::take(&mut written.text).is_empty() {
+            printed.reader = AnswerStream::default();
+            if !std::mem::take(&mut printed.text).is_empty() {
                 answer("");
             }
         }
-        let text = written.reader.push(token);
+        let text = printed.reader.push(token);
         if text.is_empty() {
             return;
         }
-        let first = written.text.is_empty();
-        written.text.push_str(&text);
+        let first = printed.text.is_empty();
+        printed.text.push_str(&text);
         if first {
-            self.settle();
+            self.finalize();
             note("");
         }
         piece(&text);
@@ -97,8 +97,8 @@ impl Display {
 
 impl Watcher for Display {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        if !self.drawn && matches!(view.stage, RunStage::Synthesis | RunStage::Finished) {
-            let drawn = view.own_items().flat_map(drawing::drawn);
+        if !self.drawings_printed && matches!(view.stage, RunStage::Synthesis | RunStage::Finished) {
+            let drawn = view.question_items().flat_map(drawing::drawn);
             self.drawings = drawn.map(drawing::text).collect();
         }
         self.plan.update(view, calls);
@@ -122,21 +122,21 @@ impl Watcher for Display {
 
 /// The part of an answer that is still to be printed.
 #[derive(Debug, PartialEq)]
-enum Missing<'a> {
+enum Unprinted<'a> {
     All(&'a str),
     Rest(&'a str),
     Other(&'a str),
 }
 
-fn missing<'a>(shown: &str, content: &'a str) -> Missing<'a> {
+fn unprinted<'a>(shown: &str, content: &'a str) -> Unprinted<'a> {
     let content = content.trim_end();
     if shown.is_empty() {
-        return Missing::All(content);
+        return Unprinted::All(content);
     }
     let rest = content.strip_prefix(shown);
     // The shown text may begin with reasoning that was recognized as such only later, and end with white space.
     let rest = rest.or_else(|| shown.trim_end().ends_with(content).then_some(""));
-    rest.map_or(Missing::Other(content), Missing::Rest)
+    rest.map_or(Unprinted::Other(content), Unprinted::Rest)
 }
 
 #[cfg(test)]
@@ -145,21 +145,21 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_shown_is_not_shown_again() {
-        assert_eq!(missing("4\n", "4"), Missing::Rest(""));
-        assert_eq!(missing("2+2", "2+2: 4\n"), Missing::Rest(": 4"));
-        assert_eq!(missing("Hm. 4", "4"), Missing::Rest(""));
+        assert_eq!(unprinted("4\n", "4"), Unprinted::Rest(""));
+        assert_eq!(unprinted("2+2", "2+2: 4\n"), Unprinted::Rest(": 4"));
+        assert_eq!(unprinted("Hm. 4", "4"), Unprinted::Rest(""));
     }
 
     #[test]
     fn an_answer_that_was_not_shown_is_printed_in_full() {
-        assert_eq!(missing("", "4"), Missing::All("4"));
+        assert_eq!(unprinted("", "4"), Unprinted::All("4"));
     }
 
     #[test]
     fn an_answer_other_than_the_shown_one_is_printed_too() {
         assert_eq!(
-            missing("2+2 is", "The model failed."),
-            Missing::Other("The model failed.")
+            unprinted("2+2 is", "The model failed."),
+            Unprinted::Other("The model failed.")
         );
     }
 }

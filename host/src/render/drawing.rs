@@ -35,8 +35,8 @@ pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
             "output": result.output,
         })
     };
-    let of_item = |item| drawn(item).map(move |result| entry(item, result));
-    report.own_items().flat_map(of_item).collect()
+    let entries = |item| drawn(item).map(move |result| entry(item, result));
+    report.question_items().flat_map(entries).collect()
 }
 
 /// Returns the drawing under its title. A long drawing is cut, and its last line has the number of omitted lines.
@@ -82,29 +82,31 @@ fn cut(line: &str) -> String {
 /// simple values, or an object with such `rows` and optional `columns`.
 fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
-        Value::Array(entries) if !entries.is_empty() => of_objects(entries).or_else(|| of_lists(entries)),
-        Value::Object(fields) => with_heading(fields),
+        Value::Array(entries) if !entries.is_empty() => rows_from_objects(entries).or_else(|| rows_from_lists(entries)),
+        Value::Object(fields) => rows_with_heading(fields),
         _ => None,
     }
 }
 
-fn with_heading(fields: &JsonObject) -> Option<Vec<Vec<String>>> {
+/// Returns the rows of an object with `rows` and, optionally, `columns` or `headers`.
+fn rows_with_heading(fields: &JsonObject) -> Option<Vec<Vec<String>>> {
     let entries = fields.get("rows")?.as_array()?;
     let Some(columns) = fields.get("columns").or_else(|| fields.get("headers")) else {
-        return of_objects(entries);
+        return rows_from_objects(entries);
     };
     let heading = cells(columns)?;
-    Some(std::iter::once(heading).chain(of_lists(entries)?).collect())
+    Some(std::iter::once(heading).chain(rows_from_lists(entries)?).collect())
 }
 
-fn of_objects(entries: &[Value]) -> Option<Vec<Vec<String>>> {
+/// Returns a heading with the keys of the first object, then a row for each object. Returns `None` if an object has other keys.
+fn rows_from_objects(entries: &[Value]) -> Option<Vec<Vec<String>>> {
     let objects: Vec<&JsonObject> = entries.iter().map(Value::as_object).collect::<Option<_>>()?;
     let heading: Vec<&String> = objects.first()?.keys().collect();
     let row = |object: &&JsonObject| {
         let all_known = object.keys().all(|name| heading.contains(&name));
         let values = heading
             .iter()
-            .map(|name| simple(object.get(*name).unwrap_or(&Value::Null)));
+            .map(|name| cell(object.get(*name).unwrap_or(&Value::Null)));
         all_known.then(|| values.collect::<Option<Vec<_>>>())?
     };
     let rows: Vec<_> = objects.iter().map(row).collect::<Option<_>>()?;
@@ -112,16 +114,16 @@ fn of_objects(entries: &[Value]) -> Option<Vec<Vec<String>>> {
     Some(std::iter::once(heading).chain(rows).collect())
 }
 
-fn of_lists(entries: &[Value]) -> Option<Vec<Vec<String>>> {
+fn rows_from_lists(entries: &[Value]) -> Option<Vec<Vec<String>>> {
     entries.iter().map(cells).collect()
 }
 
 fn cells(list: &Value) -> Option<Vec<String>> {
-    list.as_array()?.iter().map(simple).collect()
+    list.as_array()?.iter().map(cell).collect()
 }
 
-/// Returns the text of a value that fits into a cell.
-fn simple(value: &Value) -> Option<String> {
+/// Returns the text of a table cell, or `None` if the value is a list or an object.
+fn cell(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
         Value::String(text) => Some(prefix(text, MAX_COLUMNS).to_owned()),

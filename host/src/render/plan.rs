@@ -15,7 +15,7 @@ use art_core::usage::Usage;
 use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
-use super::{note, notes_are_live, units};
+use super::{note, stderr_is_terminal, units};
 use live::Live;
 use plain::Plain;
 
@@ -33,16 +33,16 @@ pub(crate) enum Plan {
 impl Plan {
     /// Creates a live list on a terminal, and plain lines otherwise.
     pub(crate) fn new() -> Self {
-        match notes_are_live() {
+        match stderr_is_terminal() {
             true => Self::Live(Live::default()),
             false => Self::Plain(Plain::default()),
         }
     }
 
     /// Stops redrawing. Finished steps remain as plain lines.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn finalize(&mut self) {
         if let Self::Live(live) = self {
-            live.settle();
+            live.finalize();
         }
     }
 
@@ -100,7 +100,7 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
 }
 
 /// Returns a line such as `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`.
-fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
+fn step_line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
     let mark = match item.status {
         TodoItemStatus::Pending => "open",
         TodoItemStatus::InProgress => "begin",
@@ -114,7 +114,7 @@ fn line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
         text.push_str(&format!(": {titles}"));
     }
     if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::Failed) {
-        text.push_str(&cost(&item.id, took, calls));
+        text.push_str(&step_cost(&item.id, took, calls));
     }
     if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
         text.push_str(": ");
@@ -155,7 +155,8 @@ fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\t'], " "))
 }
 
-fn cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
+/// Returns the duration of a step, with the tools and the usage of its calls, in parentheses.
+fn step_cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
     let took = units::micros(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     let mut usage = Usage::default();
     let mut tools = Vec::new();

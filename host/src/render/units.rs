@@ -1,24 +1,24 @@
 //! Numbers with units, for people.
 
-/// Returns `1.2 G` for 1 234 567 890.
+/// Formats a number with a decimal prefix, such as `1.2 G` for 1 234 567 890.
 #[must_use]
 pub fn count(number: u64) -> String {
     scaled(number, 1_000.0, &["", " k", " M", " G", " T"])
 }
 
-/// Returns `1.5 MiB` for 1 572 864.
+/// Formats a size in bytes, such as `1.5 MiB` for 1 572 864.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     scaled(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// Returns `1.2 ms` for 1 234.
+/// Formats a duration in microseconds, such as `1.2 ms` for 1 234.
 #[must_use]
 pub fn micros(number: u64) -> String {
     scaled(number, 1_000.0, &[" us", " ms", " s"])
 }
 
-/// Returns an amount such as `$1.25`, or `$0.0031` if it is less than ten cents.
+/// Formats an amount in US dollars, such as `$1.25`, or `$0.0031` if it is less than ten cents.
 #[must_use]
 pub fn dollars(amount: f64) -> String {
     if amount < 0.1 {
@@ -28,7 +28,7 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
-/// Returns `3 s` for 3 000 and `1.2 s` for 1 234.
+/// Formats a duration in milliseconds, such as `3 s` for 3 000 and `1.2 s` for 1 234.
 #[must_use]
 pub fn seconds(millis: u64) -> String {
     let tenths = millis.saturating_add(50) / 100;
@@ -38,7 +38,7 @@ pub fn seconds(millis: u64) -> String {
     }
 }
 
-/// Returns `5 min ago` for a time in milliseconds since the epoch.
+/// Formats the time since `timestamp`, in milliseconds since the epoch, such as `5 min ago`.
 #[must_use]
 pub fn ago(timestamp: art_core::Timestamp) -> String {
     let now = std::time::SystemTime::now()
@@ -54,6 +54,7 @@ pub fn ago(timestamp: art_core::Timestamp) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+/// Divides `number` by `step` until it is less than `step`, and appends the matching unit.
 fn scaled(number: u64, step: f64, units: &[&str]) -> String {
     let mut value = number as f64;
     let mut unit = 0;

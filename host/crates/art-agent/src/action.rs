@@ -25,7 +25,7 @@ pub enum Action {
     CallModel {
         /// Number of the action.
         id: ActionId,
-        /// The plan item that makes the call; none for planning and synthesis.
+        /// The plan item that makes the call; `None` for planning and synthesis.
         item_id: Option<String>,
         /// Number of the call within its phase or item, from 1.
         iteration: u32,
@@ -40,14 +40,14 @@ pub enum Action {
         item_id: String,
         /// The calls. Names of the question's attachments in their arguments are already replaced by the contents.
         calls: Vec<ParsedToolCall>,
-        /// Arguments that the driver still has to fill with files of earlier calls, whose bytes are in the store.
-        files: Vec<FilePlace>,
+        /// Arguments that the driver still has to replace by files of earlier calls, which are in the store.
+        files: Vec<FileArgument>,
     },
 }
 
 /// An argument of a call that takes the file of an earlier call: as text, or in base64 if the file is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilePlace {
+pub struct FileArgument {
     /// The call.
     pub call_id: String,
     /// Position of the argument, as a JSON pointer.

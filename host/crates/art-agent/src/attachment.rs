@@ -1,7 +1,6 @@
 //! Attachments of the question. Prompts show the beginning of each. A call that names one as `attachment:NAME` gets the
 //! whole content, as text or in base64. A model with vision also gets files that are not text as part of the request.
-//! Files that tools produced are named in the same form; the driver fills them in, because their content is in the
-//! store.
+//! Files that tools produced are named in the same form; the driver inserts them, because their content is in the store.
 
 use art_core::agent::QueryAttachment;
 use art_core::error::ToolErrorCode;
@@ -13,13 +12,16 @@ use crate::file::{Files, RunFile};
 
 const PREFIX: &str = "attachment:";
 
-/// Maximum number of tools' files that are named to a model, newest first.
+/// Maximum number of files of tools that are listed for a model, newest first.
 pub(crate) const MAX_LISTED_FILES: usize = 50;
 
 /// Replaces each string in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
 pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
     match arguments {
-        Value::String(text) => match text.strip_prefix(PREFIX).and_then(|name| find(name, attachments)) {
+        Value::String(text) => match text
+            .strip_prefix(PREFIX)
+            .and_then(|name| find_attachment(name, attachments))
+        {
             Some(attachment) => Value::from(content(attachment)),
             None => arguments.clone(),
         },
@@ -32,25 +34,25 @@ pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Valu
     }
 }
 
-/// Returns the strings in `arguments` that name files of tools: their JSON pointers, each with the file.
-pub(crate) fn places<'a>(
+/// Returns the files of tools that `arguments` name, each with the JSON pointer of the string that names it.
+pub(crate) fn file_arguments<'a>(
     arguments: &Value,
     attachments: &[QueryAttachment],
     files: &'a Files,
 ) -> Vec<(String, &'a RunFile)> {
-    let mut places = Vec::new();
-    visit(arguments, &mut String::new(), &mut |pointer, name| {
-        if find(name, attachments).is_none() {
-            places.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
+    let mut found = Vec::new();
+    visit_references(arguments, &mut String::new(), &mut |pointer, name| {
+        if find_attachment(name, attachments).is_none() {
+            found.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
         }
     });
-    places
+    found
 }
 
 /// Returns the attachments that are not text, if the model has vision.
 pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media> {
-    let seen = if vision { attachments } else { &[] };
-    let media = seen.iter().filter_map(|attachment| {
+    let visible = if vision { attachments } else { &[] };
+    let media = visible.iter().filter_map(|attachment| {
         Some(Media {
             name: attachment.name.clone(),
             media_type: attachment.media_type.clone(),
@@ -68,52 +70,52 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     }
 }
 
-/// Returns why `arguments` cannot be expanded: they name an attachment that does not exist, or would exceed the input
-/// limit of every tool. The size is checked first, because a short text may name a large file many times.
-pub(crate) fn fault(
+/// Returns an error if `arguments` name an attachment that does not exist, or would exceed the input limit of every tool when
+/// expanded. Must be called before [`expand`], because a short text may name a large file many times.
+pub(crate) fn check(
     arguments: &Value,
     attachments: &[QueryAttachment],
     files: &Files,
 ) -> Option<(ToolErrorCode, String)> {
     let mut names = Vec::new();
-    visit(arguments, &mut String::new(), &mut |_, name| {
+    visit_references(arguments, &mut String::new(), &mut |_, name| {
         names.push(name.to_owned())
     });
     let mut bytes = 0_u64;
     for name in names {
-        let attached = find(&name, attachments).map(|attachment| content(attachment).len() as u64);
+        let attached = find_attachment(&name, attachments).map(|attachment| content(attachment).len() as u64);
         let Some(added) = attached.or_else(|| files.find(&name).map(|file| file.bytes)) else {
-            return Some((ToolErrorCode::NotFound, unknown(&name, attachments, files)));
+            return Some((ToolErrorCode::NotFound, unknown_name_message(&name, attachments, files)));
         };
         bytes = bytes.saturating_add(added);
     }
-    let most = Limits::MAX.input_bytes;
-    (bytes > most).then(|| {
+    let max = Limits::MAX.input_bytes;
+    (bytes > max).then(|| {
         let reason = format!(
-            "not called: with its attachments filled in the input has over {bytes} bytes, and no tool takes more than {most}; \
+            "not called: with its attachments filled in the input has over {bytes} bytes, and no tool takes more than {max}; \
              pass fewer or smaller ones"
         );
         (ToolErrorCode::ValidationError, reason)
     })
 }
 
-/// Calls `named` with each name of an attachment in `arguments` and its JSON pointer.
-fn visit(arguments: &Value, pointer: &mut String, named: &mut impl FnMut(&str, &str)) {
-    let mut below = |key: &str, value: &Value| {
+/// Calls `on_reference` with the JSON pointer and the name of each attachment that `arguments` name.
+fn visit_references(arguments: &Value, pointer: &mut String, on_reference: &mut impl FnMut(&str, &str)) {
+    let mut visit_child = |key: &str, value: &Value| {
         let length = pointer.len();
         pointer.push('/');
         pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-        visit(value, pointer, named);
+        visit_references(value, pointer, on_reference);
         pointer.truncate(length);
     };
     match arguments {
         Value::Array(values) => (0..)
             .zip(values)
-            .for_each(|(n, value): (usize, _)| below(&n.to_string(), value)),
-        Value::Object(map) => map.iter().for_each(|(key, value)| below(key, value)),
+            .for_each(|(n, value): (usize, _)| visit_child(&n.to_string(), value)),
+        Value::Object(map) => map.iter().for_each(|(key, value)| visit_child(key, value)),
         Value::String(text) => {
             if let Some(name) = text.strip_prefix(PREFIX) {
-                named(pointer, name);
+                on_reference(pointer, name);
             }
         }
         _ => {}
@@ -125,14 +127,15 @@ fn content(attachment: &QueryAttachment) -> &str {
     attachment.base64.as_ref().unwrap_or(&attachment.text)
 }
 
-fn find<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryAttachment> {
+/// Returns the attachment of the question with this name.
+fn find_attachment<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryAttachment> {
     attachments.iter().find(|attachment| attachment.name == name)
 }
 
-fn unknown(name: &str, attachments: &[QueryAttachment], files: &Files) -> String {
+fn unknown_name_message(name: &str, attachments: &[QueryAttachment], files: &Files) -> String {
     let attached = attachments.iter().map(|attachment| &attachment.name);
-    let left = files.all().iter().rev().take(MAX_LISTED_FILES).map(|file| &file.name);
-    let names: Vec<_> = attached.chain(left).map(|name| format!("`{name}`")).collect();
+    let produced = files.all().iter().rev().take(MAX_LISTED_FILES).map(|file| &file.name);
+    let names: Vec<_> = attached.chain(produced).map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return format!("there is no attachment `{name}`; the question has none");
     }
@@ -200,13 +203,13 @@ mod tests {
     fn text_that_only_contains_a_name_stays() {
         let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
         assert_eq!(expand(&arguments, &sales()), arguments);
-        assert_eq!(fault(&arguments, &sales(), &none()), None);
+        assert_eq!(check(&arguments, &sales(), &none()), None);
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_known_ones() {
+    fn the_error_for_an_unknown_name_lists_the_known_ones() {
         assert_eq!(
-            fault(&json!(["attachment:x.csv"]), &sales(), &none()),
+            check(&json!(["attachment:x.csv"]), &sales(), &none()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x.csv`; use one of `sales.csv`".to_owned()
@@ -215,9 +218,9 @@ mod tests {
     }
 
     #[test]
-    fn without_attachments_the_error_says_so() {
+    fn without_attachments_the_error_names_none() {
         assert_eq!(
-            fault(&json!("attachment:x"), &[], &none()),
+            check(&json!("attachment:x"), &[], &none()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x`; the question has none".to_owned()
@@ -226,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn attachments_that_no_tool_could_take_together_are_refused_by_their_size() {
+    fn attachments_that_exceed_every_input_limit_together_are_refused() {
         let mut large = picture();
         large.base64 = Some("x".repeat(1 << 20));
-        let times = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
-        assert_eq!(fault(&times(4), std::slice::from_ref(&large), &none()), None);
-        let (code, reason) = fault(&times(5), &[large], &none()).unwrap();
+        let repeated = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
+        assert_eq!(check(&repeated(4), std::slice::from_ref(&large), &none()), None);
+        let (code, reason) = check(&repeated(5), &[large], &none()).unwrap();
         assert_eq!(code, ToolErrorCode::ValidationError);
         assert!(
             reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),

@@ -36,18 +36,18 @@ impl RawCall {
 /// Assigns a unique identifier to every call of a run (X1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallIds {
-    made: u64,
+    /// Number of identifiers that were generated.
+    generated: u64,
     used: BTreeSet<String>,
 }
 
 impl CallIds {
-    /// Returns the call with the identifier of the model if that is valid and new, else with the next identifier of the
-    /// run.
+    /// Returns the call with the identifier that the model gave, if that is valid and new, or else with a generated one.
     pub(crate) fn identify(&mut self, trace_id: &str, raw: &RawCall) -> ParsedToolCall {
         let valid = raw
             .call_id
             .as_deref()
-            .filter(|id| is_usable(id) && !self.used.contains(*id));
+            .filter(|id| is_valid_id(id) && !self.used.contains(*id));
         let call_id = valid.map_or_else(|| self.next(trace_id), str::to_owned);
         self.used.insert(call_id.clone());
         ParsedToolCall {
@@ -59,8 +59,8 @@ impl CallIds {
 
     fn next(&mut self, trace_id: &str) -> String {
         loop {
-            self.made += 1;
-            let id = nth_call_id(trace_id, self.made);
+            self.generated += 1;
+            let id = nth_call_id(trace_id, self.generated);
             if !self.used.contains(&id) {
                 return id;
             }
@@ -68,7 +68,7 @@ impl CallIds {
     }
 }
 
-fn is_usable(id: &str) -> bool {
+fn is_valid_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_CALL_ID_BYTES && id.chars().all(|c| c.is_ascii_graphic())
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
         kind: FunctionKind::Function,
         function: FunctionCall {
             name: call.tool_name.clone(),
-            // Providers accept only an object. The result says what was wrong with other arguments.
+            // Providers accept only an object. The result of the call reports any other arguments as an error.
             arguments: if call.arguments.is_object() {
                 call.arguments.to_string()
             } else {
@@ -89,13 +89,14 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
     }
 }
 
-/// Returns a text that is equal for calls of the same tool with the same arguments, whatever the order of the keys.
+/// Returns a text that is equal for calls of the same tool with the same arguments, in any order of the keys.
 pub(crate) fn fingerprint(call: &ParsedToolCall) -> String {
     let mut text = format!("{} ", call.tool_name);
     write_sorted(&call.arguments, &mut text);
     text
 }
 
+/// Writes `value` as JSON with sorted keys.
 fn write_sorted(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {

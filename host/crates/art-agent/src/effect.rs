@@ -1,4 +1,4 @@
-//! Effects: what the driver publishes once an event is in the journal.
+//! Effects, which the driver publishes once an event is in the journal.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};

@@ -38,14 +38,14 @@ pub(crate) struct Files {
     all: Vec<RunFile>,
     /// Number of files of earlier runs.
     earlier: usize,
-    /// Position of each name in the list.
-    places: BTreeMap<String, usize>,
+    /// Position of each name in `all`.
+    positions: BTreeMap<String, usize>,
     /// Last number that was appended to each name, so that the search for a free name does not start at 2 each time.
     numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
-    /// Returns the files that the results of `items` name, which earlier runs produced.
+    /// Creates the list from the results of `items`, whose files earlier runs produced.
     pub(crate) fn of_earlier_runs(items: &[TodoItem], attachments: &[QueryAttachment]) -> Self {
         let mut files = Self::default();
         for item in items {
@@ -55,14 +55,14 @@ impl Files {
         files
     }
 
-    /// Adds the files of `results` and returns them. They get other names than the attachments of the question.
+    /// Adds the files of `results` and returns them. Their names differ from those of the attachments of the question.
     pub(crate) fn add(&mut self, step: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
         let before = self.all.len();
         for result in results {
             for info in &result.metadata.attachments {
                 let Some(digest) = info.digest.clone() else { continue };
-                let name = self.free(info.filename.as_deref().unwrap_or_default(), attachments);
-                self.places.insert(name.clone(), self.all.len());
+                let name = self.unique_name(info.filename.as_deref().unwrap_or_default(), attachments);
+                self.positions.insert(name.clone(), self.all.len());
                 self.all.push(RunFile {
                     name,
                     media_type: info.media_type.clone(),
@@ -77,7 +77,7 @@ impl Files {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&RunFile> {
-        self.places.get(name).and_then(|place| self.all.get(*place))
+        self.positions.get(name).and_then(|position| self.all.get(*position))
     }
 
     pub(crate) fn all(&self) -> &[RunFile] {
@@ -89,17 +89,20 @@ impl Files {
         self.all.get(self.earlier..).unwrap_or_default()
     }
 
-    /// Returns a name that is not in use: the usable part of `wanted`, else the first free one of `name-2`, `name-3`
-    /// and so on.
-    fn free(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
-        let wanted = usable(wanted);
-        let taken = |name: &str| self.places.contains_key(name) || attachments.iter().any(|other| other.name == name);
-        if !taken(&wanted) {
+    /// Returns a name that is not in use: the sanitized name `wanted`, or else the first unused one of `name-2`, `name-3` and so
+    /// on.
+    fn unique_name(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
+        let wanted = sanitized(wanted);
+        let is_taken =
+            |name: &str| self.positions.contains_key(name) || attachments.iter().any(|other| other.name == name);
+        if !is_taken(&wanted) {
             return wanted;
         }
-        let first = self.numbers.get(&wanted).map_or(2, |number| number.saturating_add(1));
-        let mut numbered = (first..).map(|number| (number, with_number(&wanted, number)));
-        let (number, name) = numbered.find(|(_, name)| !taken(name)).unwrap_or_default();
+        let mut number = self.numbers.get(&wanted).map_or(2, |number| number.saturating_add(1));
+        while is_taken(&numbered_name(&wanted, number)) {
+            number += 1;
+        }
+        let name = numbered_name(&wanted, number);
         self.numbers.insert(wanted, number);
         name
     }
@@ -107,21 +110,21 @@ impl Files {
 
 /// Returns the last path component of `wanted`, without characters that are special to a shell, a terminal or a file
 /// system.
-fn usable(wanted: &str) -> String {
+fn sanitized(wanted: &str) -> String {
     let last = wanted.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
-    let kept: String = last.chars().filter(visible).collect();
-    let kept = kept
+    let name: String = last.chars().filter(visible).collect();
+    let name = name
         .trim_start_matches(['.', '-', ' ', '~'])
         .trim_end_matches(['.', ' ']);
-    match prefix(kept, MAX_NAME) {
+    match prefix(name, MAX_NAME) {
         "" => DEFAULT_NAME.to_owned(),
         name => name.to_owned(),
     }
 }
 
 /// Returns the name with a number before its extension: `out-2.csv` for `out.csv` and 2.
-fn with_number(name: &str, number: u64) -> String {
+fn numbered_name(name: &str, number: u64) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),
         _ => format!("{name}-{number}"),
@@ -135,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn leaving(names: &[Option<&str>]) -> ToolResult {
+    fn result_with_files(names: &[Option<&str>]) -> ToolResult {
         let call = ParsedToolCall {
             call_id: "c".to_owned(),
             tool_name: "t".to_owned(),
@@ -154,18 +157,19 @@ mod tests {
         result
     }
 
-    fn names(of: &[Option<&str>]) -> Vec<String> {
+    /// Returns the names that files with these original names get.
+    fn names(originals: &[Option<&str>]) -> Vec<String> {
         let question = QueryAttachment {
             name: "sales.csv".to_owned(),
             ..QueryAttachment::default()
         };
         let mut files = Files::default();
-        let added = files.add("a", &[leaving(of)], &[question]);
+        let added = files.add("a", &[result_with_files(originals)], &[question]);
         added.iter().map(|file| file.name.clone()).collect()
     }
 
     #[test]
-    fn each_name_is_given_once_and_none_that_the_question_has() {
+    fn names_are_unique_and_differ_from_those_of_the_question() {
         let unique = names(&[
             Some("out.csv"),
             Some("out.csv"),
@@ -194,22 +198,22 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_name_are_not_counted_from_the_beginning_each_time() {
+    fn many_files_of_one_name_are_numbered_in_linear_time() {
         let unique = names(&vec![Some("out.csv"); 50_000]);
         assert_eq!(unique.last().unwrap(), "out-50000.csv");
     }
 
     #[test]
     fn a_file_that_was_not_stored_is_not_listed() {
-        let mut result = leaving(&[Some("a")]);
+        let mut result = result_with_files(&[Some("a")]);
         result.metadata.attachments[0].digest = None;
         assert_eq!(Files::default().add("a", &[result], &[]), []);
     }
 
     proptest! {
         #[test]
-        fn every_name_is_one_plain_part_of_a_path(wanted in any::<String>()) {
-            let name = usable(&wanted);
+        fn every_name_is_a_single_path_component(wanted in any::<String>()) {
+            let name = sanitized(&wanted);
             prop_assert_eq!(std::path::Path::new(&name).file_name().unwrap(), name.as_str());
             prop_assert!(!name.starts_with(['-', '.']) && name.chars().count() <= MAX_NAME);
             prop_assert_eq!(printable(&name), name);

@@ -19,7 +19,7 @@ use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
 use crate::{prompt, taef};
 
-pub(crate) use admit::Gate;
+pub(crate) use admit::Admission;
 
 /// An item in progress.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,9 +28,9 @@ pub(crate) struct ItemRun {
     pub(crate) messages: Vec<Message>,
     /// Whether the model is sent tools in its provider's format.
     pub(crate) native_tools: bool,
-    /// Identifiers of the steps whose results the item reads, as planned when it began.
+    /// Identifiers of the steps whose results the item reads, as planned when it started.
     pub(crate) reads: Vec<String>,
-    /// Number of files in the run when it began.
+    /// Number of files in the run when the item started.
     pub(crate) files: usize,
     /// Number of the current or last model call, from 1.
     pub(crate) iteration: u32,
@@ -42,12 +42,17 @@ pub(crate) struct ItemRun {
     pub(crate) out_of_iterations: bool,
     /// Whether a call was refused because the run had used all of its tool calls.
     pub(crate) out_of_calls: bool,
+    /// Number of reminders to call the required tools.
     enforcements: u32,
+    /// Names of the tools that were called.
     called: BTreeSet<String>,
-    made: BTreeMap<String, u32>,
+    /// How often each call was made, by its fingerprint.
+    call_counts: BTreeMap<String, u32>,
     /// Fingerprints of calls that were denied, which may not be repeated.
     denied: BTreeSet<String>,
+    /// The last content that was not blank.
     last_content: Value,
+    /// The last problem of a reply without calls.
     last_problem: Option<String>,
     batch: Batch,
 }
@@ -64,11 +69,11 @@ struct Batch {
 
 /// The next action for an item.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Next {
+pub(crate) enum NextStep {
     /// Call the model again.
-    Ask,
+    CallModel,
     /// Call these tools. Refused calls are not among them.
-    Call(Vec<ParsedToolCall>),
+    CallTools(Vec<ParsedToolCall>),
     /// Complete the item with this result.
     Complete(Value),
     /// Fail the item with this reason.
@@ -89,7 +94,7 @@ impl ItemRun {
             out_of_calls: false,
             enforcements: 0,
             called: BTreeSet::new(),
-            made: BTreeMap::new(),
+            call_counts: BTreeMap::new(),
             denied: BTreeSet::new(),
             last_content: Value::Null,
             last_problem: None,
@@ -97,38 +102,49 @@ impl ItemRun {
         }
     }
 
-    /// Decides what follows a reply. `echo` is its raw text.
-    pub(crate) fn replied(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, gate: &mut Gate<'_>) -> Next {
+    /// Returns the action that follows a reply. `reply_text` is its raw text.
+    pub(crate) fn handle_reply(
+        &mut self,
+        item: &TodoItem,
+        reply: &ExecutionReply,
+        reply_text: &str,
+        admission: &mut Admission<'_>,
+    ) -> NextStep {
         if reply.has_content() {
             self.last_content.clone_from(&reply.content);
         }
         if reply.decision == Some(Decision::FailItem) && reply.calls.is_empty() {
-            return Next::Fail(self.reason_to_fail(&reply.problems));
+            return NextStep::Fail(self.failure_reason(&reply.problems));
         }
-        if !reply.cut && self.enforce(item, reply, echo, gate.config) {
-            return self.ask_again(gate.config);
+        if !reply.cut && self.enforce(item, reply, reply_text, admission.config) {
+            return self.ask_again(admission.config);
         }
         if !reply.calls.is_empty() {
-            return self.start_batch(reply, gate);
+            return self.start_batch(reply, admission);
         }
-        match self.rejection(reply, gate.config) {
+        match self.rejection(reply, admission.config) {
             Some(message) => {
-                self.echo(echo, reply);
+                self.push_reply(reply_text, reply);
                 self.messages.push(message);
-                self.ask_again(gate.config)
+                self.ask_again(admission.config)
             }
             None => self.complete(&reply.content),
         }
     }
 
     /// Adds the results of the calls and the files that they produced to the messages, so that every call has a result
-    /// (P63).
-    pub(crate) fn returned(&mut self, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) -> Next {
+    /// (P63). Returns the action that follows.
+    pub(crate) fn handle_results(
+        &mut self,
+        results: &[ToolResult],
+        files: &[RunFile],
+        config: ExecutionConfig,
+    ) -> NextStep {
         let batch = std::mem::take(&mut self.batch);
         let share = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
-            let all = || results.iter().chain(&batch.refused);
-            let Some(result) = all().find(|result| result.call_id == call.call_id) else {
+            let mut all = results.iter().chain(&batch.refused);
+            let Some(result) = all.find(|result| result.call_id == call.call_id) else {
                 continue;
             };
             self.messages.push(prompt::tool_message(result, files, share));
@@ -137,10 +153,10 @@ impl ItemRun {
             }
         }
         if !batch.problems.is_empty() {
-            self.messages.push(prompt::complaint(&batch.problems));
+            self.messages.push(prompt::problem_message(&batch.problems));
         }
-        let made = results.iter().filter(|result| !result.metadata.not_run);
-        self.called.extend(made.map(|result| result.tool_name.clone()));
+        let ran = results.iter().filter(|result| !result.metadata.not_run);
+        self.called.extend(ran.map(|result| result.tool_name.clone()));
         self.results.extend_from_slice(results);
         self.ask_again(config)
     }
@@ -150,55 +166,57 @@ impl ItemRun {
         taef::validate(item, &self.called, false).status
     }
 
-    /// Returns why a completed item still counts as incomplete: a required tool failed each time (X19) or was never
-    /// called. Only a strict item must call its required tools.
+    /// Returns the reason why a completed item counts as incomplete, if there is one: a required tool failed each time (X19) or
+    /// was never called. Only a strict item must call its required tools.
     pub(crate) fn incomplete_reason(&self, item: &TodoItem) -> Option<String> {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
-        let of_tool = |tool: &String| match self.only_error(tool) {
-            Some(error) => Some(format!("its required tool `{tool}` only failed: {error}")),
-            None if strict && !self.called.contains(tool) => {
-                Some(format!("its required tool `{tool}` was never called"))
+        let mut reasons = Vec::new();
+        for tool in &item.required_tools {
+            if let Some(error) = self.error_if_all_failed(tool) {
+                reasons.push(format!("its required tool `{tool}` only failed: {error}"));
+            } else if strict && !self.called.contains(tool) {
+                reasons.push(format!("its required tool `{tool}` was never called"));
             }
-            None => None,
-        };
-        let parts: Vec<_> = item.required_tools.iter().filter_map(of_tool).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
+        }
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    fn only_error(&self, tool: &str) -> Option<&str> {
-        let mut of_tool = self.results.iter().filter(|result| result.tool_name == tool);
-        let all_failed = of_tool.clone().all(|result| result.status == ToolStatus::Error);
-        let last = of_tool.next_back().filter(|_| all_failed)?;
+    /// Returns the last error of `tool` if it was called and every call failed.
+    fn error_if_all_failed(&self, tool: &str) -> Option<&str> {
+        let mut results = self.results.iter().filter(|result| result.tool_name == tool);
+        let all_failed = results.clone().all(|result| result.status == ToolStatus::Error);
+        let last = results.next_back().filter(|_| all_failed)?;
         Some(last.error.as_deref().unwrap_or("no reason was given"))
     }
 
-    /// Checks that the reply calls the required tools. If it does not, adds a message for the model and returns true.
-    fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, echo: &str, config: ExecutionConfig) -> bool {
+    /// Returns whether the model is reminded to call the required tools, because the reply does not call them. If so, adds the
+    /// reminder to the messages.
+    fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, reply_text: &str, config: ExecutionConfig) -> bool {
         let valid = reply.calls.iter().filter(|call| call.problem.is_none());
         let called = valid
             .map(|call| call.tool_name.clone())
             .chain(self.called.iter().cloned())
             .collect();
         let may_enforce = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
-        let verdict = taef::validate(item, &called, may_enforce);
-        if verdict.enforce {
+        let validation = taef::validate(item, &called, may_enforce);
+        if validation.enforce {
             self.enforcements += 1;
-            self.echo(echo, reply);
+            self.push_reply(reply_text, reply);
             self.messages
-                .push(prompt::enforcement(&verdict.missing, &reply.problems));
+                .push(prompt::enforcement(&validation.missing, &reply.problems));
         }
-        verdict.enforce
+        validation.enforce
     }
 
     /// Returns the message that rejects a reply without calls, or `None` if the reply ends the item (P50).
     fn rejection(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
-        let last = self.iteration >= config.max_iterations;
-        if last && reply.has_content() && reply.problems.is_empty() {
+        let is_last_call = self.iteration >= config.max_iterations;
+        if is_last_call && reply.has_content() && reply.problems.is_empty() {
             return None;
         }
         if !reply.problems.is_empty() {
             self.last_problem = reply.problems.first().cloned();
-            return Some(prompt::complaint(&reply.problems));
+            return Some(prompt::problem_message(&reply.problems));
         }
         let wants_more = reply.decision == Some(Decision::Continue) && !reply.has_content();
         let has_no_result = !reply.has_content() && self.results.is_empty();
@@ -210,32 +228,33 @@ impl ItemRun {
     }
 
     /// Calls the model again, or ends the item if it has used all of its model calls (P50).
-    fn ask_again(&mut self, config: ExecutionConfig) -> Next {
+    fn ask_again(&mut self, config: ExecutionConfig) -> NextStep {
         if self.iteration < config.max_iterations {
             self.iteration += 1;
-            return Next::Ask;
+            return NextStep::CallModel;
         }
         self.out_of_iterations = true;
         if !is_blank(&self.last_content) {
-            return Next::Complete(self.last_content.clone());
+            return NextStep::Complete(self.last_content.clone());
         }
         match last_output(&self.results) {
-            Some(output) => Next::Complete(output.into_owned()),
-            None => Next::Fail(self.no_result()),
+            Some(output) => NextStep::Complete(output.into_owned()),
+            None => NextStep::Fail(self.no_result_reason()),
         }
     }
 
     /// Completes the item with the content of the reply, or else with the last output (P37).
-    fn complete(&self, content: &Value) -> Next {
-        let unless_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
-        let result = unless_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
-        match result.or_else(|| unless_blank(&self.last_content)) {
-            Some(result) => Next::Complete(result),
-            None => Next::Fail(self.no_result()),
+    fn complete(&self, content: &Value) -> NextStep {
+        let non_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
+        let result = non_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
+        match result.or_else(|| non_blank(&self.last_content)) {
+            Some(result) => NextStep::Complete(result),
+            None => NextStep::Fail(self.no_result_reason()),
         }
     }
 
-    fn no_result(&self) -> String {
+    /// Returns the reason why the item has no result: the last error of a tool, or the last problem of a reply.
+    fn no_result_reason(&self) -> String {
         let error = self.results.iter().rev().find_map(|result| {
             let error = result.error.as_deref()?;
             Some(format!("`{}` failed: {error}", result.tool_name))
@@ -247,10 +266,11 @@ impl ItemRun {
         error.or(problem).unwrap_or_else(|| "there was no result".to_owned())
     }
 
-    /// Returns why the model gave up. Problems of its reply are included, because the model is not called again.
-    fn reason_to_fail(&self, problems: &[String]) -> String {
+    /// Returns the reason why the model failed the item. It includes the problems of the reply, because the model is not called
+    /// again.
+    fn failure_reason(&self, problems: &[String]) -> String {
         let reason = if is_blank(&self.last_content) {
-            format!("the model gave up on the step; {}", self.no_result())
+            format!("the model gave up on the step; {}", self.no_result_reason())
         } else {
             safe_stringify(&self.last_content, DEFAULT_STRINGIFY_LIMIT)
         };
@@ -258,18 +278,19 @@ impl ItemRun {
         bounded(&parts.join("; "))
     }
 
-    /// Adds the reply as a message without calls.
-    fn echo(&mut self, echo: &str, reply: &ExecutionReply) {
+    /// Adds the reply to the messages, without its calls.
+    fn push_reply(&mut self, reply_text: &str, reply: &ExecutionReply) {
         let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
-        let text = match (echo.trim().is_empty(), names.is_empty()) {
-            (false, _) => bounded(echo),
+        let text = match (reply_text.trim().is_empty(), names.is_empty()) {
+            (false, _) => bounded(reply_text),
             (true, false) => bounded(&format!("(called {})", names.join(", "))),
             (true, true) => "(empty reply)".to_owned(),
         };
-        self.messages.push(Message::assistant(prompt::defuse(&text)));
+        self.messages.push(Message::assistant(prompt::sanitize(&text)));
     }
 }
 
+/// Truncates text for a prompt.
 fn bounded(text: &str) -> String {
     truncate(text, DEFAULT_STRINGIFY_LIMIT)
 }

@@ -24,7 +24,7 @@ mod shortlist;
 mod taef;
 mod truncate;
 
-pub use action::{Action, ActionId, FilePlace};
+pub use action::{Action, ActionId, FileArgument};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
 pub use event::{RunEvent, RunStart};

@@ -27,37 +27,37 @@ pub(crate) const MAX_TODO_ITEMS: usize = 50;
 /// Maximum number of calls of one reply that are parsed.
 pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
 
-/// Maximum number of calls of one reply that get a result; further ones are dropped and counted.
+/// Maximum number of calls of one reply that get a result. Further calls are dropped and counted.
 pub(crate) const MAX_CALLS_ANSWERED: usize = 512;
 
-/// Problem of a reply that was cut off (M10).
-pub(crate) const CUT: &str = "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with \
+/// The problem to report to the model when its reply was cut off (M10).
+pub(crate) const CUT_OFF: &str = "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with \
                               fewer calls at a time";
 
-/// Reason with which a reply without content fails its step or its plan (M10).
-pub(crate) const BLOCKED: &str = "the provider withheld the reply";
+/// The reason for which a step or a plan fails when the provider withheld the reply (M10).
+pub(crate) const WITHHELD: &str = "the provider withheld the reply";
 
 /// Maximum number of problems that are reported at once. Models do not benefit from longer lists.
 pub(crate) const MAX_PROBLEMS: usize = 20;
 
 /// A reply, split into thoughts and content.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct ReplyTexts {
     pub(crate) thoughts: String,
     pub(crate) content: String,
 }
 
 /// Splits a reply into thoughts and content. If the provider sent the thoughts separately, think tags in the text are
 /// content; otherwise they enclose the thoughts.
-pub(crate) fn texts(reply: &ModelReply) -> Texts {
+pub(crate) fn split_reply(reply: &ModelReply) -> ReplyTexts {
     let text = byte_prefix(&reply.text, MAX_REPLY_BYTES);
-    let own = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
-    let (thoughts, content) = if own.is_empty() {
+    let separate = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
+    let (thoughts, content) = if separate.is_empty() {
         split_thoughts(text)
     } else {
-        (own.to_owned(), text.trim().to_owned())
+        (separate.to_owned(), text.trim().to_owned())
     };
-    Texts { thoughts, content }
+    ReplyTexts { thoughts, content }
 }
 
 /// Returns whether the reply was cut off, so that a call in it may be incomplete.
@@ -70,7 +70,7 @@ pub(crate) fn is_cut(reply: &ModelReply) -> bool {
 
 /// Returns whether the provider withheld the content of the reply.
 pub(crate) fn is_blocked(reply: &ModelReply) -> bool {
-    reply.metadata.stop_reason == Some(StopReason::ContentFilter) && texts(reply).content.is_empty()
+    reply.metadata.stop_reason == Some(StopReason::ContentFilter) && split_reply(reply).content.is_empty()
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
                           \"toolCalls\":|\"todoList\":|\"content\":|\"plan\":|\"x\"|1|,|:|\\\\|\"|é|\n|<mainContent>|\
                           </uiMetadata>|Plan:|\nTool Calls:|\"toolName\":){0,40}";
 
-    fn read_every_way(text: &str) {
+    fn parse_in_every_phase(text: &str) {
         let reply = ModelReply {
             text: text.to_owned(),
             thinking: text.chars().rev().collect(),
@@ -97,19 +97,19 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_parser_panic(text in ".{0,200}") {
-            read_every_way(&text);
+            parse_in_every_phase(&text);
         }
 
         #[test]
         fn no_text_that_looks_like_a_reply_makes_the_parser_panic(text in PIECES) {
-            read_every_way(&text);
+            parse_in_every_phase(&text);
         }
     }
 
     #[test]
-    fn think_tags_are_thoughts_only_where_the_reply_has_none_of_its_own() {
+    fn think_tags_enclose_thoughts_only_in_a_reply_without_separate_thoughts() {
         let read = |thinking: &str| {
-            let texts = texts(&ModelReply {
+            let texts = split_reply(&ModelReply {
                 text: "<think>a</think>b".to_owned(),
                 thinking: thinking.to_owned(),
                 ..ModelReply::default()
@@ -121,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_of_braces_is_read_in_no_time() {
+    fn a_reply_of_braces_is_parsed_quickly() {
         let started = std::time::Instant::now();
-        read_every_way(&"{".repeat(2 << 20));
-        read_every_way(&"{\"a\":".repeat(1 << 18));
-        read_every_way(&"a: Tool Calls:[\n".repeat(1 << 16));
+        parse_in_every_phase(&"{".repeat(2 << 20));
+        parse_in_every_phase(&"{\"a\":".repeat(1 << 18));
+        parse_in_every_phase(&"a: Tool Calls:[\n".repeat(1 << 16));
         assert!(started.elapsed().as_secs() < 5);
     }
 }

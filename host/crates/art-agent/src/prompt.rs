@@ -13,10 +13,10 @@ mod synthesis;
 mod system;
 mod template;
 
-pub(crate) use execution::{begin_step, complaint, continue_message, earlier_items, enforcement, tool_message};
+pub(crate) use execution::{begin_step, continue_message, earlier_items, enforcement, problem_message, tool_message};
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{planning, repair};
-pub(crate) use quote::defuse;
+pub(crate) use quote::sanitize;
 pub(crate) use synthesis::{result_listing, synthesis};
 pub use system::resolve_system_prompt;

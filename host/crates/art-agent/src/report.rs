@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::file::RunFile;
 
-/// The answer of a run, with everything that belongs to it.
+/// The answer of a run, with its plan, results, files and errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
@@ -42,7 +42,7 @@ pub struct RunReport {
 
 impl RunReport {
     /// Returns the items of this question.
-    pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
+    pub fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
     }
 
@@ -75,15 +75,15 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
             .filter(|result| result.status == ToolStatus::Success)
     };
     let success = successes().find(|result| !result.metadata.for_display);
-    Some(match readable(success.or_else(|| successes().next())?)? {
+    Some(match output_for_model(success.or_else(|| successes().next())?)? {
         Cow::Borrowed(output) => Cow::Borrowed(unwrap_data(output)),
         displayed => displayed,
     })
 }
 
 /// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (C9), so
-/// the model reads only that it was displayed, or nothing if the call failed.
-pub(crate) fn readable(result: &ToolResult) -> Option<Cow<'_, Value>> {
+/// the model gets only a note that it was displayed, or nothing if the call failed.
+pub(crate) fn output_for_model(result: &ToolResult) -> Option<Cow<'_, Value>> {
     let output = result.output.as_ref()?;
     match (result.metadata.for_display, &result.error) {
         (true, None) => Some(Cow::Owned(json!({"displayed": true}))),

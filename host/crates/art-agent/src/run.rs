@@ -42,15 +42,17 @@ pub struct Run {
     now: Timestamp,
     stage: Stage,
     state: PesAgentStateData,
+    /// The items in progress, by identifier.
     live: BTreeMap<String, ItemRun>,
+    /// The open actions.
     open: BTreeMap<ActionId, OpenAction>,
     /// Token budgets of requests that are sent again because the provider refused them as too long.
     shortened: BTreeMap<ActionId, u64>,
-    actions_made: u64,
-    items_begun: u32,
-    /// Items that this run began. The status of a run does not depend on items that earlier runs left unfinished.
-    begun: BTreeSet<String>,
-    /// Items that ended before this run and were not begun again. They belong to earlier questions.
+    action_count: u64,
+    started_item_count: u32,
+    /// Identifiers of the items that this run started. Only these affect the status of the run.
+    started_items: BTreeSet<String>,
+    /// Identifiers of the items that ended before this run and were not started again. They belong to earlier questions.
     earlier: BTreeSet<String>,
     call_ids: CallIds,
     files: Files,
@@ -69,7 +71,7 @@ enum Stage {
     Finished(Box<RunReport>),
 }
 
-/// An open action in short. [`Run::action`] adds prompts and arguments when the driver needs them.
+/// An open action without its prompt and its expanded arguments, which [`Run::action`] adds when the driver needs them.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenAction {
     Plan,
@@ -83,7 +85,7 @@ enum OpenAction {
 struct RunUsage {
     llm_calls: u32,
     /// Model calls that were opened, whether or not they have ended.
-    llm_asked: u32,
+    llm_calls_opened: u32,
     /// Token counts, times and known costs of all replies.
     llm: LlmMetadata,
     /// Whether a reply came without a price.
@@ -91,7 +93,7 @@ struct RunUsage {
     /// Tool calls that have ended.
     tool_calls: u32,
     /// Tool calls that were opened, whether or not they have ended.
-    calls_made: u32,
+    tool_calls_opened: u32,
     tokens: TokenUsage,
     usage: Usage,
 }
@@ -139,13 +141,13 @@ impl Run {
     /// Applies an event. Returns the effects to publish once `event` is in the journal.
     ///
     /// # Errors
-    /// Fails if `event` does not fit. The run is unchanged then.
+    /// Fails if `event` does not fit the run, which is then unchanged.
     pub fn apply(&mut self, event: &RunEvent) -> Result<Vec<Effect>, ApplyError> {
         self.check(event)?;
         self.now = self.now.max(event.at());
         let mut out = self.outbox();
         match event {
-            // `check` has refused this one.
+            // `check` has refused this event.
             RunEvent::Started { .. } => {}
             RunEvent::ModelReplied { action, reply, .. } => self.model_replied(*action, reply, &mut out),
             RunEvent::ModelFailed { action, error, .. } => self.model_failed(*action, error, &mut out),
@@ -157,8 +159,8 @@ impl Run {
         Ok(out.into_effects(&self.state))
     }
 
-    /// Returns the open actions, oldest first. They may be carried out at the same time. A finished run has none.
-    /// [`Run::action`] returns one of them in full.
+    /// Returns the numbers of the open actions, oldest first. The actions may be carried out at the same time. A finished run
+    /// has none. [`Run::action`] returns an action in full.
     pub fn open_actions(&self) -> impl Iterator<Item = ActionId> + '_ {
         self.open.keys().copied()
     }
@@ -206,9 +208,9 @@ impl Run {
             live: BTreeMap::new(),
             open: BTreeMap::new(),
             shortened: BTreeMap::new(),
-            actions_made: 0,
-            items_begun: 0,
-            begun: BTreeSet::new(),
+            action_count: 0,
+            started_item_count: 0,
+            started_items: BTreeSet::new(),
             earlier,
             call_ids: CallIds::default(),
             files,
@@ -233,8 +235,8 @@ impl Run {
     }
 
     fn open_action(&mut self, action: OpenAction) -> ActionId {
-        self.actions_made += 1;
-        let id = ActionId(self.actions_made);
+        self.action_count += 1;
+        let id = ActionId(self.action_count);
         self.open.insert(id, action);
         id
     }
@@ -247,7 +249,7 @@ impl Run {
         self.state.todo_list.iter_mut().find(|item| item.id == id)
     }
 
-    fn note_limit(&mut self, limit: String) {
+    fn record_limit(&mut self, limit: String) {
         if !self.limits_hit.contains(&limit) {
             self.limits_hit.push(limit);
         }

@@ -31,7 +31,7 @@ const MAX_EXAMPLE_WORDS: usize = 200;
 pub(crate) struct Shortlist<'a> {
     pub(crate) tools: Vec<&'a ToolSchema>,
     /// Number of all tools.
-    pub(crate) of: usize,
+    pub(crate) total: usize,
 }
 
 /// Returns the tools for planning: those that the plan already uses, and those most similar to the question and the message
@@ -39,9 +39,10 @@ pub(crate) struct Shortlist<'a> {
 pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Shortlist<'a> {
     let used = state.todo_list.iter().flat_map(|item| &item.required_tools);
     let keep = used.map(String::as_str).collect();
-    let spoken = |role| matches!(role, MessageRole::User | MessageRole::Ai);
-    let earlier = |message: &&ConversationMessage| spoken(message.role) && message.content != start.props.query;
-    let last = start.history.iter().rev().find(earlier);
+    let is_conversation = |role| matches!(role, MessageRole::User | MessageRole::Ai);
+    let is_earlier =
+        |message: &&ConversationMessage| is_conversation(message.role) && message.content != start.props.query;
+    let last = start.history.iter().rev().find(is_earlier);
     let last = last.map_or("", |message| message.content.as_str());
     shortlist(start, &[&start.props.query, last], &keep)
 }
@@ -56,7 +57,8 @@ pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a
     )
 }
 
-fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
+/// Returns the tools in `keep` and those most similar to `texts`, up to the maximum of the configuration.
+fn shortlist<'a>(start: &'a RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
     let tools = &start.tools;
     let room = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
     let is_kept = |position: &usize| {
@@ -67,7 +69,7 @@ fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> 
     let kept: Vec<_> = (0..tools.len()).filter(is_kept).collect();
     let room = room.max(kept.len());
     let ranked = if tools.len() > room {
-        nearest(tools, asked)
+        most_similar(tools, texts)
     } else {
         Vec::new()
     };
@@ -79,18 +81,18 @@ fn shortlist<'a>(start: &'a RunStart, asked: &[&str], keep: &BTreeSet<&str>) -> 
     }
     Shortlist {
         tools: chosen.into_iter().filter_map(|position| tools.get(position)).collect(),
-        of: tools.len(),
+        total: tools.len(),
     }
 }
 
-/// Returns the positions of the tools that share a word with the question, most similar first.
-fn nearest(tools: &[ToolSchema], asked: &[&str]) -> Vec<usize> {
-    let asked: Vec<_> = asked.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
-    let ranked = Ranker::new(tools.iter().map(document)).rank(&asked.join(" "), tools.len());
-    ranked.into_iter().map(|(place, _)| place).collect()
+/// Returns the positions of the tools that share a word with `texts`, most similar first.
+fn most_similar(tools: &[ToolSchema], texts: &[&str]) -> Vec<usize> {
+    let query: Vec<_> = texts.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
+    let ranked = Ranker::new(tools.iter().map(document)).rank(&query.join(" "), tools.len());
+    ranked.into_iter().map(|(position, _)| position).collect()
 }
 
-/// Returns the words of a tool. Words of its name are repeated, which raises their weight.
+/// Returns the words by which a tool is ranked. Words of its name are repeated, which raises their weight.
 fn document(tool: &ToolSchema) -> String {
     let mut words = vec![words(&tool.name); 4].concat();
     words.extend(self::words(prefix(&tool.description, MAX_CHARS)));
@@ -105,7 +107,7 @@ fn document(tool: &ToolSchema) -> String {
             example.description.as_deref().unwrap_or_default(),
             MAX_CHARS,
         )));
-        texts(&example.input, &mut examples);
+        collect_words(&example.input, &mut examples);
     }
     examples.truncate(MAX_EXAMPLE_WORDS);
     words.extend(examples);
@@ -122,14 +124,14 @@ pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Valu
 }
 
 /// Collects the words of all texts in `value`, up to the limit.
-fn texts(value: &Value, found: &mut Vec<String>) {
+fn collect_words(value: &Value, found: &mut Vec<String>) {
     if found.len() > MAX_EXAMPLE_WORDS {
         return;
     }
     match value {
         Value::String(text) => found.extend(words(prefix(text, MAX_CHARS))),
-        Value::Array(values) => values.iter().for_each(|value| texts(value, found)),
-        Value::Object(map) => map.values().for_each(|value| texts(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_words(value, found)),
+        Value::Object(map) => map.values().for_each(|value| collect_words(value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -193,11 +195,11 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_tools_are_shown_in_the_order_of_the_registry() {
+    fn the_most_similar_tools_are_listed_in_the_order_of_the_registry() {
         let start = start("What is the exchange rate, and what will the weather be?", 2);
         let list = for_plan(&start, &PesAgentStateData::default());
         assert_eq!(names(&list), ["weather_forecast", "currency_rates"]);
-        assert_eq!(list.of, 4);
+        assert_eq!(list.total, 4);
     }
 
     #[test]
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_of_the_plan_stay_even_when_they_are_more_than_fit() {
+    fn the_tools_of_the_plan_are_kept_beyond_the_maximum() {
         let start = start("weather", 1);
         let mut item = crate::plan::tests::item("a", &[]);
         item.required_tools = vec!["calculator".to_owned(), "send_mail".to_owned()];
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn compound_names_and_plurals_are_taken_apart() {
+    fn compound_names_are_split_and_plurals_become_singulars() {
         assert_eq!(words("getCSV_rates, status"), ["get", "csv", "rate", "status"]);
     }
 }

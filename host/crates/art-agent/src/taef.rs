@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use art_core::pes::{StepType, TodoItem, ToolValidationMode, ValidationStatus};
 
-/// Returns whether `item` is a tool step: its type says so, or it names tools (P42). Any other item is a reasoning step.
+/// Returns whether `item` is a tool step: its type is `tool`, or it requires tools (P42). Any other item is a reasoning step.
 pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
     item.step_type == Some(StepType::Tool) || !item.required_tools.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Truncates large outputs for the store. The run itself keeps the whole outputs.
+//! Truncates large outputs for the store. The run itself keeps the complete outputs.
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
@@ -49,6 +49,7 @@ pub(crate) fn step_output(entry: &StepOutputEntry) -> StepOutputEntry {
     fit(entry, cut_entry)
 }
 
+/// Returns `whole` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`].
 fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> T {
     let mut shortened = whole.clone();
     for limit in OUTPUT_BYTES {
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn small_outputs_are_kept_as_they_are() {
+    fn small_outputs_are_unchanged() {
         let whole = vec![item_with(4, 1_000)];
         assert_eq!(items(&whole), whole);
     }
@@ -171,7 +172,7 @@ mod tests {
     #[test]
     fn many_large_changes_stay_within_the_limit_of_a_store() {
         let before: Vec<_> = (0..8).map(|_| item_with(4, 256 << 10)).collect();
-        let named = |items: Vec<TodoItem>, status| {
+        let with_status = |items: Vec<TodoItem>, status| {
             let mut items: Vec<_> = items.into_iter().enumerate().collect();
             items.iter_mut().for_each(|(n, item)| {
                 item.id = n.to_string();
@@ -180,7 +181,7 @@ mod tests {
             items.into_iter().map(|(_, item)| item).collect::<Vec<_>>()
         };
         use art_core::pes::TodoItemStatus::{Failed, Pending};
-        let changed = crate::plan::diff(&named(before.clone(), Failed), &named(before, Pending), 7);
+        let changed = crate::plan::diff(&with_status(before.clone(), Failed), &with_status(before, Pending), 7);
         assert!(serde_json::to_string(&changed).unwrap().len() > TOTAL_BYTES);
         let shortened = changes(&changed);
         assert!(serde_json::to_string(&shortened).unwrap().len() <= TOTAL_BYTES);

@@ -38,7 +38,7 @@ pub struct AgentProps {
 }
 
 /// A file that comes with a question. The model sees its name, the beginning of a text file, and the content of any
-/// other file if it can read that type. A tool can be given the whole of either.
+/// other file if it can read that type. A call can pass the complete content of any file to a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryAttachment {
@@ -63,7 +63,7 @@ pub struct ThreadConfig {
     pub provider_config: Option<RuntimeProviderConfig>,
     /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (X4). A list
     /// that is missing or cannot be read enables no tool.
-    #[serde(deserialize_with = "readable_names")]
+    #[serde(deserialize_with = "names_or_none")]
     pub enabled_tools: Vec<String>,
     /// Maximum number of earlier messages that the model is shown.
     pub history_limit: u32,
@@ -90,8 +90,8 @@ impl ThreadConfig {
     }
 }
 
-/// Reads a list of names. Any other value becomes an empty list, because a list that cannot be read must not enable a tool.
-fn readable_names<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
+/// Deserialises a list of names. Any other value becomes an empty list, so that it enables no tool.
+fn names_or_none<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
     let names = Value::deserialize(names)?;
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
@@ -111,11 +111,11 @@ pub struct AgentState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// Everything planned was done.
+    /// All planned items were completed.
     Success,
     /// An item failed or was not finished, or a limit was reached.
     Partial,
-    /// The run has no answer; `error` says why.
+    /// The run has no answer; `error` has the reason.
     Error,
     /// The run waits for a person's decision.
     Suspended,

@@ -7,7 +7,7 @@ use crate::{JsonObject, Timestamp};
 /// Author of a message (C31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum MessageRole {
     User,
     Ai,

@@ -1,4 +1,4 @@
-//! Error codes, for programs, and the sentences for people that belong to them.
+//! Error codes for programs, and their messages for people.
 
 mod message;
 
@@ -11,7 +11,7 @@ pub use message::ErrorContext;
 /// Code of a failed tool call. A tool may return the first nine (C79); the host sets the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum ToolErrorCode {
     ValidationError,
     IoError,
@@ -51,7 +51,7 @@ impl ToolErrorCode {
 /// Code of a failed model call (C82); the last one is an addition of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum ModelErrorCode {
     ProviderNotConfigured,
     ProviderNotSupported,
@@ -109,7 +109,7 @@ pub struct RetryContext {
 /// Code of a failed run (C72).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum ErrorCode {
     InvalidConfig,
     StorageError,
@@ -165,12 +165,12 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("{0}")]
-    struct Told(&'static str, #[source] Option<Box<Told>>);
+    struct TestError(&'static str, #[source] Option<Box<TestError>>);
 
     #[test]
     fn causes_follow_without_repeating_a_message() {
-        let cause = |text, cause| Some(Box::new(Told(text, cause)));
-        let error = Told("failed to load", cause("the file: is empty", cause("is empty", None)));
+        let cause = |text, cause| Some(Box::new(TestError(text, cause)));
+        let error = TestError("failed to load", cause("the file: is empty", cause("is empty", None)));
         assert_eq!(in_one_line(&error), "failed to load: the file: is empty");
     }
 }

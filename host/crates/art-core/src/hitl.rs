@@ -8,7 +8,7 @@ use crate::{JsonObject, Timestamp};
 /// Kind of answer that a person is asked for (C11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum InputType {
     Boolean,
     Text,
@@ -94,7 +94,7 @@ pub struct SelectOption {
 /// Rules that an answer must meet (C14).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct InputValidation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
@@ -154,7 +154,7 @@ impl Feedback {
     }
 }
 
-/// What a tool learns when it is called again after a decision (C18).
+/// Context of a tool call that is repeated after a person's decision (C18).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HitlContext {

@@ -80,19 +80,24 @@ impl Limits {
     /// # Errors
     /// Fails with the first limit that exceeds it.
     pub fn checked(self) -> Result<Self, LimitTooHigh> {
-        let most = Self::MAX;
-        let mut limits = [
-            ("fuel", self.fuel, most.fuel),
-            ("timeoutMs", self.timeout_ms, most.timeout_ms),
-            ("memoryBytes", self.memory_bytes, most.memory_bytes),
-            ("inputBytes", self.input_bytes, most.input_bytes),
-            ("outputBytes", self.output_bytes, most.output_bytes),
-        ]
-        .into_iter();
-        match limits.find(|(_, asked, maximum)| asked > maximum) {
-            Some((name, asked, maximum)) => Err(LimitTooHigh { name, asked, maximum }),
-            None => Ok(self),
+        let max = Self::MAX;
+        let limits = [
+            ("fuel", self.fuel, max.fuel),
+            ("timeoutMs", self.timeout_ms, max.timeout_ms),
+            ("memoryBytes", self.memory_bytes, max.memory_bytes),
+            ("inputBytes", self.input_bytes, max.input_bytes),
+            ("outputBytes", self.output_bytes, max.output_bytes),
+        ];
+        for (name, requested, maximum) in limits {
+            if requested > maximum {
+                return Err(LimitTooHigh {
+                    name,
+                    requested,
+                    maximum,
+                });
+            }
         }
+        Ok(self)
     }
 }
 
@@ -116,12 +121,12 @@ pub struct LimitOverrides {
 
 /// A requested limit exceeds its hard maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("limit `{name}` is {asked}, more than the hard maximum {maximum}")]
+#[error("limit `{name}` is {requested}, more than the hard maximum {maximum}")]
 pub struct LimitTooHigh {
     /// Name of the limit on the wire.
     pub name: &'static str,
     /// The requested value.
-    pub asked: u64,
+    pub requested: u64,
     /// The hard maximum.
     pub maximum: u64,
 }
@@ -148,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_override_replaces_only_what_it_names() {
+    fn an_override_replaces_only_its_limit() {
         let limits = LimitOverrides {
             fuel: Some(7),
             ..Default::default()
@@ -183,12 +188,12 @@ mod tests {
             Settable {
                 name: $name,
                 maximum: Limits::MAX.$field,
-                overrides: |asked| LimitOverrides {
-                    $field: Some(asked),
+                overrides: |requested| LimitOverrides {
+                    $field: Some(requested),
                     ..LimitOverrides::default()
                 },
-                limits: |given| Limits {
-                    $field: given,
+                limits: |value| Limits {
+                    $field: value,
                     ..Limits::EXECUTE
                 },
             }
@@ -203,11 +208,11 @@ mod tests {
     ];
 
     #[test]
-    fn each_limit_can_be_lowered_to_nothing_and_raised_to_its_maximum() {
+    fn each_limit_can_be_lowered_to_zero_and_raised_to_its_maximum() {
         for limit in SETTABLE {
-            for asked in [0, 1, limit.maximum] {
-                let applied = (limit.overrides)(asked).apply(Limits::EXECUTE);
-                assert_eq!(applied, Ok((limit.limits)(asked)), "{}", limit.name);
+            for requested in [0, 1, limit.maximum] {
+                let applied = (limit.overrides)(requested).apply(Limits::EXECUTE);
+                assert_eq!(applied, Ok((limit.limits)(requested)), "{}", limit.name);
             }
         }
     }
@@ -215,13 +220,13 @@ mod tests {
     #[test]
     fn each_limit_is_refused_one_over_its_maximum() {
         for limit in SETTABLE {
-            for asked in [limit.maximum + 1, u64::MAX] {
+            for requested in [limit.maximum + 1, u64::MAX] {
                 let refused = LimitTooHigh {
                     name: limit.name,
-                    asked,
+                    requested,
                     maximum: limit.maximum,
                 };
-                assert_eq!((limit.overrides)(asked).apply(Limits::EXECUTE), Err(refused));
+                assert_eq!((limit.overrides)(requested).apply(Limits::EXECUTE), Err(refused));
             }
         }
     }

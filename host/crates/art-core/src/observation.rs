@@ -8,7 +8,7 @@ use crate::{JsonObject, Timestamp};
 /// Kind of an observation (C34).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum ObservationType {
     Intent,
     Title,

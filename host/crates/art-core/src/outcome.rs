@@ -1,4 +1,4 @@
-//! How a call in the sandbox ended. Each kind of ending has a variant of its own.
+//! Outcomes of calls in the sandbox, with a variant for each kind of ending.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -218,7 +218,7 @@ pub struct SubtaskRequest {
 /// Severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum LogLevel {
     Trace,
     Debug,
@@ -300,7 +300,7 @@ mod tests {
         ]
     }
 
-    fn endings_without_one() -> [Ending; 3] {
+    fn endings_without_an_error() -> [Ending; 3] {
         let suspension = Suspension {
             message: text("Send it?"),
             details: None,
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn endings_that_are_not_errors_have_no_error() {
-        for ending in endings_without_one() {
+        for ending in endings_without_an_error() {
             assert_eq!(ending.error(), None, "{}", ending.name());
         }
     }
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(codes.len(), errors.len());
         let all = errors
             .iter()
-            .chain(&endings_without_one())
+            .chain(&endings_without_an_error())
             .map(Ending::name)
             .collect::<std::collections::HashSet<_>>();
         assert_eq!(all.len(), errors.len() + 3);

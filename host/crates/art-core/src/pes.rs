@@ -11,7 +11,7 @@ use crate::tool::{ParsedToolCall, ToolResult};
 /// Status of a todo item (C54).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum TodoItemStatus {
     #[default]
     Pending,
@@ -54,7 +54,7 @@ pub enum ToolValidationMode {
 /// Whether a step called its required tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum ValidationStatus {
     Passed,
     Failed,
@@ -204,7 +204,7 @@ pub struct TodoItemChange {
 /// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum TodoItemChangeType {
     Added,
     Modified,

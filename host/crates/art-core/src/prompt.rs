@@ -56,7 +56,8 @@ pub struct Message {
     /// Identifier of the call that a result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// State that the provider of an assistant message wants back with it. An addition to C24, which only adapters read.
+    /// State that must be sent back to the provider together with an assistant message. An addition to C24, which only adapters
+    /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }

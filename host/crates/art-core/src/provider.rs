@@ -10,7 +10,7 @@ use crate::stream::{Phase, StepContext};
 use crate::task::Task;
 use crate::tool::ToolSchema;
 
-/// A request to a model. The host sets everything that decides where it goes; `params` cannot change that.
+/// A request to a model. `params` cannot change the model or the address to which the request is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelRequest {
@@ -88,7 +88,7 @@ pub struct Media {
 /// A capability of a model (C43).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum ModelCapability {
     Text,
     Vision,

@@ -14,7 +14,7 @@ pub use envelope::{StreamContext, StreamEnvelope, StreamEventType, TokenType};
 /// Phase of a run (C40).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Phase {
     Planning,
     Execution,
@@ -41,7 +41,7 @@ pub enum StreamEvent {
     Thinking(String),
     /// A complete tool call. Its identifier is empty if the provider gave none.
     ToolCall(ToolCallRequest),
-    /// State that the provider wants back with this turn.
+    /// State that later requests must send back to the provider with this reply.
     State(ProviderState),
     /// Parts of the question that the answer does not address.
     Unanswered(Vec<String>),
@@ -129,7 +129,7 @@ impl LlmMetadata {
     }
 }
 
-/// Why a model stopped (C41). The words of all providers are mapped to these; an unknown reason is kept as it is.
+/// Why a model stopped (C41). The reasons of all providers are mapped to these; an unknown reason is kept unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum StopReason {
@@ -169,8 +169,8 @@ impl From<StopReason> for String {
     }
 }
 
-/// State that a provider wants back with a turn, such as signed thoughts. Only the protocol that created it reads it; other
-/// protocols ignore it.
+/// State that later requests must send back to the provider with a reply, such as signed thoughts. Only the protocol that
+/// created it reads it; other protocols ignore it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
     /// The protocol that created it.
@@ -191,7 +191,7 @@ pub struct ModelReply {
     /// Tool calls in the provider's own format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
-    /// State that the provider wants back with this turn.
+    /// State that later requests must send back to the provider with this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ProviderState>,
     /// Parts of the question that the answer does not address, as far as the model reports them.

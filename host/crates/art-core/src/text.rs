@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn each_way_to_drive_a_terminal_becomes_visible() {
-        for way in ["\0", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{61c}", "\u{fffa}"] {
-            assert_eq!(printable(way), way.escape_unicode().to_string());
+        for control in ["\0", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{61c}", "\u{fffa}"] {
+            assert_eq!(printable(control), control.escape_unicode().to_string());
         }
     }
 

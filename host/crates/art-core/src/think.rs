@@ -63,87 +63,87 @@ impl Default for ThinkTags {
 }
 
 impl ThinkTags {
-    /// Reads the next piece and passes its parts to `found`, in order.
-    pub fn push(&mut self, piece: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
+    /// Reads the next piece and calls `on_part` with each of its parts, in order.
+    pub fn push(&mut self, piece: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(piece);
         let mut rest = text.as_str();
         while let Some((before, tag, after)) = split_at_tag(rest) {
-            self.report(before, found);
-            self.take_tag(tag, found);
+            self.report(before, on_part);
+            self.handle_tag(tag, on_part);
             rest = after;
         }
-        let (ready, pending) = rest.split_at_checked(possible_tag(rest)).unwrap_or((rest, ""));
-        self.report(ready, found);
+        let (ready, pending) = rest.split_at_checked(partial_tag_start(rest)).unwrap_or((rest, ""));
+        self.report(ready, on_part);
         self.pending = pending.to_owned();
     }
 
-    /// Ends the reply and passes the last parts to `found`.
-    pub fn finish(mut self, found: &mut dyn FnMut(ThinkPart<'_>)) {
+    /// Ends the reply and calls `on_part` with the last parts.
+    pub fn finish(mut self, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         let pending = std::mem::take(&mut self.pending);
-        self.report(&pending, found);
+        self.report(&pending, on_part);
         if self.depth > 0 {
             let content = self.block.get(self.after_close.unwrap_or_default()..);
-            found(ThinkPart::Unclosed {
+            on_part(ThinkPart::Unclosed {
                 content: content.unwrap_or_default(),
                 is_whole: self.after_close.is_none(),
             });
         }
     }
 
-    fn take_tag(&mut self, tag: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
+    fn handle_tag(&mut self, tag: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         match (self.depth, tag) {
-            (0, _) if !self.line_start => self.report(tag, found),
+            (0, _) if !self.line_start => self.report(tag, on_part),
             (0, OPEN) => {
                 self.tagged = true;
                 self.depth = 1;
             }
-            (0, _) if self.tagged => self.report(tag, found),
+            (0, _) if self.tagged => self.report(tag, on_part),
             (0, _) => {
                 self.tagged = true;
-                found(ThinkPart::Restart);
+                on_part(ThinkPart::Restart);
             }
-            (1, CLOSE) => self.end_block(found),
+            (1, CLOSE) => self.end_block(on_part),
             (_, CLOSE) => {
                 self.depth -= 1;
-                self.report(tag, found);
+                self.report(tag, on_part);
                 self.after_close = Some(self.block.len());
             }
             _ => {
                 self.depth += 1;
-                self.report(tag, found);
+                self.report(tag, on_part);
             }
         }
     }
 
-    fn end_block(&mut self, found: &mut dyn FnMut(ThinkPart<'_>)) {
+    fn end_block(&mut self, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         self.depth = 0;
         self.block.clear();
         self.after_close = None;
         self.line_start = true;
         self.trim = true;
-        found(ThinkPart::BlockEnd);
+        on_part(ThinkPart::BlockEnd);
     }
 
     /// Reports `text`, which contains no tag.
-    fn report(&mut self, text: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
+    fn report(&mut self, text: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         if self.depth == 0 {
-            return self.report_text(text, found);
+            return self.report_text(text, on_part);
         }
         self.block.push_str(text);
         if !text.is_empty() {
-            found(ThinkPart::Thought(text));
+            on_part(ThinkPart::Thought(text));
         }
     }
 
-    fn report_text(&mut self, text: &str, found: &mut dyn FnMut(ThinkPart<'_>)) {
+    fn report_text(&mut self, text: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         let text = if self.trim { text.trim_start() } else { text };
         if text.is_empty() {
             return;
         }
         self.trim = false;
         self.line_start = ends_at_line_start(text, self.line_start);
-        found(ThinkPart::Text(text));
+        on_part(ThinkPart::Text(text));
     }
 }
 
@@ -157,16 +157,16 @@ fn split_at_tag(text: &str) -> Option<(&str, &'static str, &str)> {
 }
 
 /// Returns the position in `text` from which its end may be the beginning of a tag, or the length of `text`.
-fn possible_tag(text: &str) -> usize {
-    let begins = |at: &usize| {
+fn partial_tag_start(text: &str) -> usize {
+    let may_begin_tag = |at: &usize| {
         let tail = text.get(*at..).unwrap_or_default();
         OPEN.starts_with(tail) || CLOSE.starts_with(tail)
     };
-    text.rfind('<').filter(begins).unwrap_or(text.len())
+    text.rfind('<').filter(may_begin_tag).unwrap_or(text.len())
 }
 
-/// Returns whether only white space follows the last newline of `text`. If it has no newline, `blank_before` says
-/// whether the line is blank before `text`.
+/// Returns whether only white space follows the last newline of `text`. If it has no newline, the
+/// line must also be blank before `text`, as `blank_before` indicates.
 fn ends_at_line_start(text: &str, blank_before: bool) -> bool {
     let words = text.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
     words.ends_with('\n') || (words.is_empty() && blank_before)
@@ -177,11 +177,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What is reported of `pieces`, neighbouring parts of one kind joined: `t` text, `T` thought, `|` the end of a block,
-    /// `^` a restart, `?` content of an unclosed block, `!` a whole one.
+    /// Returns the parts that are reported for `pieces`, with adjacent parts of one kind joined. Each begins with its kind: `t`
+    /// text, `T` thought, `|` the end of a block, `^` a restart, `?` the content of an unclosed block, `!` such content that is
+    /// the whole block.
     fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
         let mut parts: Vec<(char, String)> = Vec::new();
-        let mut found = |part: ThinkPart<'_>| {
+        let mut on_part = |part: ThinkPart<'_>| {
             let (kind, text) = match part {
                 ThinkPart::Text(text) => ('t', text),
                 ThinkPart::Thought(text) => ('T', text),
@@ -195,8 +196,8 @@ mod tests {
             }
         };
         let mut tags = ThinkTags::default();
-        pieces.into_iter().for_each(|piece| tags.push(piece, &mut found));
-        tags.finish(&mut found);
+        pieces.into_iter().for_each(|piece| tags.push(piece, &mut on_part));
+        tags.finish(&mut on_part);
         let parts: Vec<_> = parts.iter().map(|(kind, text)| format!("{kind}{text:?}")).collect();
         parts.join(" ")
     }
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_may_speak_of_the_tags() {
+    fn an_answer_may_mention_the_tags() {
         for text in [
             "The tag `</think>` ends the thoughts.",
             "Write <think>a</think> around them.",
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closing_tag_that_comes_first_makes_thoughts_of_the_text() {
+    fn a_closing_tag_without_an_opening_tag_turns_the_text_into_thoughts() {
         assert_eq!(parts(["so {x}\n</think>\ndone"]), r#"t"so {x}\n" ^"" t"\ndone""#);
     }
 
@@ -277,16 +278,16 @@ mod tests {
 
         #[test]
         fn no_word_is_lost(text in "(<think>|</think>|\n| |a){0,16}") {
-            let mut found = String::new();
+            let mut reported = String::new();
             let mut tags = ThinkTags::default();
             let mut take = |part: ThinkPart<'_>| {
                 if let ThinkPart::Text(text) | ThinkPart::Thought(text) = part {
-                    found.push_str(text);
+                    reported.push_str(text);
                 }
             };
             tags.push(&text, &mut take);
             tags.finish(&mut take);
-            prop_assert_eq!(found.matches('a').count(), text.matches('a').count());
+            prop_assert_eq!(reported.matches('a').count(), text.matches('a').count());
         }
     }
 }

@@ -99,7 +99,7 @@ const fn yes() -> bool {
 /// Risk of a wrong approval (C16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum RiskLevel {
     Low,
     Medium,
@@ -128,7 +128,7 @@ pub struct DisplayToolConfig {
 /// Where the drawing of a display tool remains (C17).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum DisplayMode {
     #[default]
     Persistent,

@@ -14,7 +14,7 @@ pub struct Usage {
     pub peak_memory_bytes: u64,
     /// Duration, in microseconds.
     pub wall_us: u64,
-    /// Processor time, in microseconds. For the first hundred thousand units of fuel it is the time on the clock.
+    /// Processor time, in microseconds. For the first hundred thousand units of fuel it is wall-clock time.
     pub cpu_us: u64,
     /// Size of the input, in bytes.
     pub bytes_in: u64,
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn sums_stop_at_the_largest_number() {
-        let (mut used, mut spoken) = (usage(u64::MAX), tokens(u64::MAX));
-        used += usage(1);
-        spoken += tokens(1);
-        assert_eq!((used, spoken), (usage(u64::MAX), tokens(u64::MAX)));
+        let (mut usage_sum, mut token_sum) = (usage(u64::MAX), tokens(u64::MAX));
+        usage_sum += usage(1);
+        token_sum += tokens(1);
+        assert_eq!((usage_sum, token_sum), (usage(u64::MAX), tokens(u64::MAX)));
     }
 }

@@ -10,7 +10,7 @@ use art_model::{Model, ReasoningEngine};
 use art_store::Store;
 use art_tools::ToolExecutor;
 
-use crate::compose::{Toolbox, callable, open_engine, open_store};
+use crate::compose::{Toolbox, open_engine, open_store, resolve_model};
 use crate::config::{Config, Overrides};
 use crate::error::RuntimeError;
 use crate::plugins::CompileProgress;
@@ -55,8 +55,8 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Sets the model, `PROVIDER[:MODEL]`. Its key is read from the usual environment variable of the provider, or from
-    /// where `art.toml` says.
+    /// Sets the model, `PROVIDER[:MODEL]`. Its key is read from the usual environment variable of the provider, unless
+    /// `art.toml` names another source.
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.overrides.model = Some(name.into());
         self
@@ -104,12 +104,12 @@ impl<'a> RuntimeBuilder<'a> {
     pub async fn build(self) -> Result<Runtime, RuntimeError> {
         let config = match self.config {
             Some(config) => config,
-            None => configured(self.overrides)?,
+            None => load_config(self.overrides)?,
         };
-        let (engine, model) = engine(&config, self.model)?;
+        let (engine, model) = engine_and_model(&config, self.model)?;
         let store = match self.store {
             Some(store) => store,
-            None => own_store(&config).await?,
+            None => open_store_and_recover(&config).await?,
         };
         let toolbox = match &self.on_compiled {
             Some(callback) => Toolbox::load(&config, self.tools, callback)?,
@@ -127,7 +127,7 @@ impl<'a> RuntimeBuilder<'a> {
 }
 
 /// Returns the configuration of a home, or the default configuration with `overrides`.
-fn configured(overrides: Overrides) -> Result<Config, RuntimeError> {
+fn load_config(overrides: Overrides) -> Result<Config, RuntimeError> {
     if overrides.home.is_some() {
         return Ok(Config::load(&overrides, &BTreeMap::new())?);
     }
@@ -141,7 +141,8 @@ fn configured(overrides: Overrides) -> Result<Config, RuntimeError> {
     Ok(config)
 }
 
-fn engine(
+/// Returns the reasoning engine and its model: `custom`, or else that of the configuration.
+fn engine_and_model(
     config: &Config,
     custom: Option<Arc<dyn Model>>,
 ) -> Result<(ReasoningEngine, RuntimeProviderConfig), RuntimeError> {
@@ -150,13 +151,13 @@ fn engine(
         return Ok((ReasoningEngine::with_model(model), name));
     }
     let engine = open_engine(config)?;
-    let model = callable(&engine, &config.model.value)?;
+    let model = resolve_model(&engine, &config.model.value)?;
     Ok((engine, model))
 }
 
-/// Opens the store of the configuration. No other process can use it at the same time, so runs that it lists as running
-/// were left unfinished; they are ended.
-async fn own_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
+/// Opens the store of the configuration, and ends the runs that an earlier process left unfinished. No other process can use
+/// the store at the same time, so any run that it lists as running is unfinished.
+async fn open_store_and_recover(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     let store = open_store(config)?;
     recover::end_unfinished_runs(store.as_ref()).await?;
     Ok(store)
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_of_the_program_is_there_from_the_start() {
+    fn a_tool_of_the_program_is_registered_by_build() {
         let runtime = build(Runtime::builder().tool(tool("answer"))).unwrap();
         assert_eq!(runtime.toolbox.names(), ["answer"]);
     }

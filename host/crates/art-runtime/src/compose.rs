@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
-use crate::plugins::{Loaded, OnCompiled, RefusedFile, load_folder};
+use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
 
 /// The tools of the plugins folder and of the program, without a store or a model.
 #[derive(Debug)]
@@ -40,22 +40,22 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Registers the tools in `own_tools`, then those of the plugins folder. A bad file in the folder is not an error;
+    /// Registers the tools in `program_tools`, then those of the plugins folder. A bad file in the folder is not an error;
     /// it is listed in `refused`, and so is a component whose tool has a name that is taken. `on_compiled` receives the
     /// progress of compiling.
     ///
     /// # Errors
-    /// Fails if a tool in `own_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
+    /// Fails if a tool in `program_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
     pub fn load(
         config: &Config,
-        own_tools: Vec<Arc<dyn ToolExecutor>>,
+        program_tools: Vec<Arc<dyn ToolExecutor>>,
         on_compiled: OnCompiled<'_>,
     ) -> Result<Self, RuntimeError> {
         let registry = Arc::new(ToolRegistry::new());
-        own_tools.into_iter().try_for_each(|tool| registry.register(tool))?;
-        let Loaded { plugins, mut refused } = match named(&config.plugins.value) {
+        program_tools.into_iter().try_for_each(|tool| registry.register(tool))?;
+        let LoadedFolder { plugins, mut refused } = match non_empty(&config.plugins.value) {
             Some(folder) => load_plugins(config, folder, on_compiled)?,
-            None => Loaded::default(),
+            None => LoadedFolder::default(),
         };
         let plugins = register(&registry, plugins, &mut refused);
         Ok(Self {
@@ -70,7 +70,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// Fails if the tool is refused.
-    pub fn of(plugin: &Arc<Plugin>) -> Result<Self, RegisterError> {
+    pub fn with_plugin(plugin: &Arc<Plugin>) -> Result<Self, RegisterError> {
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::clone(plugin) as Arc<dyn ToolExecutor>)?;
         Ok(Self {
@@ -135,6 +135,7 @@ pub fn embedded_model() -> LexicalModel {
     })
 }
 
+/// The input schema of a tool, for the embedded model.
 #[derive(Debug)]
 struct InputSchema(CompiledSchema);
 
@@ -163,7 +164,7 @@ pub fn open_engine(config: &Config) -> Result<ReasoningEngine, RuntimeError> {
 ///
 /// # Errors
 /// Fails if there is no such model or if it is not set up.
-pub fn callable(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderConfig, RuntimeError> {
+pub fn resolve_model(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderConfig, RuntimeError> {
     let model = engine.resolve(name)?;
     match engine.describe(&model)?.problem {
         Some(problem) => Err(problem.into()),
@@ -171,19 +172,19 @@ pub fn callable(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderC
     }
 }
 
-/// Opens the store for this process alone. Without a database in the configuration it is in memory.
+/// Opens the store for this process alone. If the configuration names no database, the store is in memory.
 ///
 /// # Errors
 /// Fails if another process uses the store or it cannot be opened.
 pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
-    match named(&config.database.value) {
+    match non_empty(&config.database.value) {
         Some(database) => Ok(Arc::new(SqliteStore::open(database)?)),
         None => Ok(in_memory_store()),
     }
 }
 
 /// Returns the path, or `None` if it is empty; see [`Config::default`].
-fn named(path: &Path) -> Option<&Path> {
+fn non_empty(path: &Path) -> Option<&Path> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
@@ -191,7 +192,7 @@ fn named(path: &Path) -> Option<&Path> {
 ///
 /// # Errors
 /// Fails if it cannot be opened.
-pub fn open_store_to_read(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
+pub fn open_store_read_only(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     match SqliteStore::open_read_only(&config.database.value) {
         Ok(store) => Ok(Arc::new(store)),
         Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(in_memory_store()),
@@ -214,14 +215,14 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
     Ok(Sandbox::new(&SandboxConfig {
         workers: config.workers.value.unwrap_or(defaults.workers),
         pooling: config.pooling.value,
-        cache: named(&config.cache.value).map(Path::to_owned),
+        cache: non_empty(&config.cache.value).map(Path::to_owned),
         compiler: config.compiler.clone(),
         compile_time: config.compile_time,
         limits: config.tools.value.limits.clone(),
     })?)
 }
 
-fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> Result<Loaded, RuntimeError> {
+fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> Result<LoadedFolder, RuntimeError> {
     let sandbox = open_sandbox(config)?;
     load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
         path: folder.to_owned(),
@@ -229,7 +230,7 @@ fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> 
     })
 }
 
-/// Registers the plugins in their order. Those that the registry refuses are added to `refused`.
+/// Registers the plugins in their order. Adds those that the registry refuses to `refused`, and returns the others.
 fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Vec<RefusedFile>) -> Vec<Arc<Plugin>> {
     let mut registered = Vec::new();
     for plugin in plugins {

@@ -19,7 +19,7 @@ use art_sandbox::{CompilerProgram, SandboxConfig};
 use serde::Serialize;
 
 use directories::{default_plugins, directories};
-pub use file::Mistake;
+pub use file::ParseError;
 pub use tools::{ToolBounds, ToolSettings};
 
 /// The default model, which needs no network and no key.
@@ -61,7 +61,7 @@ pub struct Setting<T> {
     pub origin: Origin,
 }
 
-/// Values of the command line and the environment; `None` if not given.
+/// Values of the command line and the environment. `None` means that neither sets the value.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `--home`, `ART_HOME`.
@@ -79,40 +79,40 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Returns the overrides without variables that are set but empty, which count as not set.
+    /// Returns the overrides without blank environment variables, which count as not set.
     fn without_blanks(&self) -> Self {
-        let mut given = self.clone();
+        let mut overrides = self.clone();
         let texts = [
-            ("model", &mut given.model),
-            ("base_url", &mut given.base_url),
-            ("api_key_env", &mut given.api_key_env),
+            ("model", &mut overrides.model),
+            ("base_url", &mut overrides.base_url),
+            ("api_key_env", &mut overrides.api_key_env),
         ];
         for (name, text) in texts {
-            let blank = |text: &mut String| text.trim().is_empty();
-            if self.from_environment.contains(&name) && text.take_if(blank).is_some() {
-                given.from_environment.retain(|from| *from != name);
+            let is_blank = |text: &mut String| text.trim().is_empty();
+            if self.from_environment.contains(&name) && text.take_if(is_blank).is_some() {
+                overrides.from_environment.retain(|variable| *variable != name);
             }
         }
-        given
+        overrides
     }
 }
 
 /// The checked configuration, from which everything else is built.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    /// The file that was read; none if it does not exist.
+    /// The file that was read; `None` if it does not exist.
     pub file: Option<PathBuf>,
     /// Path of the file, whether or not it exists.
     #[serde(skip)]
-    pub place: PathBuf,
-    /// Notes for the person about the configuration, one line each.
+    pub file_path: PathBuf,
+    /// Notes for the user about the configuration, one line each.
     #[serde(skip)]
     pub notes: Vec<String>,
     /// Plugins folder; an empty path means none.
     pub plugins: Setting<PathBuf>,
-    /// Plugins folder of this person, whichever folder is in use.
+    /// Plugins folder of the user, even if another folder is in use.
     #[serde(skip)]
-    pub own_plugins: PathBuf,
+    pub user_plugins: PathBuf,
     /// Model, `PROVIDER[:MODEL]`.
     pub model: Setting<String>,
     /// Address of the model's provider if it is not the usual one.
@@ -136,14 +136,14 @@ pub struct Config {
     pub database: Setting<PathBuf>,
     /// Private directory of compiled code; an empty path means that none is kept.
     pub cache: Setting<PathBuf>,
-    /// Number of sandbox threads; none means one for each processor.
+    /// Number of sandbox threads; `None` means one for each processor.
     pub workers: Setting<Option<usize>>,
     /// Whether to allocate instances from a pool if the machine allows it.
     pub pooling: Setting<bool>,
-    /// Program that compiles components; none means that this process compiles them.
+    /// Program that compiles components; `None` means that this process compiles them.
     #[serde(skip)]
     pub compiler: Option<CompilerProgram>,
-    /// Maximum time for compiling at one start; none means unlimited, and that components which were put off before are
+    /// Maximum time for compiling at one start; `None` means no limit, so that components which earlier starts postponed are
     /// compiled as well.
     #[serde(skip)]
     pub compile_time: Option<Duration>,
@@ -153,23 +153,24 @@ pub struct Config {
     pub execution: Setting<ExecutionConfig>,
 }
 
-/// Maximum number of sandbox threads. More do not help on any machine.
+/// Maximum number of sandbox threads. More do not make any machine faster.
 const MAX_WORKERS: usize = 256;
 
-/// Checks the number of sandbox threads, each of which reserves memory.
+/// Returns the number of sandbox threads if it is in range. Each thread reserves memory.
 fn checked_workers(workers: usize) -> Result<usize, ConfigError> {
-    within("sandbox.workers", workers as u64, 1, MAX_WORKERS as u64).map(|()| workers)
+    check_range("sandbox.workers", workers as u64, 1, MAX_WORKERS as u64).map(|()| workers)
 }
 
-fn within(setting: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
-    if (least..=most).contains(&value) {
+/// Fails with [`ConfigError::OutOfBounds`] unless `value` is from `min` to `max`.
+fn check_range(setting: &str, value: u64, min: u64, max: u64) -> Result<(), ConfigError> {
+    if (min..=max).contains(&value) {
         return Ok(());
     }
     Err(ConfigError::OutOfBounds {
         setting: setting.to_owned(),
         value,
-        least,
-        most,
+        min,
+        max,
     })
 }
 
@@ -192,7 +193,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// Cause, with its position.
         #[source]
-        source: Mistake,
+        source: ParseError,
     },
     /// A flag changes the provider of the model, but the embedded model has no provider.
     #[error("`{flag}` changes the provider of a model, and `embedded` has none (hint: add `--model compatible:MODEL`)")]
@@ -234,16 +235,16 @@ pub enum ConfigError {
         second: String,
     },
     /// A number is out of range.
-    #[error("`{setting}` is `{value}`; it must be from {least} to {most}")]
+    #[error("`{setting}` is `{value}`; it must be from {min} to {max}")]
     OutOfBounds {
         /// The setting.
         setting: String,
         /// Its value.
         value: u64,
         /// Its minimum.
-        least: u64,
+        min: u64,
         /// Its maximum.
-        most: u64,
+        max: u64,
     },
     /// The name of a table in `[tools]` is not a valid tool name.
     #[error(
@@ -292,10 +293,10 @@ impl Default for Config {
         let no_path = || from_file(None, PathBuf::new());
         Self {
             file: None,
-            place: PathBuf::new(),
+            file_path: PathBuf::new(),
             notes: Vec::new(),
             plugins: no_path(),
-            own_plugins: PathBuf::new(),
+            user_plugins: PathBuf::new(),
             model: from_file(None, DEFAULT_MODEL.to_owned()),
             base_url: from_file(None, None),
             api_key_env: from_file(None, None),
@@ -334,43 +335,43 @@ impl Config {
         let directories = directories(overrides, environment)?;
         let path = directories.config.join("art.toml");
         let file = file::read_file(&path)?;
-        let found = file.is_some().then(|| path.clone());
+        let existing_path = file.is_some().then(|| path.clone());
         let file = file.unwrap_or_default();
-        // A relative path in the file is relative to the file.
+        // A relative path is relative to the file.
         let plugins = file.plugins.map(|plugins| directories.config.join(plugins));
-        let model = pick("model", overrides, overrides.model.clone(), file.model, || {
+        let model = merge("model", overrides, overrides.model.clone(), file.model, || {
             DEFAULT_MODEL.to_owned()
         });
-        let given = ModelSettings {
+        let file_settings = ModelSettings {
             providers: file.providers,
             prices: file.prices,
             limits: file.models,
         };
-        let note = models::forget_foreign(overrides, &model, &given);
-        let models = models::settings(overrides, &model.value, given, &directories.config)?;
+        let note = models::remove_ambiguous(overrides, &model, &file_settings);
+        let models = models::settings(overrides, &model.value, file_settings, &directories.config)?;
         let templates = file.system_prompts.map(registry).transpose()?;
         let system_prompt = file.system_prompt.map(SystemPromptOverride::from);
         check_system_prompt(system_prompt.as_ref(), templates.as_ref())?;
-        let from_state = |name: &str| placed(directories.state.join(name), &directories);
+        let from_state = |name: &str| path_setting(directories.state.join(name), &directories);
         Ok(Self {
-            file: found,
-            place: path,
+            file: existing_path,
+            file_path: path,
             notes: note.into_iter().collect(),
-            plugins: pick("plugins", overrides, overrides.plugins.clone(), plugins, || {
+            plugins: merge("plugins", overrides, overrides.plugins.clone(), plugins, || {
                 default_plugins(&directories)
             }),
-            own_plugins: directories.own_plugins(),
+            user_plugins: directories.user_plugins(),
             model,
-            base_url: given_only("base_url", overrides, overrides.base_url.clone()),
-            api_key_env: given_only("api_key_env", overrides, overrides.api_key_env.clone()),
+            base_url: override_only("base_url", overrides, overrides.base_url.clone()),
+            api_key_env: override_only("api_key_env", overrides, overrides.api_key_env.clone()),
             models,
             system_prompt: from_file(system_prompt.map(Some), None),
             system_prompts: from_file(templates, SystemPromptsRegistry::default()),
             persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
             params: from_file(file.params, JsonObject::new()),
-            prompts: from_file(file.prompts.map(known_prompts).transpose()?, BTreeMap::new()),
+            prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),
-            cache: placed(directories.cache.join("code"), &directories),
+            cache: path_setting(directories.cache.join("code"), &directories),
             workers: from_file(file.sandbox.workers.map(checked_workers).transpose()?.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
             compiler: None,
@@ -427,8 +428,8 @@ fn registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPrompts
     })
 }
 
-/// Checks that every name in `[prompts]` is that of a prompt fragment.
-fn known_prompts(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
+/// Returns `prompts` if each name in it is that of a prompt fragment.
+fn check_prompt_names(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
     let none = BTreeMap::new();
     let known = PromptManager::new(&none).names();
     match prompts.keys().find(|name| !known.contains(&name.as_str())) {
@@ -440,7 +441,8 @@ fn known_prompts(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, S
     }
 }
 
-const fn placed(value: PathBuf, directories: &directories::Directories) -> Setting<PathBuf> {
+/// Returns a path under one of `directories`, with their origin.
+const fn path_setting(value: PathBuf, directories: &directories::Directories) -> Setting<PathBuf> {
     Setting {
         value,
         origin: directories.origin,
@@ -448,18 +450,19 @@ const fn placed(value: PathBuf, directories: &directories::Directories) -> Setti
 }
 
 /// Returns a value that only the command line and the environment can set.
-fn given_only(name: &'static str, overrides: &Overrides, given: Option<String>) -> Setting<Option<String>> {
-    pick(name, overrides, given.map(Some), None, || None)
+fn override_only(name: &'static str, overrides: &Overrides, value: Option<String>) -> Setting<Option<String>> {
+    merge(name, overrides, value.map(Some), None, || None)
 }
 
-fn pick<T>(
+/// Returns the first value that is set, with its origin: `value` from the overrides, then that of the file, then the default.
+fn merge<T>(
     name: &'static str,
     overrides: &Overrides,
-    given: Option<T>,
+    value: Option<T>,
     file: Option<T>,
     default: impl FnOnce() -> T,
 ) -> Setting<T> {
-    match (given, file) {
+    match (value, file) {
         (Some(value), _) if overrides.from_environment.contains(&name) => Setting {
             value,
             origin: Origin::Environment,
@@ -479,6 +482,7 @@ fn pick<T>(
     }
 }
 
+/// Returns the value of the file if it is set, and the default otherwise.
 fn from_file<T>(file: Option<T>, default: T) -> Setting<T> {
     match file {
         Some(value) => Setting {

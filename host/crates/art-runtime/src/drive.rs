@@ -57,11 +57,11 @@ impl Runtime {
         };
         let (mut driver, effects) = Driver::begin(self, &started, cancel, watcher).await?;
         driver.state_version = version;
-        driver.notifier.be_strict(strict);
+        driver.notifier.set_strict(strict);
         match driver.drive(&started, effects).await {
             Ok(report) => Ok(driver.answer(report)),
             Err(error) => {
-                driver.give_up(&error).await;
+                driver.end_with_error(&error).await;
                 Err(error)
             }
         }
@@ -108,13 +108,14 @@ impl<'a> Driver<'a> {
         Ok((driver, effects))
     }
 
+    /// Carries out the run to its end and returns its report.
     async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, RuntimeError> {
         self.notifier.run_started();
-        // If the store refuses the question, it does not become part of the conversation.
+        // Journal first: a question that the store refuses must not be published to the conversation.
         self.journal(started).await?;
         self.publish(effects).await?;
         while self.run.finished().is_none() {
-            self.work.begin(&self.run, &mut self.notifier);
+            self.work.start_open_actions(&self.run, &mut self.notifier);
             self.notifier.update(&self.run.view(), &self.calls);
             match self.next_event().await? {
                 Some((event, costs)) => {
@@ -142,14 +143,14 @@ impl<'a> Driver<'a> {
                     return Ok(Some((*event, costs)));
                 }
                 Some(WorkEvent::Piece { call, event }) => self.notifier.stream(&call, &event),
-                Some(WorkEvent::ToolProgress(progress)) => self.notifier.tool(&progress),
+                Some(WorkEvent::ToolProgress(progress)) => self.notifier.call_progressed(&progress),
                 None => return Err(RuntimeError::internal("the run is stuck")),
             }
         }
     }
 
-    /// Ends a cancelled run. Results of tools are applied first, because what the tools did is part of the run. They
-    /// may even finish it.
+    /// Ends a cancelled run. First applies the results of tools that have ended, because they are part of the run. These
+    /// results may finish the run before the cancellation does.
     async fn stop(&mut self) -> Result<(), RuntimeError> {
         for (event, costs) in self.work.drain(&mut self.notifier).await {
             self.calls.extend(costs);
@@ -180,6 +181,7 @@ impl<'a> Driver<'a> {
         journal::publish(store, &self.thread_id, &mut self.state_version, effects).await
     }
 
+    /// Ends the finished run in the store and notifies the watcher. Returns the report.
     async fn finish(&mut self) -> Result<RunReport, RuntimeError> {
         let drained = self.work.drain(&mut self.notifier).await;
         self.calls.extend(drained.into_iter().flat_map(|(_, costs)| costs));
@@ -194,8 +196,8 @@ impl<'a> Driver<'a> {
         Ok(report)
     }
 
-    /// Ends the run after an error, as far as the store still works.
-    async fn give_up(&mut self, error: &RuntimeError) {
+    /// Ends the run after an error of the runtime. If the store fails as well, only logs that.
+    async fn end_with_error(&mut self, error: &RuntimeError) {
         drop(self.work.drain(&mut self.notifier).await);
         let message = in_one_line(error);
         let (status, summary) = (RunStatus::Error, json!({"error": message}));
@@ -226,7 +228,7 @@ fn new_run(start: &RunStart) -> NewRun {
     }
 }
 
-/// Returns the error of the runtime as the error of a run.
+/// Converts an error of the runtime to an error of the run.
 fn run_error(error: &RuntimeError, message: &str) -> ArtError {
     let code = match error {
         RuntimeError::Store(_) => ErrorCode::StorageError,

@@ -51,10 +51,10 @@ mod builder;
 pub mod compose;
 pub mod config;
 mod drive;
+pub mod dry_run;
 pub mod error;
 pub mod plugins;
 mod recover;
-pub mod rehearse;
 mod runtime;
 
 pub use art_sdk_macros::native_args as args;

@@ -22,7 +22,7 @@ use crate::error::in_one_line;
 
 /// The components of a folder.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedFolder {
     /// The loaded components, by file name.
     pub plugins: Vec<Arc<Plugin>>,
     /// The refused files, by file name.
@@ -46,13 +46,13 @@ impl fmt::Display for RefusedFile {
     }
 }
 
-/// How many of the components to compile are done.
+/// Number of components that are compiled, of those that have to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileCount {
     /// Components that were compiled or refused.
     pub done: usize,
     /// All components to compile.
-    pub of: usize,
+    pub total: usize,
 }
 
 /// Progress of compiling components.
@@ -68,37 +68,38 @@ pub enum CompileProgress<'a> {
 pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
 /// Maximum memory for all components of a folder, in bytes: enough for some thousand ordinary tools.
-const FOLDER_BYTES: u64 = 256 << 20;
+const MAX_FOLDER_MEMORY: u64 = 256 << 20;
 /// Maximum total size of the files of a folder that are read, in bytes. Reading them takes about a second.
-const FOLDER_FILES: u64 = 512 << 20;
-/// Divisor of the time for compiling that gives the minimum share of a component.
-const LEAST_SHARE: u32 = 12;
-/// Time after which a component that compiles is reported by name.
-const SLOW: Duration = Duration::from_secs(2);
+const MAX_FOLDER_BYTES: u64 = 512 << 20;
+/// The minimum share of a component is the time for compiling divided by this number.
+const MIN_SHARE_DIVISOR: u32 = 12;
+/// Time after which a component that is still being compiled is reported by name.
+const SLOW_AFTER: Duration = Duration::from_secs(2);
 
 /// Loads every `.wasm` file of `folder`. A folder that does not exist counts as empty.
 ///
 /// # Errors
 /// Fails if the folder exists but cannot be read.
-pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>) -> std::io::Result<Loaded> {
+pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>) -> std::io::Result<LoadedFolder> {
     let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
         Ok(dir) => dir,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Loaded::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LoadedFolder::default()),
         Err(error) => return Err(error),
     };
-    let (files, refused) = component_files(&dir, FOLDER_FILES)?;
+    let (files, refused) = component_files(&dir, MAX_FOLDER_BYTES)?;
     let dir = Arc::new(dir);
-    let (mut results, mut fresh) = (Vec::new(), Vec::new());
-    let known = |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
-    for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, known)) {
+    let (mut results, mut to_compile) = (Vec::new(), Vec::new());
+    let load_cached =
+        |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
+    for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, load_cached)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
-            None => fresh.push(file),
+            None => to_compile.push(file),
         }
     }
-    fresh.sort();
-    results.extend(compile(sandbox, &dir, &fresh, on_compiled));
-    Ok(collect(results, refused))
+    to_compile.sort();
+    results.extend(compile(sandbox, &dir, &to_compile, on_compiled));
+    Ok(apply_memory_limit(results, refused))
 }
 
 /// A component file of the folder. Smaller files sort first.
@@ -108,50 +109,56 @@ struct ComponentFile {
     name: String,
 }
 
+/// The loaded component of each file, or the reason why the file was refused.
 type Results<T> = Vec<(ComponentFile, Result<T, String>)>;
 
-/// Shares out the processor time for compiling at a start, so that slow components cannot use up the time of the others.
+/// Divides the processor time for compiling at a start among the components, so that a slow one cannot use up the time of the
+/// others.
 struct Shares {
-    least: Duration,
-    left: Mutex<Remaining>,
+    /// Minimum share of a component.
+    min: Duration,
+    remaining: Mutex<Remaining>,
 }
 
+/// The time that no component has taken yet.
 struct Remaining {
     time: Duration,
-    /// Number of components that have not begun.
+    /// Number of components whose compilation has not started.
     waiting: u32,
 }
 
 impl Shares {
     /// Creates the shares of `components`, which have `time` on every processor.
     fn new(time: Duration, components: usize) -> Self {
-        let left = Remaining {
-            time: time * u32::try_from(threads()).unwrap_or(1),
+        let remaining = Remaining {
+            time: time * u32::try_from(parallelism()).unwrap_or(1),
             waiting: u32::try_from(components).unwrap_or(u32::MAX),
         };
         Self {
-            least: time / LEAST_SHARE,
-            left: Mutex::new(left),
+            min: time / MIN_SHARE_DIVISOR,
+            remaining: Mutex::new(remaining),
         }
     }
 
     /// Takes the share of the next component.
     fn take(&self) -> Duration {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = (left.time / left.waiting.max(1)).max(self.least).min(left.time);
-        left.waiting = left.waiting.saturating_sub(1);
-        left.time -= share;
+        let mut remaining = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
+        let share = (remaining.time / remaining.waiting.max(1))
+            .max(self.min)
+            .min(remaining.time);
+        remaining.waiting = remaining.waiting.saturating_sub(1);
+        remaining.time -= share;
         share
     }
 
     /// Returns the unused time of a component to the others.
-    fn give_back(&self, rest: Duration) {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).time += rest;
+    fn give_back(&self, unused: Duration) {
+        self.remaining.lock().unwrap_or_else(PoisonError::into_inner).time += unused;
     }
 }
 
 /// Returns the number of components that are loaded at once.
-fn threads() -> usize {
+fn parallelism() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
@@ -160,12 +167,17 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
     if files.is_empty() {
         return Vec::new();
     }
-    let compiled = |done| CompileProgress::Count(CompileCount { done, of: files.len() });
+    let compiled = |done| {
+        CompileProgress::Count(CompileCount {
+            done,
+            total: files.len(),
+        })
+    };
     on_compiled(compiled(0));
     let done = Mutex::new(0);
     let shares = sandbox.compile_time().map(|time| Shares::new(time, files.len()));
     in_parallel(files, |file| {
-        let (share, begun) = (shares.as_ref().map(Shares::take), Instant::now());
+        let (share, started) = (shares.as_ref().map(Shares::take), Instant::now());
         let loaded = report_if_slow(&file.name, on_compiled, || {
             load_file(dir, file, |name, wasm, source| {
                 sandbox.compile_and_load(name, wasm, source, share)
@@ -173,7 +185,7 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
         });
         if let (Some(shares), Some(share)) = (&shares, share) {
             // Elapsed time approximates processor time, since each processor compiles one component.
-            shares.give_back(share.saturating_sub(begun.elapsed()));
+            shares.give_back(share.saturating_sub(started.elapsed()));
         }
         // Hold the lock during the callback, so that the numbers are reported in order.
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,18 +195,18 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
     })
 }
 
-/// Does `work` for a file, and reports its name if that takes long.
+/// Returns the result of `work` for a file, and reports the name of the file if `work` takes long.
 fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce() -> T) -> T {
-    let (working, ended) = channel::<()>();
+    let (sender, receiver) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            if ended.recv_timeout(SLOW) == Err(RecvTimeoutError::Timeout) {
+            if receiver.recv_timeout(SLOW_AFTER) == Err(RecvTimeoutError::Timeout) {
                 on_compiled(CompileProgress::Slow(file));
             }
         });
-        let done = work();
-        drop(working);
-        done
+        let result = work();
+        drop(sender);
+        result
     })
 }
 
@@ -214,31 +226,35 @@ fn in_parallel<T: Send>(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..threads().min(files.len()) {
+        for _ in 0..parallelism().min(files.len()) {
             scope.spawn(work);
         }
     });
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sorts the results by file name, so that of two tools with the same name always the same one is used.
-fn collect(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> Loaded {
+/// Refuses components that exceed the memory limit together. Sorts the others by file name, so that of two tools with the same
+/// name always the same one is used.
+fn apply_memory_limit(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
-    let mut loaded = Loaded { plugins, refused };
-    let weight = |result: &Result<Plugin, String>| {
+    let mut loaded = LoadedFolder { plugins, refused };
+    let footprint = |result: &Result<Plugin, String>| {
         let plugin = result.as_ref().ok()?;
-        Some((plugin.digest(), plugin.inspection().host_bytes))
+        Some(Footprint {
+            bytes: plugin.inspection().host_bytes,
+            digest: plugin.digest(),
+        })
     };
-    let weights: Vec<_> = results.iter().map(|(_, result)| weight(result)).collect();
-    for ((file, result), fits) in results.into_iter().zip(fitting(&weights, FOLDER_BYTES)) {
-        let too_heavy = || {
-            let mib = FOLDER_BYTES >> 20;
+    let footprints: Vec<_> = results.iter().map(|(_, result)| footprint(result)).collect();
+    for ((file, result), fits) in results.into_iter().zip(fit_in_memory(&footprints, MAX_FOLDER_MEMORY)) {
+        let too_large = || {
+            let mib = MAX_FOLDER_MEMORY >> 20;
             format!(
                 "with the lighter tools it would take more than {mib} MiB of the host's memory (hint: move some away)"
             )
         };
-        match result.and_then(|plugin| if fits { Ok(plugin) } else { Err(too_heavy()) }) {
+        match result.and_then(|plugin| if fits { Ok(plugin) } else { Err(too_large()) }) {
             Ok(plugin) => loaded.plugins.push(Arc::new(plugin)),
             Err(reason) => loaded.refused.push(RefusedFile {
                 file: file.name,
@@ -250,26 +266,37 @@ fn collect(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> Loaded {
     loaded
 }
 
-/// Returns which components fit into memory together, lightest first, so that a heavy one does not displace others.
-/// Identical files count once.
-fn fitting(weights: &[Option<(String, u64)>], most: u64) -> Vec<bool> {
-    let mut lightest: Vec<_> = weights.iter().flatten().collect();
-    lightest.sort_by_key(|(digest, bytes)| (*bytes, digest));
-    lightest.dedup();
-    let (mut held, mut fit) = (0_u64, HashSet::new());
-    for (digest, bytes) in lightest {
-        held = held.saturating_add(*bytes);
-        if held <= most {
-            fit.insert(digest);
-        }
-    }
-    let fits = |weight: &Option<(String, u64)>| weight.as_ref().is_none_or(|(digest, _)| fit.contains(digest));
-    weights.iter().map(fits).collect()
+/// Memory of the host that a component takes. Smaller footprints sort first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Footprint {
+    bytes: u64,
+    /// Digest of the component. Identical components share their memory.
+    digest: String,
 }
 
-/// Returns the `.wasm` files, smallest first, and the refused ones: those with an unsuitable name, and those that exceed
-/// `most_bytes` together with the smaller ones.
-fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
+/// Returns for each component whether it fits into `max_bytes` of memory together with all smaller ones. Identical components
+/// count once, and a file that was refused takes no memory.
+fn fit_in_memory(footprints: &[Option<Footprint>], max_bytes: u64) -> Vec<bool> {
+    let mut smallest: Vec<_> = footprints.iter().flatten().collect();
+    smallest.sort();
+    smallest.dedup();
+    let (mut total, mut fitting) = (0_u64, HashSet::new());
+    for footprint in smallest {
+        total = total.saturating_add(footprint.bytes);
+        if total <= max_bytes {
+            fitting.insert(footprint.digest.as_str());
+        }
+    }
+    let fits = |footprint: &Footprint| fitting.contains(footprint.digest.as_str());
+    footprints
+        .iter()
+        .map(|footprint| footprint.as_ref().is_none_or(fits))
+        .collect()
+}
+
+/// Returns the `.wasm` files, smallest first, and the refused files: those with an unsuitable name, and those that exceed
+/// `max_bytes` together with all smaller files.
+fn component_files(dir: &Dir, max_bytes: u64) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for entry in dir.entries()? {
         let entry = entry?;
@@ -295,17 +322,17 @@ fn component_files(dir: &Dir, most_bytes: u64) -> std::io::Result<(Vec<Component
         refused.push(RefusedFile { file, reason });
     }
     files.sort();
-    let mut read = 0_u64;
-    let too_many = files.iter().position(|file| {
-        read = read.saturating_add(file.bytes.min(MAX_COMPONENT_BYTES));
-        read > most_bytes
+    let mut total = 0_u64;
+    let first_unread = files.iter().position(|file| {
+        total = total.saturating_add(file.bytes.min(MAX_COMPONENT_BYTES));
+        total > max_bytes
     });
-    let unread = files.split_off(too_many.unwrap_or(files.len()));
+    let unread = files.split_off(first_unread.unwrap_or(files.len()));
     refused.extend(unread.into_iter().map(|file| RefusedFile {
         file: file.name,
         reason: format!(
             "is not read: with the smaller files the folder has more than {} MiB (hint: move some away)",
-            most_bytes >> 20
+            max_bytes >> 20
         ),
     }));
     Ok((files, refused))
@@ -322,7 +349,7 @@ fn load_file<T>(
     load(name, &wasm, &source_of(dir, file)).map_err(|error| in_one_line(&error))
 }
 
-/// Returns a function that reads the file again, for a call that needs it compiled.
+/// Returns a function that reads the file again, for a call that compiles it.
 fn source_of(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     let (dir, file) = (Arc::clone(dir), file.to_owned());
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
@@ -364,7 +391,7 @@ mod tests {
             std::fs::write(folder.path().join(OsStr::from_bytes(name)), "").unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let (files, mut refused) = component_files(&dir, FOLDER_FILES).unwrap();
+        let (files, mut refused) = component_files(&dir, MAX_FOLDER_BYTES).unwrap();
         refused.sort_by(|a, b| a.file.cmp(&b.file));
         assert_eq!(
             files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
@@ -383,8 +410,8 @@ mod tests {
             std::fs::write(folder.path().join(name), vec![0; bytes]).unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let names = |most_bytes| {
-            let (files, refused) = component_files(&dir, most_bytes).unwrap();
+        let names = |max_bytes| {
+            let (files, refused) = component_files(&dir, max_bytes).unwrap();
             let files: Vec<_> = files.into_iter().map(|file| file.name).collect();
             let refused: Vec<_> = refused.into_iter().map(|refused| refused.file).collect();
             (files.join(" "), refused.join(" "))
@@ -396,7 +423,7 @@ mod tests {
     #[test]
     fn each_component_gets_a_fair_share_of_the_remaining_time() {
         let share = |components| Shares::new(Duration::from_secs(60), components).take();
-        let processors = u32::try_from(threads()).unwrap();
+        let processors = u32::try_from(parallelism()).unwrap();
         assert_eq!(share(6), Duration::from_secs(10) * processors);
         assert_eq!(share(10_000), Duration::from_secs(5));
         assert_eq!(share(1), Duration::from_secs(60) * processors);
@@ -412,18 +439,21 @@ mod tests {
     }
 
     #[test]
-    fn the_lightest_components_fit_and_the_same_one_counts_once() {
-        let weight = |digest: &str, bytes| Some((digest.to_owned(), bytes));
-        let weights = [
-            weight("heavy", 60),
-            weight("light", 10),
+    fn the_smallest_components_fit_and_identical_ones_count_once() {
+        let footprint = |digest: &str, bytes| {
+            let digest = digest.to_owned();
+            Some(Footprint { bytes, digest })
+        };
+        let footprints = [
+            footprint("large", 60),
+            footprint("small", 10),
             None,
-            weight("middle", 40),
-            weight("middle", 40),
+            footprint("middle", 40),
+            footprint("middle", 40),
         ];
-        assert_eq!(fitting(&weights, 50), [false, true, true, true, true]);
-        assert_eq!(fitting(&weights, 110), [true; 5]);
-        assert_eq!(fitting(&weights, 9), [false, false, true, false, false]);
+        assert_eq!(fit_in_memory(&footprints, 50), [false, true, true, true, true]);
+        assert_eq!(fit_in_memory(&footprints, 110), [true; 5]);
+        assert_eq!(fit_in_memory(&footprints, 9), [false, false, true, false, false]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::drive::journal;
 use crate::error::RuntimeError;
 
 /// Ends every run whose status is `running`. Must be called only by the one process that writes to the store, before it
-/// starts a run. A run that ends in its journal is ended the same way; any other ends with an error.
+/// starts a run. A run whose journal contains its end gets that status; any other run ends with an error.
 ///
 /// # Errors
 /// Fails if the runs cannot be listed. A run that cannot be ended is left for the next start.
@@ -27,7 +27,7 @@ pub(crate) async fn end_unfinished_runs(store: &dyn Store) -> Result<(), Runtime
 }
 
 async fn end_unfinished_run(store: &dyn Store, run: &art_store::RunRecord) -> Result<(), RuntimeError> {
-    let finished = match replayed(store, run).await {
+    let finished = match replay_to_end(store, run).await {
         Ok(finished) => finished,
         Err(error) => {
             tracing::warn!(run = run.trace_id, %error, "the journal of a run cannot be replayed");
@@ -42,24 +42,25 @@ async fn end_unfinished_run(store: &dyn Store, run: &art_store::RunRecord) -> Re
     Ok(())
 }
 
-/// Returns the report of a run that ends in its journal. The effects of the last event are published again, because the
-/// process may have stopped before it published them.
-async fn replayed(store: &dyn Store, run: &art_store::RunRecord) -> Result<Option<RunReport>, RuntimeError> {
+/// Replays the journal of a run and publishes the effects of its last event, because the process may have stopped before it
+/// published them. Returns the report, or `None` if the journal does not contain the end of the run.
+async fn replay_to_end(store: &dyn Store, run: &art_store::RunRecord) -> Result<Option<RunReport>, RuntimeError> {
     let events = journal::events(store, &run.trace_id).await?;
     let Some((last, before)) = events.split_last() else {
         return Ok(None);
     };
-    let (replayed, mut effects) = apply_last(before, last).map_err(RuntimeError::Damaged)?;
+    let (run_at_end, mut effects) = apply_last(before, last).map_err(RuntimeError::Damaged)?;
     if !is_latest(store, run).await? {
-        // A later run has already stored the state of the thread.
+        // Do not overwrite the state that a later run of the thread stored.
         effects.retain(|effect| !matches!(effect, Effect::SaveState(_)));
     }
     let state = store.load_state(&run.thread_id).await?;
     let mut version = state.map(|state| state.version);
     journal::publish(store, &run.thread_id, &mut version, effects).await?;
-    Ok(replayed.finished().cloned())
+    Ok(run_at_end.finished().cloned())
 }
 
+/// Returns the run after all events, and the effects of the last one.
 fn apply_last(before: &[RunEvent], last: &RunEvent) -> Result<(Run, Vec<Effect>), String> {
     if before.is_empty() {
         return Run::start(last).map_err(|error| error.to_string());
@@ -121,25 +122,25 @@ mod tests {
     }
 
     /// Returns the run after recovery, and the messages of its thread.
-    async fn ended(events: &[RunEvent]) -> (art_store::RunRecord, Vec<String>) {
+    async fn recover(events: &[RunEvent]) -> (art_store::RunRecord, Vec<String>) {
         let store = store_with(events).await;
         end_unfinished_runs(&store).await.unwrap();
         let messages = store.list_messages("t", MessageOptions::default()).await.unwrap();
-        let said = messages.into_iter().map(|message| message.content).collect();
-        (store.get_run("r").await.unwrap().unwrap(), said)
+        let contents = messages.into_iter().map(|message| message.content).collect();
+        (store.get_run("r").await.unwrap().unwrap(), contents)
     }
 
     #[tokio::test]
-    async fn a_run_whose_journal_has_its_end_gets_that_end() {
-        let (run, said) = ended(&events()).await;
-        assert_eq!((run.status, said.len()), (RunState::Cancelled, 0));
+    async fn a_run_whose_journal_has_its_end_gets_that_status() {
+        let (run, contents) = recover(&events()).await;
+        assert_eq!((run.status, contents.len()), (RunState::Cancelled, 0));
         assert_eq!(run.summary.pointer("/metadata/traceId"), Some(&Value::from("r")));
     }
 
     #[tokio::test]
-    async fn a_run_that_was_broken_off_is_an_error() {
+    async fn a_run_without_an_end_in_its_journal_is_an_error() {
         for events in [&events()[..1], &[]] {
-            let (run, _) = ended(events).await;
+            let (run, _) = recover(events).await;
             assert_eq!(run.status, RunState::Error);
             assert!(run.summary["error"].as_str().unwrap().contains("the host stopped"));
         }
@@ -147,7 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_that_is_in_a_journal_is_part_of_the_conversation() {
-        assert_eq!(ended(&events()[..1]).await.1, ["q"]);
-        assert!(ended(&[]).await.1.is_empty());
+        assert_eq!(recover(&events()[..1]).await.1, ["q"]);
+        assert!(recover(&[]).await.1.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use art_model::{ModelInfo, ReasoningEngine};
 use art_store::Store;
 use art_tools::ToolSystem;
 
-use crate::compose::{Toolbox, callable};
+use crate::compose::{Toolbox, resolve_model};
 use crate::config::Config;
 use crate::error::RuntimeError;
 
@@ -43,7 +43,7 @@ impl Runtime {
     /// # Errors
     /// Fails if there is no such model or if it is not set up. The model is unchanged then.
     pub fn use_model(&mut self, name: &str) -> Result<(), RuntimeError> {
-        self.model = callable(&self.engine, name)?;
+        self.model = resolve_model(&self.engine, name)?;
         Ok(())
     }
 

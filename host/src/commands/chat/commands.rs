@@ -16,7 +16,7 @@ pub(super) enum ChatLine {
     /// `/model [PROVIDER[:MODEL]]`
     Model(Option<String>),
     /// `/thread [ID|new]`
-    Thread(ThreadChange),
+    Thread(ThreadAction),
     /// `/cost`
     Cost,
     /// `/attach FILE`. A file with the name `none` has to be given as `./none`.
@@ -28,18 +28,18 @@ pub(super) enum ChatLine {
     /// `/exit`
     Exit,
     /// An invalid command, with the reason.
-    Wrong(String),
+    Invalid(String),
 }
 
 /// The action of `/thread`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ThreadChange {
+pub(super) enum ThreadAction {
     /// Show the identifier of the conversation.
-    None,
+    Show,
     /// Start a new conversation.
     New,
     /// Continue the conversation with this identifier.
-    To(String),
+    Switch(String),
 }
 
 /// Name, arguments and help text of each command.
@@ -90,29 +90,29 @@ impl ChatLine {
         match (name, argument) {
             ("model", "") => Self::Model(None),
             ("model", model) => Self::Model(Some(model.to_owned())),
-            ("thread", "") => Self::Thread(ThreadChange::None),
-            ("thread", "new") => Self::Thread(ThreadChange::New),
-            ("thread", id) => Self::Thread(ThreadChange::To(id.to_owned())),
-            ("attach", "") => Self::Wrong("`/attach` needs a file, as in `/attach sales.csv`".to_owned()),
+            ("thread", "") => Self::Thread(ThreadAction::Show),
+            ("thread", "new") => Self::Thread(ThreadAction::New),
+            ("thread", id) => Self::Thread(ThreadAction::Switch(id.to_owned())),
+            ("attach", "") => Self::Invalid("`/attach` needs a file, as in `/attach sales.csv`".to_owned()),
             ("attach", "none") => Self::Detach,
             ("attach", file) => Self::Attach(PathBuf::from(unquoted(file))),
             ("help" | "tools" | "cost" | "history" | "exit", argument) if !argument.is_empty() => {
-                Self::Wrong(format!("`/{name}` takes no argument"))
+                Self::Invalid(format!("`/{name}` takes no argument"))
             }
             ("help", _) => Self::Help,
             ("tools", _) => Self::Tools,
             ("cost", _) => Self::Cost,
             ("history", _) => Self::History,
             ("exit", _) => Self::Exit,
-            (unknown, _) => Self::Wrong(unknown_command(unknown)),
+            (unknown, _) => Self::Invalid(unknown_command(unknown)),
         }
     }
 }
 
 /// Removes quotes around a file name, as a shell does.
 fn unquoted(file: &str) -> &str {
-    let quoted = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
-    quoted('"').or_else(|| quoted('\'')).unwrap_or(file)
+    let without = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
+    without('"').or_else(|| without('\'')).unwrap_or(file)
 }
 
 /// Returns the error for an unknown command, with a similar command if there is one.
@@ -134,7 +134,7 @@ mod tests {
 
     fn wrong(line: &str) -> String {
         match ChatLine::parse(line) {
-            ChatLine::Wrong(reason) => reason,
+            ChatLine::Invalid(reason) => reason,
             other => panic!("`{line}` is {other:?}"),
         }
     }
@@ -166,7 +166,7 @@ mod tests {
             } else {
                 format!("/{name}")
             };
-            assert!(!matches!(ChatLine::parse(&line), ChatLine::Wrong(_)), "{line}");
+            assert!(!matches!(ChatLine::parse(&line), ChatLine::Invalid(_)), "{line}");
         }
     }
 
@@ -178,10 +178,10 @@ mod tests {
             model("openrouter:a/b:free")
         );
         assert_eq!(ChatLine::parse("/MODEL"), ChatLine::Model(None));
-        assert_eq!(ChatLine::parse("/thread new"), ChatLine::Thread(ThreadChange::New));
+        assert_eq!(ChatLine::parse("/thread new"), ChatLine::Thread(ThreadAction::New));
         assert_eq!(
             ChatLine::parse("/thread 01-a"),
-            ChatLine::Thread(ThreadChange::To("01-a".to_owned()))
+            ChatLine::Thread(ThreadAction::Switch("01-a".to_owned()))
         );
         assert_eq!(
             ChatLine::parse("/attach 'my file.csv'"),

@@ -84,16 +84,16 @@ impl Prompt {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY_LINES)
             .and_then(|config| config.history_ignore_dups(true))
-            .map_err(failed)?
+            .map_err(terminal_error)?
             .history_ignore_space(true)
             .bell_style(BellStyle::None)
             .build();
         let lines = FileHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, lines).map_err(failed)?;
-        let usable = private_file(&history).inspect_err(|error| {
+        let mut editor = Editor::with_history(config, lines).map_err(terminal_error)?;
+        let created = create_private_file(&history).inspect_err(|error| {
             tracing::warn!(file = %history.display(), %error, "the history is not saved");
         });
-        let history = usable.is_ok().then_some(history);
+        let history = created.is_ok().then_some(history);
         if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
         {
@@ -110,7 +110,7 @@ impl Prompt {
             }
             Err(ReadlineError::Interrupted) => Ok(InputEvent::Interrupted),
             Err(ReadlineError::Eof) => Ok(InputEvent::End),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(terminal_error(error)),
         }
     }
 
@@ -128,7 +128,7 @@ impl Prompt {
 
 /// Creates the file, readable only by its owner, if it does not exist. Checks that an existing one is a regular file of
 /// limited size.
-fn private_file(path: &Path) -> std::io::Result<()> {
+fn create_private_file(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -145,7 +145,7 @@ fn private_file(path: &Path) -> std::io::Result<()> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "an error is mapped by value")]
-fn failed(error: ReadlineError) -> CommandError {
+fn terminal_error(error: ReadlineError) -> CommandError {
     CommandError::Failed(format!("the terminal cannot be read: {error}"))
 }
 
@@ -190,7 +190,7 @@ mod tests {
     fn the_history_is_readable_only_by_its_owner() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("state/chat_history");
-        private_file(&path).unwrap();
+        create_private_file(&path).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     }
@@ -199,15 +199,15 @@ mod tests {
     fn a_history_that_is_too_large_or_not_a_file_is_not_used() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("chat_history");
-        private_file(&path).unwrap();
+        create_private_file(&path).unwrap();
         let file = std::fs::File::options().append(true).open(&path).unwrap();
         file.set_len(MAX_HISTORY_FILE).unwrap();
-        private_file(&path).unwrap();
+        create_private_file(&path).unwrap();
         file.set_len(MAX_HISTORY_FILE + 1).unwrap();
-        let refused = private_file(&path).unwrap_err();
+        let refused = create_private_file(&path).unwrap_err();
         assert!(refused.to_string().contains("remove it"), "{refused}");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert!(private_file(&path).is_err());
+        assert!(create_private_file(&path).is_err());
     }
 }

@@ -32,12 +32,12 @@ impl Screen {
     }
 
     /// Prints the model, its limitations and, if interactive, how to continue.
-    pub(super) async fn greet(self, host: &Runtime, interactive: bool) -> Result<(), CommandError> {
-        report::warn_of_cost(host)?;
+    pub(super) async fn greet(self, runtime: &Runtime, interactive: bool) -> Result<(), CommandError> {
+        report::warn_of_cost(runtime)?;
         if self.json {
             return Ok(());
         }
-        report::introduce(host).await?;
+        report::introduce(runtime).await?;
         if interactive {
             render::note("type a question, or /help; Ctrl-D leaves");
         }
@@ -70,35 +70,36 @@ impl Screen {
         }
     }
 
-    /// Asks a question, and shows its progress and result.
+    /// Asks a question, and shows its progress and result. Returns the exit code of the run.
     pub(super) async fn ask(
         self,
         session: &mut Session,
         query: String,
         cancel: CancellationToken,
     ) -> Result<Exit, CommandError> {
-        let answered = if self.json {
-            let answered = session.ask(query, cancel, &mut EventLines).await?;
-            let report = report::to_json(&session.host, &answered);
+        let answer = if self.json {
+            let answer = session.ask(query, cancel, &mut EventLines).await?;
+            let report = report::to_json(&session.runtime, &answer);
             render::json_line(&json!({"type": "REPORT", "data": report}));
-            answered
+            answer
         } else {
             let mut display = Display::new();
-            let asked = session.ask(query, cancel, &mut display).await;
-            if let Some(answered) = report::show_answer(display, &asked) {
-                show_rest(answered, session);
+            let result = session.ask(query, cancel, &mut display).await;
+            if let Some(answer) = report::show_answer(display, &result) {
+                show_details(answer, session);
             }
-            asked?
+            result?
         };
-        Ok(run::exit_of(&session.host, &answered))
+        Ok(run::exit_of(&session.runtime, &answer))
     }
 }
 
-fn show_rest(answered: &Answer, session: &Session) {
-    if let Some(waiting) = approvals::waiting(answered) {
-        render::note(&waiting);
+/// Prints the notes after an answer: a decision that is waited for, files, failures and the cost.
+fn show_details(answer: &Answer, session: &Session) {
+    if let Some(note) = approvals::suspension_note(answer) {
+        render::note(&note);
     }
-    report::show_ending(&session.host, answered);
+    report::show_ending(&session.runtime, answer);
     if let Some(usage) = &session.last_usage {
         render::note(&format!("({})\n", usage.to_line()));
     }
@@ -112,8 +113,8 @@ pub(super) fn help() -> String {
 }
 
 /// Returns the list of tools.
-pub(super) fn tools(host: &Runtime) -> String {
-    let schemas = host.tools.registry().list();
+pub(super) fn tools(runtime: &Runtime) -> String {
+    let schemas = runtime.tools.registry().list();
     if schemas.is_empty() {
         return "there are no tools; `art quickstart` builds some".to_owned();
     }
@@ -135,8 +136,8 @@ fn shortened(description: &str) -> String {
     format!("{}...", words.trim_end_matches([',', ':', ';']))
 }
 
-/// Returns what the last question and the whole session used.
-pub(super) fn costs(session: &Session) -> String {
+/// Returns the usage of the last question and of the whole session.
+pub(super) fn usage(session: &Session) -> String {
     let last = session
         .last_usage
         .as_ref()
@@ -144,8 +145,8 @@ pub(super) fn costs(session: &Session) -> String {
     format!("last question: {last}\nthis session: {}", session.total_usage.to_line())
 }
 
-/// Returns the message after attachments were removed.
-pub(super) fn detached(names: &[String]) -> String {
+/// Returns the message that names the attachments that were removed.
+pub(super) fn removed_attachments(names: &[String]) -> String {
     match names {
         [] => "nothing was attached".to_owned(),
         names => format!("removed `{}`", names.join("`, `")),

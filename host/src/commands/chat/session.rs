@@ -14,7 +14,7 @@ use crate::usage_summary::UsageSummary;
 
 /// The state of a conversation.
 pub(super) struct Session {
-    pub(super) host: Runtime,
+    pub(super) runtime: Runtime,
     /// The current thread. `None` until the first question.
     thread_id: Option<String>,
     /// Attachments of the next question, newest last.
@@ -27,9 +27,9 @@ pub(super) struct Session {
 
 impl Session {
     /// Creates a session whose first question starts a thread.
-    pub(super) fn new(host: Runtime) -> Self {
+    pub(super) fn new(runtime: Runtime) -> Self {
         Self {
-            host,
+            runtime,
             thread_id: None,
             attachments: Vec::new(),
             total_usage: UsageSummary::default(),
@@ -50,13 +50,13 @@ impl Session {
             attachments: self.attachments.clone(),
             ..Question::default()
         };
-        let answered = self.host.ask_watched(question, cancel, watcher).await?;
+        let answer = self.runtime.ask_watched(question, cancel, watcher).await?;
         self.attachments.clear();
-        self.thread_id = Some(answered.thread_id.clone());
-        let usage = UsageSummary::of(&answered);
+        self.thread_id = Some(answer.thread_id.clone());
+        let usage = UsageSummary::from(&answer);
         self.total_usage += usage;
         self.last_usage = Some(usage);
-        Ok(answered)
+        Ok(answer)
     }
 
     /// Returns the identifier of the current thread.
@@ -74,7 +74,7 @@ impl Session {
     /// # Errors
     /// Fails if no thread matches, or several do.
     pub(super) async fn switch_thread(&mut self, typed: &str) -> Result<(), CommandError> {
-        self.thread_id = Some(ids::thread(self.host.store.as_ref(), typed).await?);
+        self.thread_id = Some(ids::resolve_thread(self.runtime.store.as_ref(), typed).await?);
         Ok(())
     }
 
@@ -87,21 +87,21 @@ impl Session {
             roles: vec![MessageRole::User, MessageRole::Ai],
             ..MessageOptions::default()
         };
-        Ok(self.host.store.list_messages(id, options).await?)
+        Ok(self.runtime.store.list_messages(id, options).await?)
     }
 
     /// Attaches a file to the next question and returns its name.
     ///
     /// # Errors
-    /// Fails if the file cannot be attached, or if the attachments would be too large together; they are unchanged then.
+    /// Fails if the file cannot be attached, or if the attachments would be too large together. Then they are unchanged.
     pub(super) fn attach(&mut self, path: &Path) -> Result<String, CommandError> {
-        let read = attachment::read_all(&[path.to_owned()])?;
-        let name = read.first().map(|read| read.name.clone()).unwrap_or_default();
+        let added = attachment::read_all(&[path.to_owned()])?;
+        let name = added.first().map(|added| added.name.clone()).unwrap_or_default();
         // Attaching a file again replaces its earlier content.
         let others = self.attachments.iter().filter(|other| other.name != name);
-        let together: Vec<_> = others.cloned().chain(read).collect();
-        attachment::check_total_size(&together)?;
-        self.attachments = together;
+        let attachments: Vec<_> = others.cloned().chain(added).collect();
+        attachment::check_total_size(&attachments)?;
+        self.attachments = attachments;
         Ok(name)
     }
 

@@ -10,8 +10,8 @@ use art_runtime::config::{Config, Origin};
 use art_runtime::error::in_one_line;
 use futures_util::future::join_all;
 
-use super::{Check, Verdict, check};
-use crate::commands::report::local_offer;
+use super::{Check, Verdict};
+use crate::commands::report::local_server_hint;
 use crate::error::CommandError;
 use crate::executor::executor;
 
@@ -23,77 +23,76 @@ const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_SUGGESTED: usize = 3;
 
 /// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable.
-pub(super) fn models(config: &Config) -> Vec<Check> {
-    let failed = |error: &CommandError| vec![check("model", Verdict::Fail, in_one_line(error))];
+pub(super) fn check_models(config: &Config) -> Vec<Check> {
     let engine = open_engine(config).map_err(CommandError::from);
     match engine.and_then(|engine| Ok((engine, executor()?))) {
         Ok((engine, executor)) => {
             let mut checks = executor.block_on(check_providers(&engine, &config.model.value));
             if config.model.origin == Origin::Default {
-                checks.extend(executor.block_on(local(&engine)));
+                checks.extend(executor.block_on(check_local_server(&engine)));
             }
             // Do not wait for an abandoned DNS lookup.
             executor.shutdown_background();
             checks
         }
-        Err(error) => failed(&error),
+        Err(error) => vec![Check::new("model", Verdict::Fail, in_one_line(&error))],
     }
 }
 
 async fn check_providers(engine: &ReasoningEngine, name: &str) -> Vec<Check> {
-    let asked = engine.resolve(name);
-    let provider = asked
+    let model = engine.resolve(name);
+    let provider = model
         .as_ref()
         .map(|model| model.provider_name.clone())
         .unwrap_or_default();
-    let with_key = engine.providers().into_iter();
-    let others = with_key.filter(|info| info.key.is_some() && info.name != provider);
-    let others = join_all(others.map(|info| other(engine, info)));
-    let asked = async {
-        match &asked {
-            Ok(model) => configured(engine, model).await,
-            Err(error) => check("model", Verdict::Fail, error.to_string()),
+    let providers = engine.providers().into_iter();
+    let others = providers.filter(|info| info.key.is_some() && info.name != provider);
+    let others = join_all(others.map(|info| check_unused(engine, info)));
+    let check = async {
+        match &model {
+            Ok(model) => check_configured(engine, model).await,
+            Err(error) => Check::new("model", Verdict::Fail, error.to_string()),
         }
     };
-    let (asked, others) = futures_util::join!(asked, others);
-    [asked].into_iter().chain(others).collect()
+    let (check, others) = futures_util::join!(check, others);
+    [check].into_iter().chain(others).collect()
 }
 
-async fn configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> Check {
+async fn check_configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> Check {
     let info = match engine.describe(model) {
         Ok(info) => info,
-        Err(error) => return check("model", Verdict::Fail, error.to_string()),
+        Err(error) => return Check::new("model", Verdict::Fail, error.to_string()),
     };
     let Some(base_url) = info.provider.base_url else {
         let notice = info.notice.unwrap_or_default();
-        return check("model", Verdict::Ok, format!("`{model}`: {notice}"));
+        return Check::new("model", Verdict::Ok, format!("`{model}`: {notice}"));
     };
     let probe = engine.probe(model, PROBE_TIMEOUT).await;
-    let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Fail);
-    check("model", verdict, format!("`{model}` at {base_url}: {detail}"))
+    let (verdict, detail) = verdict_of(&probe, &model.model_id, Verdict::Fail);
+    Check::new("model", verdict, format!("`{model}` at {base_url}: {detail}"))
 }
 
 /// Returns a check for a model server on this machine, for users who have not configured a model.
-async fn local(engine: &ReasoningEngine) -> Option<Check> {
+async fn check_local_server(engine: &ReasoningEngine) -> Option<Check> {
     let server = engine.local_server(LOCAL_TIMEOUT).await?;
-    Some(check("local model", Verdict::Ok, local_offer(&server)))
+    Some(Check::new("local model", Verdict::Ok, local_server_hint(&server)))
 }
 
 /// Checks a provider that is not in use, so a problem is only a warning.
-async fn other(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
+async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     let model = RuntimeProviderConfig::new(&info.name, info.default_model.as_deref().unwrap_or_default());
     let mut probe = engine.probe(&model, PROBE_TIMEOUT).await;
     if info.default_model.is_none() {
         probe.model_listed = None;
     }
-    let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Warn);
-    check("provider", verdict, format!("`{}`: {detail}", info.name))
+    let (verdict, detail) = verdict_of(&probe, &model.model_id, Verdict::Warn);
+    Check::new("provider", verdict, format!("`{}`: {detail}", info.name))
 }
 
-/// Returns the verdict and its reason. `bad` is the verdict if the model cannot be called.
-fn judge(probe: &Probe, model_id: &str, bad: Verdict) -> (Verdict, String) {
+/// Returns the verdict and its reason. `failure` is the verdict if the model cannot be called.
+fn verdict_of(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, String) {
     if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
-        return (bad, error.to_string());
+        return (failure, error.to_string());
     }
     let mut facts = vec!["reachable".to_owned()];
     facts.extend((probe.key_accepted == Some(true)).then(|| "key accepted".to_owned()));
@@ -142,14 +141,14 @@ mod tests {
 
     #[test]
     fn a_listed_model_is_ok() {
-        let (verdict, detail) = judge(&answered(Some(true)), "gpt-a", Verdict::Fail);
+        let (verdict, detail) = verdict_of(&answered(Some(true)), "gpt-a", Verdict::Fail);
         assert_eq!(verdict, Verdict::Ok);
         assert_eq!(detail, "reachable, key accepted, model listed (12 ms)");
     }
 
     #[test]
     fn an_unlisted_model_is_a_warning_with_similar_names() {
-        let (verdict, detail) = judge(&answered(Some(false)), "gpt-q", Verdict::Fail);
+        let (verdict, detail) = verdict_of(&answered(Some(false)), "gpt-q", Verdict::Fail);
         assert_eq!(verdict, Verdict::Warn);
         assert!(
             detail.contains("the nearest are `gpt-5`, `gpt-a`, `gpt-b` "),
@@ -168,8 +167,11 @@ mod tests {
             error: Some(error),
             ..answered(None)
         };
-        for bad in [Verdict::Fail, Verdict::Warn] {
-            assert_eq!(judge(&probe, "m", bad), (bad, "openai refused the key".to_owned()));
+        for failure in [Verdict::Fail, Verdict::Warn] {
+            assert_eq!(
+                verdict_of(&probe, "m", failure),
+                (failure, "openai refused the key".to_owned())
+            );
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 
-/// Time between two scans of the files. It is longer than the steps in which editors save a file.
+/// Time between two scans of the files. It is longer than the pauses of an editor that saves a file in several steps.
 const PERIOD: Duration = Duration::from_millis(300);
 /// Maximum depth of folders that are scanned. Sources are not nested deeper.
 const MAX_DEPTH: usize = 16;
@@ -26,11 +26,11 @@ type Snapshot = Vec<(PathBuf, Option<SystemTime>, u64)>;
 /// Builds all crates, then each crate whose files change, until a signal ends the process. Build errors are reported.
 pub(super) fn watch(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
     let _interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let mut seen: Vec<Snapshot> = folders.iter().map(|folder| snapshot(folder)).collect();
+    let mut snapshots: Vec<Snapshot> = folders.iter().map(|folder| snapshot(folder)).collect();
     build_and_report(global, config, folders);
     loop {
         render::note("watching for changes; stop with Ctrl-C");
-        for changed in wait(folders, &mut seen) {
+        for changed in wait_for_changes(folders, &mut snapshots) {
             build_and_report(global, config, &[changed]);
         }
     }
@@ -47,21 +47,24 @@ fn build_and_report(global: &Global, config: &Config, folders: &[PathBuf]) {
 }
 
 /// Waits until crates change, and then until two scans find no further change. Returns the changed crates.
-fn wait(folders: &[PathBuf], seen: &mut [Snapshot]) -> Vec<PathBuf> {
+fn wait_for_changes(folders: &[PathBuf], snapshots: &mut [Snapshot]) -> Vec<PathBuf> {
     let mut changed = vec![false; folders.len()];
     loop {
         sleep(PERIOD);
         let mut stable = true;
-        for ((folder, seen), changed) in folders.iter().zip(seen.iter_mut()).zip(&mut changed) {
+        for ((folder, last), changed) in folders.iter().zip(snapshots.iter_mut()).zip(&mut changed) {
             let now = snapshot(folder);
-            if now != *seen {
-                *seen = now;
+            if now != *last {
+                *last = now;
                 (*changed, stable) = (true, false);
             }
         }
         if stable && changed.contains(&true) {
-            let changed = folders.iter().zip(changed).filter(|(_, changed)| *changed);
-            return changed.map(|(folder, _)| folder.clone()).collect();
+            let folders = folders.iter().zip(changed);
+            return folders
+                .filter(|(_, changed)| *changed)
+                .map(|(folder, _)| folder.clone())
+                .collect();
         }
     }
 }

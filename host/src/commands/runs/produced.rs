@@ -19,7 +19,7 @@ pub(super) struct CallLogEntry {
     log: CallLog,
 }
 
-/// Returns the files of a run, with the names that the run gave them. Returns none if the journal cannot be replayed.
+/// Returns the files of a run, with the names that the run gave them. Returns an empty list if the journal cannot be replayed.
 pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
     let events = journal
         .iter()
@@ -55,6 +55,7 @@ pub(super) async fn logs(
     Ok(logs)
 }
 
+/// Returns the tool results in a journal entry.
 fn results(entry: &JournalEntry) -> Vec<ToolResult> {
     let results = entry.payload.get("results").cloned();
     results

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use art_store::{Store, digest};
 use serde_json::json;
 
-use super::{find, produced};
+use super::{find_run, produced};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, units};
 
 /// Destination of a file.
-pub(super) struct Target<'a> {
-    /// A folder or the new file itself; `None` for the current folder.
+pub(super) struct Destination<'a> {
+    /// The folder, or the path of the new file. `None` means the current folder.
     pub(super) path: Option<&'a Path>,
-    /// Overwrite an existing file.
+    /// Whether to overwrite an existing file.
     pub(super) force: bool,
 }
 
@@ -27,9 +27,9 @@ pub(super) async fn save(
     store: &dyn Store,
     id: &str,
     name: &str,
-    target: &Target<'_>,
+    destination: &Destination<'_>,
 ) -> Result<Exit, CommandError> {
-    let run = find(store, id).await?;
+    let run = find_run(store, id).await?;
     let files = produced::files(&store.read_journal(&run.trace_id).await?);
     let Some(file) = files.iter().find(|file| file.name == name) else {
         let names: Vec<_> = files.iter().map(|file| format!("`{}`", file.name)).collect();
@@ -49,8 +49,8 @@ pub(super) async fn save(
             "the stored content of `{name}` is damaged or missing"
         )));
     };
-    let path = target.path_for(&file.name);
-    target.write(&path, &bytes)?;
+    let path = destination.path_for(&file.name);
+    destination.write(&path, &bytes)?;
     if global.json {
         render::json(&json!({"path": path, "file": file}));
     } else {
@@ -60,7 +60,7 @@ pub(super) async fn save(
     Ok(Exit::Success)
 }
 
-impl Target<'_> {
+impl Destination<'_> {
     /// Returns the path of the new file. `name` comes from the run and is never a path.
     fn path_for(&self, name: &str) -> PathBuf {
         match self.path {

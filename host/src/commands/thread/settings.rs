@@ -11,34 +11,33 @@ use serde_json::Value;
 use crate::cli::ThreadSetting;
 use crate::error::CommandError;
 
-/// Returns the settings with one of them changed.
+/// Returns `thread` with one setting changed to `values`.
 ///
 /// # Errors
 /// Fails if the values are not valid for the setting, or refer to an unknown system prompt.
 pub(super) fn change(
-    thread: ThreadConfig,
+    mut thread: ThreadConfig,
     setting: ThreadSetting,
     values: &[String],
     config: &Config,
 ) -> Result<ThreadConfig, CommandError> {
-    let mut thread = thread;
     if matches!(setting, ThreadSetting::Tools) {
         thread.enabled_tools = tools(values)?;
         return Ok(thread);
     }
     let [value] = values else {
-        let given = values.len();
+        let count = values.len();
         return Err(CommandError::Usage(format!(
-            "the setting needs one value, but {given} are given"
+            "the setting needs one value, but {count} are given"
         )));
     };
     match setting {
         ThreadSetting::Tools => {}
-        ThreadSetting::HistoryLimit => thread.history_limit = read::<Option<u32>>(&json(value)?)?.unwrap_or_default(),
-        ThreadSetting::Persona => thread.persona = read(&json(value)?)?,
-        ThreadSetting::Execution => thread.execution_config = read(&json(value)?)?,
+        ThreadSetting::HistoryLimit => thread.history_limit = parse::<Option<u32>>(&json(value)?)?.unwrap_or_default(),
+        ThreadSetting::Persona => thread.persona = parse(&json(value)?)?,
+        ThreadSetting::Execution => thread.execution_config = parse(&json(value)?)?,
         ThreadSetting::SystemPrompt => {
-            let prompt: Option<SystemPromptOverride> = read(&json_or_text(value))?;
+            let prompt: Option<SystemPromptOverride> = parse(&json_or_text(value))?;
             check_system_prompt(prompt.as_ref(), Some(&config.system_prompts.value))?;
             thread.system_prompt = prompt;
         }
@@ -46,7 +45,7 @@ pub(super) fn change(
     Ok(thread)
 }
 
-/// Returns the names of tools; none for `null` or an empty list.
+/// Returns the names of the enabled tools, which are none for `null` or an empty list. Fails if a name is invalid.
 fn tools(names: &[String]) -> Result<Vec<String>, CommandError> {
     if let [null] = names
         && null == "null"
@@ -76,25 +75,24 @@ fn json_or_text(value: &str) -> Value {
 }
 
 /// Deserializes a value and refuses unknown keys at any depth.
-fn read<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
+fn parse<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
     let wrong = |error| CommandError::Usage(format!("the value is not valid for this setting: {error}"));
-    let read: T = T::deserialize(value).map_err(wrong)?;
-    let kept = serde_json::to_value(&read).map_err(wrong)?;
-    match unknown_key(value, &kept) {
+    let parsed: T = T::deserialize(value).map_err(wrong)?;
+    let known = serde_json::to_value(&parsed).map_err(wrong)?;
+    match unknown_key(value, &known) {
         Some(key) => Err(CommandError::Usage(format!(
             "the value has the key `{key}`, which this setting does not have"
         ))),
-        None => Ok(read),
+        None => Ok(parsed),
     }
 }
 
-/// Returns the first key of `given` that is missing in `kept`.
-fn unknown_key<'a>(given: &'a Value, kept: &Value) -> Option<&'a str> {
-    let given = given.as_object()?.iter().filter(|(_, value)| !value.is_null());
-    for (key, value) in given {
-        // An object with only unknown keys may be missing in `kept` because it is empty; report the inner key.
-        let inner = unknown_key(value, kept.get(key).unwrap_or(&Value::Null));
-        if inner.is_some() || kept.get(key).is_none() {
+/// Returns the first key of `value` that is missing in `known`, the value after deserialization.
+fn unknown_key<'a>(value: &'a Value, known: &Value) -> Option<&'a str> {
+    for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
+        // An object with only unknown keys may be missing in `known` because it is empty; report the inner key.
+        let inner = unknown_key(value, known.get(key).unwrap_or(&Value::Null));
+        if inner.is_some() || known.get(key).is_none() {
             return inner.or(Some(key));
         }
     }
@@ -108,14 +106,14 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_found_at_any_depth() {
-        let kept = json!({"name": "Ada", "prompts": {"planning": "x"}});
-        assert_eq!(unknown_key(&kept, &kept), None);
-        assert_eq!(unknown_key(&json!({"nmae": "Ada"}), &kept), Some("nmae"));
+        let known = json!({"name": "Ada", "prompts": {"planning": "x"}});
+        assert_eq!(unknown_key(&known, &known), None);
+        assert_eq!(unknown_key(&json!({"nmae": "Ada"}), &known), Some("nmae"));
         assert_eq!(
-            unknown_key(&json!({"prompts": {"planing": "x"}}), &kept),
+            unknown_key(&json!({"prompts": {"planing": "x"}}), &known),
             Some("planing")
         );
-        assert_eq!(unknown_key(&json!({"gone": {"foo": "y"}}), &kept), Some("foo"));
-        assert_eq!(unknown_key(&json!({"gone": null}), &kept), None);
+        assert_eq!(unknown_key(&json!({"gone": {"foo": "y"}}), &known), Some("foo"));
+        assert_eq!(unknown_key(&json!({"gone": null}), &known), None);
     }
 }

@@ -9,7 +9,7 @@ use art_runtime::CallCost;
 use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{description, line, note, one_line, progress_text};
+use super::{description, note, one_line, progress_text, step_line};
 
 /// How often the line of a running step is redrawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -20,9 +20,9 @@ const SPINNER: &str = "{spinner} {msg} {elapsed}";
 /// The live list of steps.
 pub(crate) struct Live {
     list: MultiProgress,
-    head: ProgressBar,
+    heading: ProgressBar,
     lines: Vec<Line>,
-    settled: bool,
+    finalized: bool,
 }
 
 /// The line of one step.
@@ -31,7 +31,7 @@ struct Line {
     bar: ProgressBar,
     status: TodoItemStatus,
     /// When the step was last started.
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
     description: String,
     progress: Option<CallProgress>,
 }
@@ -45,29 +45,29 @@ struct CallProgress {
 impl Default for Live {
     fn default() -> Self {
         let list = MultiProgress::new();
-        let head = list.add(spinner("planning"));
-        head.enable_steady_tick(TICK);
+        let heading = list.add(spinner("planning"));
+        heading.enable_steady_tick(TICK);
         Self {
             list,
-            head,
+            heading,
             lines: Vec::new(),
-            settled: false,
+            finalized: false,
         }
     }
 }
 
 impl Live {
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        if self.settled {
+        if self.finalized {
             return;
         }
         match view.stage {
             RunStage::Planning => {}
-            RunStage::Execution => self.head.set_message(one_line(view.title)),
-            RunStage::Synthesis => self.head.set_message("writing the answer"),
-            RunStage::Finished => self.head.finish_and_clear(),
+            RunStage::Execution => self.heading.set_message(one_line(view.title)),
+            RunStage::Synthesis => self.heading.set_message("writing the answer"),
+            RunStage::Finished => self.heading.finish_and_clear(),
         }
-        for item in view.own_items() {
+        for item in view.question_items() {
             self.add(&item.id);
             if let Some(line) = self.line(&item.id) {
                 line.update(item, calls, Instant::now());
@@ -82,7 +82,7 @@ impl Live {
                 id: id.to_owned(),
                 bar: self.list.add(spinner("")),
                 status: TodoItemStatus::Pending,
-                begun: None,
+                started_at: None,
                 description: String::new(),
                 progress: None,
             });
@@ -115,13 +115,13 @@ impl Live {
     }
 
     /// Removes the list from the screen and prints the finished steps as permanent lines.
-    pub(super) fn settle(&mut self) {
-        if std::mem::replace(&mut self.settled, true) {
+    pub(super) fn finalize(&mut self) {
+        if std::mem::replace(&mut self.finalized, true) {
             return;
         }
         let done = self.lines.iter().filter(|line| line.bar.is_finished());
         let done: Vec<String> = done.map(|line| line.bar.message()).collect();
-        self.head.finish_and_clear();
+        self.heading.finish_and_clear();
         self.lines.iter().for_each(|line| line.bar.finish_and_clear());
         drop(self.list.clear());
         done.iter().for_each(|text| note(text));
@@ -129,7 +129,7 @@ impl Live {
 
     /// Prints a line above the list.
     pub(super) fn note(&self, text: &str) {
-        if self.settled {
+        if self.finalized {
             note(text);
         } else {
             drop(self.list.println(printable(text)));
@@ -138,9 +138,9 @@ impl Live {
 }
 
 impl Drop for Live {
-    /// Settles the list also when the run fails, so that it is not drawn over later output.
+    /// Finalizes the list also when the run fails, so that it is not drawn over later output.
     fn drop(&mut self) {
-        self.settle();
+        self.finalize();
     }
 }
 
@@ -154,15 +154,17 @@ impl Line {
             TodoItemStatus::InProgress => {
                 self.open();
                 if before != item.status {
-                    self.begun = Some(now);
+                    self.started_at = Some(now);
                     self.bar.reset_elapsed();
                 }
                 self.bar.enable_steady_tick(TICK);
             }
             TodoItemStatus::Completed | TodoItemStatus::Failed | TodoItemStatus::Cancelled => {
-                let took = self.begun.map_or(Duration::ZERO, |begun| now.duration_since(begun));
+                let took = self
+                    .started_at
+                    .map_or(Duration::ZERO, |started_at| now.duration_since(started_at));
                 self.bar.set_style(style("{msg}"));
-                self.bar.finish_with_message(line(item, took, calls));
+                self.bar.finish_with_message(step_line(item, took, calls));
             }
         }
     }

@@ -8,7 +8,7 @@ use art_core::pes::TodoItemStatus;
 use art_runtime::CallCost;
 use art_tools::ToolProgress;
 
-use super::{line, note, one_line, progress_text};
+use super::{note, one_line, progress_text, step_line};
 
 /// Minimum time between two printed lines of a step, so that progress messages are not too frequent.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ pub(crate) struct Plain {
     /// Status of each step when it was last printed.
     printed: BTreeMap<String, TodoItemStatus>,
     /// When each step was last started.
-    begun: BTreeMap<String, Instant>,
+    started_at: BTreeMap<String, Instant>,
     /// When a line of each step was last printed.
     printed_at: BTreeMap<String, Instant>,
     planned: bool,
@@ -27,34 +27,34 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        let planned =
-            view.stage != RunStage::Planning && (view.stage != RunStage::Finished || view.own_items().next().is_some());
+        let planned = view.stage != RunStage::Planning
+            && (view.stage != RunStage::Finished || view.question_items().next().is_some());
         if !self.planned && planned {
             self.planned = true;
-            note(&match view.own_items().count() {
+            note(&match view.question_items().count() {
                 1 => "plan: 1 step".to_owned(),
                 steps => format!("plan: {steps} steps"),
             });
         }
-        for item in view.own_items() {
+        for item in view.question_items() {
             if self.printed.insert(item.id.clone(), item.status) == Some(item.status) {
                 continue;
             }
             let now = Instant::now();
-            let took = self.took(&item.id, item.status, now);
+            let took = self.elapsed(&item.id, item.status, now);
             self.printed_at.insert(item.id.clone(), now);
             if item.status != TodoItemStatus::Pending {
-                note(&line(item, took, calls));
+                note(&step_line(item, took, calls));
             }
         }
     }
 
-    /// Returns how long a step whose status changed has been running.
-    fn took(&mut self, id: &str, status: TodoItemStatus, now: Instant) -> Duration {
+    /// Returns the time since the last start of a step whose status changed to `status`, or zero if it never started.
+    fn elapsed(&mut self, id: &str, status: TodoItemStatus, now: Instant) -> Duration {
         if status == TodoItemStatus::InProgress {
-            self.begun.insert(id.to_owned(), now);
+            self.started_at.insert(id.to_owned(), now);
         }
-        let begun = self.begun.get(id);
+        let begun = self.started_at.get(id);
         begun.map_or(Duration::ZERO, |begun| now.duration_since(*begun))
     }
 
@@ -87,7 +87,7 @@ mod tests {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
         let planned = Instant::now();
         let mut plain = Plain::default();
-        let mut took = |seconds, status| plain.took("a", status, planned + Duration::from_secs(seconds));
+        let mut took = |seconds, status| plain.elapsed("a", status, planned + Duration::from_secs(seconds));
         let all = [
             (0, Pending),
             (10, InProgress),
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_step_that_never_started_has_no_duration() {
-        let took = Plain::default().took("a", TodoItemStatus::Cancelled, Instant::now());
+        let took = Plain::default().elapsed("a", TodoItemStatus::Cancelled, Instant::now());
         assert_eq!(took, Duration::ZERO);
     }
 

@@ -5,7 +5,7 @@ use art_core::error::ToolErrorCode;
 use art_core::prompt::Message;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{ItemRun, Next, bounded};
+use super::{ItemRun, NextStep, bounded};
 use crate::call::{CallIds, RawCall, as_request, fingerprint};
 use crate::file::Files;
 use crate::parse::ExecutionReply;
@@ -14,25 +14,27 @@ use crate::{attachment, prompt};
 /// Maximum number of identical calls for one item (B30).
 const MAX_SAME_CALLS: u32 = 2;
 
-/// What all items of a run share when calls are admitted.
+/// The data of the run that the admission of calls needs.
 #[derive(Debug)]
-pub(crate) struct Gate<'a> {
+pub(crate) struct Admission<'a> {
     pub(crate) trace_id: &'a str,
     pub(crate) attachments: &'a [QueryAttachment],
     pub(crate) files: &'a Files,
     pub(crate) ids: &'a mut CallIds,
     /// Number of calls that the run may still make.
-    pub(crate) left: u32,
+    pub(crate) remaining_calls: u32,
     pub(crate) config: ExecutionConfig,
 }
 
 impl ItemRun {
-    pub(super) fn start_batch(&mut self, reply: &ExecutionReply, gate: &mut Gate<'_>) -> Next {
+    /// Admits the calls of a reply and adds them to the messages. Returns the admitted calls to make, or the action that follows if
+    /// all were refused.
+    pub(super) fn start_batch(&mut self, reply: &ExecutionReply, admission: &mut Admission<'_>) -> NextStep {
         let mut accepted = Vec::new();
         self.batch.problems.clone_from(&reply.problems);
         for raw in &reply.calls {
-            let call = gate.ids.identify(gate.trace_id, raw);
-            match self.admit(&call, raw, gate) {
+            let call = admission.ids.identify(admission.trace_id, raw);
+            match self.admit(&call, raw, admission) {
                 Ok(()) => accepted.push(call.clone()),
                 Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
             }
@@ -41,41 +43,42 @@ impl ItemRun {
         let text = reply
             .content
             .as_str()
-            .map_or_else(String::new, |text| prompt::defuse(&bounded(text)));
+            .map_or_else(String::new, |text| prompt::sanitize(&bounded(text)));
         let requests = self.batch.calls.iter().map(as_request).collect();
         self.messages.push(Message {
             provider_state: reply.state.clone(),
             ..Message::assistant_calls(&text, requests)
         });
         if accepted.is_empty() {
-            return self.returned(&[], &[], gate.config);
+            return self.handle_results(&[], &[], admission.config);
         }
         self.calls.extend_from_slice(&accepted);
-        Next::Call(accepted)
+        NextStep::CallTools(accepted)
     }
 
+    /// Counts the call if it may be made. Fails with the error that becomes its result.
     fn admit(
         &mut self,
         call: &ParsedToolCall,
         raw: &RawCall,
-        gate: &mut Gate<'_>,
+        admission: &mut Admission<'_>,
     ) -> Result<(), (ToolErrorCode, String)> {
         if let Some(problem) = &raw.problem {
             return Err((ToolErrorCode::ValidationError, problem.clone()));
         }
-        if let Some(fault) = attachment::fault(&call.arguments, gate.attachments, gate.files) {
-            return Err(fault);
+        if let Some(error) = attachment::check(&call.arguments, admission.attachments, admission.files) {
+            return Err(error);
         }
-        let same = fingerprint(call);
-        if self.denied.contains(&same) {
+        let fingerprint = fingerprint(call);
+        if self.denied.contains(&fingerprint) {
             let reason = format!(
                 "not called: `{}` was denied with exactly these arguments; change them, use another tool, or end the step",
                 call.tool_name
             );
             return Err((ToolErrorCode::PermissionDenied, reason));
         }
-        let times = self.made.entry(same).or_default();
-        if *times >= MAX_SAME_CALLS {
+        let count = self.call_counts.entry(fingerprint).or_default();
+        if *count >= MAX_SAME_CALLS {
             let reason = format!(
                 "not called: this step called `{}` with exactly these arguments {MAX_SAME_CALLS} times before; use the \
                  results above, change the arguments, or end the step",
@@ -83,13 +86,16 @@ impl ItemRun {
             );
             return Err((ToolErrorCode::ValidationError, reason));
         }
-        if gate.left == 0 {
-            let limit = format!("the run made its maximum of {} tool calls", gate.config.max_tool_calls);
+        if admission.remaining_calls == 0 {
+            let limit = format!(
+                "the run made its maximum of {} tool calls",
+                admission.config.max_tool_calls
+            );
             self.out_of_calls = true;
             return Err((ToolErrorCode::Cancelled, format!("not called: {limit}")));
         }
-        *times += 1;
-        gate.left -= 1;
+        *count += 1;
+        admission.remaining_calls -= 1;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
 use serde_json::Value;
 
-use super::texts;
+use super::split_reply;
 
 /// The parts of a synthesis reply.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,8 +17,8 @@ pub(crate) struct SynthesisReply {
 
 /// Parses `reply` by its two tags, else by a JSON fence at its end; otherwise all of it is the answer.
 pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
-    let texts = texts(reply);
-    let (content, ui_metadata) = parts(&texts.content);
+    let texts = split_reply(reply);
+    let (content, ui_metadata) = split_answer(&texts.content);
     SynthesisReply {
         content: content.trim().to_owned(),
         // Deeper metadata would make the store refuse the whole answer.
@@ -27,9 +27,9 @@ pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
     }
 }
 
-/// Returns the answer in `text`, which has no thoughts.
-pub(super) fn visible(text: &str) -> &str {
-    parts(text).0
+/// Returns the answer in `text`, which must not contain thoughts.
+pub(super) fn answer_text(text: &str) -> &str {
+    split_answer(text).0
 }
 
 /// Returns the text before a JSON fence at the end of `text`, if there is one.
@@ -37,14 +37,15 @@ pub(super) fn without_trailing_fence(text: &str) -> Option<&str> {
     trailing_fence(text).map(|(before, _)| before)
 }
 
-fn parts(text: &str) -> (&str, Option<Value>) {
-    let marked = tagged(text).or_else(|| trailing_fence(text));
-    marked.unwrap_or((text, None))
+/// Splits `text` into the answer and the metadata.
+fn split_answer(text: &str) -> (&str, Option<Value>) {
+    let parts = split_by_tags(text).or_else(|| trailing_fence(text));
+    parts.unwrap_or((text, None))
 }
 
-fn tagged(text: &str) -> Option<(&str, Option<Value>)> {
-    let metadata = inside(text, "uiMetadata").and_then(metadata);
-    if let Some(content) = inside(text, "mainContent") {
+fn split_by_tags(text: &str) -> Option<(&str, Option<Value>)> {
+    let metadata = text_in_tag(text, "uiMetadata").and_then(parse_metadata);
+    if let Some(content) = text_in_tag(text, "mainContent") {
         return Some((content, metadata));
     }
     // Without the first tag the answer is the text before the second.
@@ -53,13 +54,14 @@ fn tagged(text: &str) -> Option<(&str, Option<Value>)> {
 }
 
 /// Returns the text after an opening tag, up to its closing tag, the metadata, or the end of the text.
-fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+fn text_in_tag<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
     Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
 }
 
-fn metadata(text: &str) -> Option<Value> {
+/// Parses metadata, which may be in a fence. Returns `None` if it is not JSON.
+fn parse_metadata(text: &str) -> Option<Value> {
     let text = text.trim().trim_start_matches("```json").trim_matches('`').trim();
     serde_json::from_str(text).ok().filter(|value: &Value| !value.is_null())
 }
@@ -132,12 +134,12 @@ mod tests {
     #[test]
     fn metadata_that_is_nested_too_deeply_is_dropped_and_not_shown() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        let answered = |levels| {
+        let parsed = |levels| {
             let json = nested(levels);
             read(&format!("<mainContent>4</mainContent><uiMetadata>{json}</uiMetadata>"))
         };
-        assert!(answered(MAX_DEPTH).1.is_some());
-        assert_eq!(answered(MAX_DEPTH + 1), ("4".to_owned(), None));
+        assert!(parsed(MAX_DEPTH).1.is_some());
+        assert_eq!(parsed(MAX_DEPTH + 1), ("4".to_owned(), None));
     }
 
     #[test]

@@ -6,12 +6,12 @@ use art_core::text::prefix;
 use art_core::tool::ToolCallRequest;
 use serde_json::Value;
 
-use super::json::{fault, find_array, find_object, first_value};
+use super::json::{find_array, find_object, first_value, syntax_error};
 use super::planning::{PlanDraft, TOOL_CALLS, draft, heading};
-use super::{CUT, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, texts};
+use super::{CUT_OFF, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, split_reply};
 use crate::call::RawCall;
 
-/// Maximum size of a provider's state that is kept, in bytes. A larger one is dropped, since a part of it would be useless.
+/// Maximum size of a provider's state that is stored, in bytes. A larger state is dropped, since a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
 
 /// The model's decision about the step (C59).
@@ -41,7 +41,7 @@ pub(crate) struct ExecutionReply {
     pub(crate) problems: Vec<String>,
     /// Whether the reply was cut off, so that none of its calls is made.
     pub(crate) cut: bool,
-    /// State that the provider wants back together with its native calls.
+    /// State that must be sent back to the provider together with its native calls.
     pub(crate) state: Option<ProviderState>,
 }
 
@@ -64,20 +64,20 @@ pub(crate) fn is_blank(content: &Value) -> bool {
 /// Parses `reply`. Native calls take precedence over calls in the text. If the text has neither content nor calls, the
 /// thoughts are parsed as well.
 pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
-    let texts = texts(reply);
-    let mut parsed = from_text(&texts.content);
+    let texts = split_reply(reply);
+    let mut parsed = parse_text(&texts.content);
     if parsed.is_empty() && reply.tool_calls.is_empty() && !reply.thinking.is_empty() {
-        let in_thoughts = from_text(&format!("{}{}", texts.thoughts, texts.content));
-        if !in_thoughts.calls.is_empty() || in_thoughts.decision.is_some() {
-            parsed = in_thoughts;
+        let from_thoughts = parse_text(&format!("{}{}", texts.thoughts, texts.content));
+        if !from_thoughts.calls.is_empty() || from_thoughts.decision.is_some() {
+            parsed = from_thoughts;
         }
     }
     if !reply.tool_calls.is_empty() {
-        read_native(reply, &mut parsed);
+        add_native_calls(reply, &mut parsed);
     }
     limit_calls(&mut parsed);
     if is_cut(reply) {
-        cut(&mut parsed);
+        discard_incomplete(&mut parsed);
     }
     let thoughts = [texts.thoughts, std::mem::take(&mut parsed.thoughts)];
     parsed.thoughts = thoughts
@@ -92,7 +92,8 @@ fn is_small(state: &ProviderState) -> bool {
     serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
 }
 
-/// Answers calls over the limit with an error. Calls far over it are dropped and counted (M08).
+/// Gives calls over the limit a problem instead of their arguments. Drops calls over [`MAX_CALLS_ANSWERED`] and reports their number
+/// (M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
     for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
@@ -110,37 +111,40 @@ fn limit_calls(parsed: &mut ExecutionReply) {
 }
 
 /// Discards the calls and the decision of a reply that was cut off, and content that is incomplete JSON.
-fn cut(parsed: &mut ExecutionReply) {
+fn discard_incomplete(parsed: &mut ExecutionReply) {
     parsed.cut = true;
     parsed.decision = None;
     parsed.updated_plan = None;
     for call in &mut parsed.calls {
-        call.problem = Some(CUT.to_owned());
+        call.problem = Some(CUT_OFF.to_owned());
     }
     if parsed.calls.is_empty() {
         if !parsed.problems.is_empty() {
             parsed.content = Value::Null;
         }
-        parsed.problems = vec![CUT.to_owned()];
+        parsed.problems = vec![CUT_OFF.to_owned()];
     }
 }
 
-/// Adds the native calls. A call whose name no tool can have is dropped, and the provider's state with it, because the
-/// state belongs to the complete reply.
-fn read_native(reply: &ModelReply, parsed: &mut ExecutionReply) {
-    let (calls, other): (Vec<_>, Vec<_>) = reply
+/// Adds the native calls. If a name is no valid tool name, drops that call and the provider's state, because the state belongs to
+/// the complete reply.
+fn add_native_calls(reply: &ModelReply, parsed: &mut ExecutionReply) {
+    let (calls, misnamed): (Vec<_>, Vec<_>) = reply
         .tool_calls
         .iter()
-        .partition(|call| can_be_named(&call.function.name));
+        .partition(|call| is_valid_tool_name(&call.function.name));
     parsed.calls = calls.into_iter().map(native_call).collect();
-    let problems = other.iter().take(MAX_PROBLEMS).map(|call| {
+    let problems = misnamed.iter().take(MAX_PROBLEMS).map(|call| {
         let name = prefix(&call.function.name, 64);
         format!(
             "the call of `{name}` was not carried out: no tool has such a name; call the tools by the names they have"
         )
     });
     parsed.problems = problems.collect();
-    parsed.state = reply.state.clone().filter(|state| other.is_empty() && is_small(state));
+    parsed.state = reply
+        .state
+        .clone()
+        .filter(|state| misnamed.is_empty() && is_small(state));
 }
 
 fn native_call(request: &ToolCallRequest) -> RawCall {
@@ -159,13 +163,14 @@ fn native_call(request: &ToolCallRequest) -> RawCall {
     }
 }
 
-fn from_text(text: &str) -> ExecutionReply {
+/// Parses a reply in text form: an array of calls, an object, calls under a heading, or prose.
+fn parse_text(text: &str) -> ExecutionReply {
     if let Some(array) = find_array(text).filter(|array| array.iter().any(is_call)) {
-        return with_calls(&array);
+        return parse_calls(&array);
     }
-    let object = find_object(text, is_reply).map(|map| from_object(&map));
+    let object = find_object(text, is_reply).map(|map| parse_object(&map));
     object
-        .or_else(|| under_heading(text))
+        .or_else(|| parse_heading_form(text))
         .unwrap_or_else(|| ExecutionReply {
             content: Value::from(text),
             problems: broken_json(text).into_iter().collect(),
@@ -173,19 +178,20 @@ fn from_text(text: &str) -> ExecutionReply {
         })
 }
 
-/// Reads the array after `Tool Calls:`, a form that older prompts asked for (A27, P33b).
-fn under_heading(text: &str) -> Option<ExecutionReply> {
+/// Parses the array after `Tool Calls:`, a form that older prompts requested (A27, P33b).
+fn parse_heading_form(text: &str) -> Option<ExecutionReply> {
     let array = after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     match first_value(array) {
-        Some(Value::Array(calls)) if calls.iter().any(is_call) => Some(with_calls(&calls)),
+        Some(Value::Array(calls)) if calls.iter().any(is_call) => Some(parse_calls(&calls)),
         None if array.starts_with('[') => Some(ExecutionReply {
-            problems: not_valid(array).into_iter().collect(),
+            problems: json_problem(array).into_iter().collect(),
             ..ExecutionReply::default()
         }),
         _ => None,
     }
 }
 
+/// Returns the text after the heading `Tool Calls:`.
 fn after_heading(text: &str) -> Option<&str> {
     let mut rest = text;
     while !rest.is_empty() {
@@ -198,7 +204,7 @@ fn after_heading(text: &str) -> Option<&str> {
     None
 }
 
-/// Returns the problem of a text that is meant as JSON but is not valid, so that it is not mistaken for an answer.
+/// Returns the problem of a text that has a key of a reply but is not valid JSON, so that it is not mistaken for an answer.
 fn broken_json(text: &str) -> Option<String> {
     const KEYS: [&str; 4] = [
         "\"toolCalls\"",
@@ -206,12 +212,13 @@ fn broken_json(text: &str) -> Option<String> {
         "\"nextStepDecision\"",
         "\"updatedPlan\"",
     ];
-    let meant = KEYS.iter().any(|key| text.contains(key));
-    meant.then(|| not_valid(text)).flatten()
+    let has_key = KEYS.iter().any(|key| text.contains(key));
+    has_key.then(|| json_problem(text)).flatten()
 }
 
-fn not_valid(text: &str) -> Option<String> {
-    fault(text).map(|fault| format!("the JSON of the reply is not valid: {fault}"))
+/// Returns the syntax error of the JSON in `text` as a problem for the model.
+fn json_problem(text: &str) -> Option<String> {
+    syntax_error(text).map(|fault| format!("the JSON of the reply is not valid: {fault}"))
 }
 
 fn is_reply(map: &JsonObject) -> bool {
@@ -223,14 +230,14 @@ fn is_call(value: &Value) -> bool {
     value.as_object().is_some_and(|map| call_name(map).is_some())
 }
 
-fn from_object(map: &JsonObject) -> ExecutionReply {
+fn parse_object(map: &JsonObject) -> ExecutionReply {
     let calls = map
         .get("toolCalls")
         .or_else(|| map.get("tool_calls"))
         .filter(|calls| !calls.is_null());
     let mut reply = match calls {
         None => ExecutionReply::default(),
-        Some(Value::Array(calls)) => with_calls(calls),
+        Some(Value::Array(calls)) => parse_calls(calls),
         Some(_) => ExecutionReply {
             problems: vec!["`toolCalls` has to be an array".to_owned()],
             ..ExecutionReply::default()
@@ -252,7 +259,7 @@ fn read_decision(map: &JsonObject, reply: &mut ExecutionReply) {
     let Some(name) = map.get("nextStepDecision").and_then(Value::as_str) else {
         return;
     };
-    // Variants of the two names are accepted, but not `wait`, because nothing would happen in the meantime.
+    // Accept variants of the names, but not `wait`: nothing would change while the step waits.
     reply.decision = match name.trim().to_ascii_lowercase().as_str() {
         "continue" | "update_plan" => Some(Decision::Continue),
         "complete_item" | "complete" | "completed" | "done" | "finish" => Some(Decision::CompleteItem),
@@ -275,10 +282,10 @@ fn plan_update(plan: &Value) -> PlanUpdate {
     }
 }
 
-fn with_calls(calls: &[Value]) -> ExecutionReply {
+fn parse_calls(calls: &[Value]) -> ExecutionReply {
     let mut reply = ExecutionReply::default();
     for (n, call) in calls.iter().enumerate() {
-        match text_call(call) {
+        match parse_call(call) {
             Some(call) => reply.calls.push(call),
             None => reply.problems.push(format!(
                 "`toolCalls[{n}]` was not carried out: it needs `toolName`, the name of a tool, and `arguments`, an object"
@@ -289,11 +296,11 @@ fn with_calls(calls: &[Value]) -> ExecutionReply {
     reply
 }
 
-/// Reads a call in the text. Models also write the native format of a provider, which they know from their training.
-fn text_call(call: &Value) -> Option<RawCall> {
+/// Parses a call in the text. Accepts the native formats of providers too, which models know from their training.
+fn parse_call(call: &Value) -> Option<RawCall> {
     let outer = call.as_object()?;
     let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
-    let name = call_name(outer).filter(|name| can_be_named(name))?;
+    let name = call_name(outer).filter(|name| is_valid_tool_name(name))?;
     let id = ["callId", "id"].iter().find_map(|key| outer.get(*key)?.as_str());
     let arguments = ["arguments", "parameters", "args"].iter().find_map(|key| map.get(*key));
     let arguments = match arguments {
@@ -304,8 +311,8 @@ fn text_call(call: &Value) -> Option<RawCall> {
     Some(RawCall::new(id.map(str::to_owned), name.to_owned(), arguments))
 }
 
-/// Returns whether a tool can have this name. Providers refuse a message that contains any other name.
-fn can_be_named(name: &str) -> bool {
+/// Returns whether a tool can have this name. Providers refuse messages with other names.
+fn is_valid_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 

@@ -10,12 +10,12 @@ pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
 
 const FENCE: &str = "```";
 
-/// Maximum number of positions at which a JSON value is tried.
+/// Maximum number of positions at which parsing a JSON value is tried.
 const MAX_TRIES: usize = 64;
 
 /// Returns the first object in `text` that `accept` approves. Markers are tried first, then fences, then other positions.
 pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> Option<JsonObject> {
-    candidates(text, "{").find_map(|value| match value {
+    candidates(text).find_map(|value| match value {
         Value::Object(map) if accept(&map) => Some(map),
         _ => None,
     })
@@ -24,12 +24,12 @@ pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> O
 /// Returns an array that is the whole of `text`, is between its markers, or is in a fence. An array within prose does
 /// not count.
 pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
-    let whole = |slice: &str| match serde_json::from_str(slice.trim()) {
+    let as_array = |slice: &str| match serde_json::from_str(slice.trim()) {
         Ok(Value::Array(values)) => Some(values),
         _ => None,
     };
-    whole(text)
-        .or_else(|| marked(text).find_map(|slice| whole(unfenced(slice))))
+    as_array(text)
+        .or_else(|| marked(text).find_map(|slice| as_array(unfenced(slice))))
         .or_else(|| {
             fenced(text).find_map(|slice| match first_value(slice) {
                 Some(Value::Array(values)) => Some(values),
@@ -39,7 +39,7 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
 }
 
 /// Returns the syntax error of the first object in `text`, or `None` if there is no brace.
-pub(crate) fn fault(text: &str) -> Option<String> {
+pub(crate) fn syntax_error(text: &str) -> Option<String> {
     let start = marked(text).next().or_else(|| fenced(text).next()).unwrap_or(text);
     let object = start.get(start.find(['{', '['])?..)?;
     serde_json::from_str::<Value>(object.trim())
@@ -47,11 +47,15 @@ pub(crate) fn fault(text: &str) -> Option<String> {
         .map(|error| error.to_string())
 }
 
-fn candidates<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 'a {
-    let whole = serde_json::from_str(text.trim()).ok();
-    let in_markers = marked(text).flat_map(move |slice| from_each(slice, open));
+/// Returns the JSON values in `text`: between the markers, in fences, the whole text, then at any brace.
+fn candidates(text: &str) -> impl Iterator<Item = Value> {
+    let whole_text = serde_json::from_str(text.trim()).ok();
+    let in_markers = marked(text).flat_map(values_at_braces);
     let in_fences = fenced(text).filter_map(first_value);
-    in_markers.chain(in_fences).chain(whole).chain(from_each(text, open))
+    in_markers
+        .chain(in_fences)
+        .chain(whole_text)
+        .chain(values_at_braces(text))
 }
 
 /// Returns the text after each start marker, up to its end marker or the end of the text.
@@ -74,21 +78,22 @@ fn fenced(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Removes a fence around `slice`.
 fn unfenced(slice: &str) -> &str {
     let inside = slice.trim().trim_start_matches(FENCE).trim_end_matches(FENCE);
     inside.trim_start_matches(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Returns the values that begin at a brace of `text`. Braces inside a value that was read are skipped.
-fn from_each<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 'a {
+/// Returns the values that begin at a brace of `text`. Braces inside such a value are skipped.
+fn values_at_braces(text: &str) -> impl Iterator<Item = Value> {
     let mut from = 0;
     let mut tries = 0;
     std::iter::from_fn(move || {
         while tries < MAX_TRIES {
             tries += 1;
             let rest = text.get(from..)?;
-            let at = from + rest.find(open)?;
-            let (value, length) = read(text.get(at..)?);
+            let at = from + rest.find('{')?;
+            let (value, length) = read_value(text.get(at..)?);
             from = at + length;
             if value.is_some() {
                 return value;
@@ -100,12 +105,11 @@ fn from_each<'a>(text: &'a str, open: &'a str) -> impl Iterator<Item = Value> + 
 
 /// Returns the value at the beginning of `text`, if there is one.
 pub(crate) fn first_value(text: &str) -> Option<Value> {
-    read(text).0
+    read_value(text).0
 }
 
-/// Returns the value at the beginning of `text` and its length in bytes; if there is no value, the length is 1, that of
-/// the brace.
-fn read(text: &str) -> (Option<Value>, usize) {
+/// Returns the value at the beginning of `text` and its length in bytes. Without a value, the length is 1, that of the brace.
+fn read_value(text: &str) -> (Option<Value>, usize) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
         Some(Ok(value)) => (Some(value), stream.byte_offset().max(1)),
@@ -172,7 +176,7 @@ mod tests {
     #[test]
     fn a_syntax_error_has_its_position() {
         assert_eq!(
-            fault("```json\n{\"a\":}\n```").as_deref(),
+            syntax_error("```json\n{\"a\":}\n```").as_deref(),
             Some("expected value at line 1 column 6")
         );
     }

@@ -8,7 +8,7 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::json::{fault, find_object};
+use super::json::{find_object, syntax_error};
 use super::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
 /// A plan as the model proposes it. Parts that the model omitted are absent.
@@ -39,7 +39,7 @@ const MAX_ID_CHARS: usize = 128;
 /// Maximum number of tools or dependencies of one item.
 const MAX_NAMES: usize = 64;
 
-/// Heading of tool calls in the form that older prompts asked for. A plan does not have it.
+/// Heading of tool calls in the form that older prompts requested. A plan does not have it.
 pub(super) const TOOL_CALLS: &str = "tool calls";
 
 /// Maximum number of words of a title (C36).
@@ -50,8 +50,8 @@ pub(crate) fn planning(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => draft(&map),
         // Lines of broken JSON may look like headings, so the JSON is reported instead.
-        None if text.contains("todoList") => Err(vec![no_plan(text)]),
-        None => headings(text).ok_or_else(|| vec![no_plan(text)]),
+        None if text.contains("todoList") => Err(vec![no_plan_problem(text)]),
+        None => parse_headings(text).ok_or_else(|| vec![no_plan_problem(text)]),
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         items: map
             .get("todoList")
             .filter(|list| !list.is_null())
-            .map(items)
+            .map(draft_items)
             .transpose()?,
     })
 }
@@ -81,8 +81,8 @@ fn is_plan(map: &JsonObject) -> bool {
         .any(|key| map.contains_key(*key))
 }
 
-fn no_plan(text: &str) -> String {
-    match fault(text) {
+fn no_plan_problem(text: &str) -> String {
+    match syntax_error(text) {
         Some(fault) => format!("the plan is not valid JSON: {fault}"),
         None => "there is no JSON with a plan in the reply".to_owned(),
     }
@@ -103,7 +103,8 @@ fn plan_text(plan: &Value) -> Option<String> {
     Some(truncate(&text, DEFAULT_STRINGIFY_LIMIT))
 }
 
-fn items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
+/// Parses the items. Fails with all of their problems.
+fn draft_items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
     let list = list
         .as_array()
         .ok_or_else(|| vec!["`todoList` has to be an array".to_owned()])?;
@@ -117,30 +118,31 @@ fn items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
     let items = list
         .iter()
         .enumerate()
-        .filter_map(|(n, value)| Fields::of(n, value, &mut problems)?.item())
+        .filter_map(|(n, value)| ItemFields::new(n, value, &mut problems)?.into_item())
         .collect();
     problems.truncate(MAX_PROBLEMS);
     if problems.is_empty() { Ok(items) } else { Err(problems) }
 }
 
-/// Reads the fields of one item and collects their problems.
-struct Fields<'a> {
-    place: String,
+/// The fields of one item, and the problems that were found in them.
+struct ItemFields<'a> {
+    /// Position of the item in the reply, such as `todoList[0]`.
+    path: String,
     map: &'a JsonObject,
     problems: &'a mut Vec<String>,
 }
 
-impl<'a> Fields<'a> {
-    fn of(n: usize, value: &'a Value, problems: &'a mut Vec<String>) -> Option<Self> {
-        let place = format!("todoList[{n}]");
+impl<'a> ItemFields<'a> {
+    fn new(n: usize, value: &'a Value, problems: &'a mut Vec<String>) -> Option<Self> {
+        let path = format!("todoList[{n}]");
         let Some(map) = value.as_object() else {
-            problems.push(format!("`{place}` has to be an object"));
+            problems.push(format!("`{path}` has to be an object"));
             return None;
         };
-        Some(Self { place, map, problems })
+        Some(Self { path, map, problems })
     }
 
-    fn item(mut self) -> Option<DraftItem> {
+    fn into_item(mut self) -> Option<DraftItem> {
         let (id, description) = (self.id(), self.required_text("description"));
         let item = DraftItem {
             status: self
@@ -149,10 +151,10 @@ impl<'a> Fields<'a> {
                 .and_then(Value::as_str)
                 .and_then(TodoItemStatus::parse),
             dependencies: self.names("dependencies"),
-            step_type: self.one_of("stepType", "`tool` or `reasoning`"),
+            step_type: self.enum_field("stepType", "`tool` or `reasoning`"),
             required_tools: self.names("requiredTools"),
             expected_outcome: text_field(self.map, "expectedOutcome"),
-            tool_validation_mode: self.one_of("toolValidationMode", "`strict` or `advisory`"),
+            tool_validation_mode: self.enum_field("toolValidationMode", "`strict` or `advisory`"),
             ..DraftItem::default()
         };
         Some(DraftItem {
@@ -163,13 +165,13 @@ impl<'a> Fields<'a> {
     }
 
     fn id(&mut self) -> Option<String> {
-        // Small models number their items, which identifies them as well as a name.
+        // Small models number their items; accept a number as the identifier.
         if let Some(number) = self.map.get("id").and_then(Value::as_u64) {
             return Some(number.to_string());
         }
         let id = self.required_text("id")?;
         if id.chars().count() > MAX_ID_CHARS || id.chars().any(char::is_control) {
-            self.problem(
+            self.add_problem(
                 "id",
                 &format!("has to be one line of at most {MAX_ID_CHARS} characters"),
             );
@@ -181,7 +183,7 @@ impl<'a> Fields<'a> {
     fn required_text(&mut self, key: &str) -> Option<String> {
         let text = text_field(self.map, key);
         if text.is_none() {
-            self.problem(key, "has to be a text that is not empty");
+            self.add_problem(key, "has to be a text that is not empty");
         }
         text
     }
@@ -190,46 +192,48 @@ impl<'a> Fields<'a> {
     fn names(&mut self, key: &str) -> Vec<String> {
         let names = match self.map.get(key) {
             None | Some(Value::Null) => return Vec::new(),
-            Some(Value::Array(names)) => names.iter().map(name).collect::<Option<Vec<_>>>(),
+            Some(Value::Array(names)) => names.iter().map(name_text).collect::<Option<Vec<_>>>(),
             Some(_) => None,
         };
         let Some(mut names) = names else {
-            self.problem(key, "has to be an array of texts");
+            self.add_problem(key, "has to be an array of texts");
             return Vec::new();
         };
         let mut seen = BTreeSet::new();
         names.retain(|name| seen.insert(name.clone()));
         if names.len() > MAX_NAMES {
             let count = names.len();
-            self.problem(key, &format!("has {count} names, more than {MAX_NAMES}"));
+            self.add_problem(key, &format!("has {count} names, more than {MAX_NAMES}"));
             names.clear();
         }
         names
     }
 
-    fn one_of<T: DeserializeOwned>(&mut self, key: &str, names: &str) -> Option<T> {
+    /// Returns the value of a field whose valid values are `names`.
+    fn enum_field<T: DeserializeOwned>(&mut self, key: &str, names: &str) -> Option<T> {
         let value = self.map.get(key).filter(|value| !value.is_null())?;
         let lower = value.as_str().map(|name| Value::from(name.trim().to_ascii_lowercase()));
-        let known = lower.and_then(|name| serde_json::from_value(name).ok());
-        if known.is_none() {
-            self.problem(key, &format!("has to be {names}"));
+        let parsed = lower.and_then(|name| serde_json::from_value(name).ok());
+        if parsed.is_none() {
+            self.add_problem(key, &format!("has to be {names}"));
         }
-        known
+        parsed
     }
 
-    fn problem(&mut self, key: &str, what: &str) {
-        self.problems.push(format!("`{}.{key}` {what}", self.place));
+    fn add_problem(&mut self, key: &str, text: &str) {
+        self.problems.push(format!("`{}.{key}` {text}", self.path));
     }
 }
 
-fn name(value: &Value) -> Option<String> {
+/// Returns a name, which may be a number.
+fn name_text(value: &Value) -> Option<String> {
     let number = || value.as_u64().map(|number| number.to_string());
     value.as_str().map(|name| name.trim().to_owned()).or_else(number)
 }
 
-/// Reads the sections `Title:`, `Intent:` and `Plan:`, ignoring case and spacing; older prompts asked for this form (A27).
-fn headings(text: &str) -> Option<PlanDraft> {
-    let mut found = PlanDraft::default();
+/// Parses the sections `Title:`, `Intent:` and `Plan:`, ignoring case and spacing. Older prompts requested this form (A27).
+fn parse_headings(text: &str) -> Option<PlanDraft> {
+    let mut plan = PlanDraft::default();
     let mut current = None;
     for line in text.lines() {
         let rest = match heading(line) {
@@ -240,14 +244,14 @@ fn headings(text: &str) -> Option<PlanDraft> {
             None => line.trim(),
         };
         let section = match current.as_deref() {
-            Some("title") => &mut found.title,
-            Some("intent") => &mut found.intent,
-            Some("plan") => &mut found.plan,
+            Some("title") => &mut plan.title,
+            Some("intent") => &mut plan.intent,
+            Some("plan") => &mut plan.plan,
             _ => continue,
         };
         add_line(section, rest);
     }
-    (found != PlanDraft::default()).then_some(found)
+    (plan != PlanDraft::default()).then_some(plan)
 }
 
 /// Returns the name and the rest of a line that begins a section.

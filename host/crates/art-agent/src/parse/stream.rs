@@ -11,7 +11,7 @@ use super::MAX_REPLY_BYTES;
 use tags::AnswerFinder;
 
 /// Extracts the answer from a synthesis reply piece by piece. The returned texts together are the answer that the run
-/// ends with, however the reply was cut into pieces. Thoughts in think tags are left out. The answer is the text
+/// ends with, for any division of the reply into pieces. Thoughts in think tags are left out. The answer is the text
 /// between `<mainContent>` and `</mainContent>`; without these tags it is all text up to `<uiMetadata>` or up to a JSON
 /// fence at the end.
 ///
@@ -20,7 +20,7 @@ use tags::AnswerFinder;
 #[derive(Clone, Debug, Default)]
 pub struct AnswerStream {
     /// Number of bytes of the reply so far.
-    read: usize,
+    bytes_read: usize,
     thoughts: ThinkTags,
     /// Whether the provider sends thoughts separately from the text.
     separate_thoughts: bool,
@@ -30,7 +30,7 @@ pub struct AnswerStream {
 
 /// A part of a reply, without thoughts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum VisiblePart {
     /// Text of the reply.
     Text(String),
     /// All text before this was thoughts.
@@ -47,18 +47,18 @@ impl AnswerStream {
     /// Records that the provider sends thoughts separately. If that happens before the first piece of text, think tags
     /// in the text are ordinary text.
     pub fn think(&mut self, piece: &str) {
-        self.separate_thoughts |= self.read == 0 && !piece.trim().is_empty();
+        self.separate_thoughts |= self.bytes_read == 0 && !piece.trim().is_empty();
     }
 
     /// Reads the next piece of the reply. Returns the text to show now, which may be empty.
     pub fn push(&mut self, piece: &str) -> String {
-        let piece = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.read));
-        self.read += piece.len();
+        let piece = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.bytes_read));
+        self.bytes_read += piece.len();
         let parts = if self.separate_thoughts {
-            vec![Part::Text(piece.to_owned())]
+            vec![VisiblePart::Text(piece.to_owned())]
         } else {
             let mut parts = Vec::new();
-            self.thoughts.push(piece, &mut |found| add(found, &mut parts));
+            self.thoughts.push(piece, &mut |part| add_part(part, &mut parts));
             parts
         };
         self.show(parts)
@@ -68,38 +68,38 @@ impl AnswerStream {
     #[must_use]
     pub fn finish(mut self) -> String {
         let mut parts = Vec::new();
-        std::mem::take(&mut self.thoughts).finish(&mut |found| add(found, &mut parts));
+        std::mem::take(&mut self.thoughts).finish(&mut |part| add_part(part, &mut parts));
         let mut shown = self.show(parts);
         let pending = std::mem::take(&mut self.tags).finish();
         shown.push_str(&self.trim.push(&pending));
         shown
     }
 
-    fn show(&mut self, parts: Vec<Part>) -> String {
+    /// Returns the text of `parts` that is part of the answer.
+    fn show(&mut self, parts: Vec<VisiblePart>) -> String {
         let mut shown = String::new();
         for part in parts {
             match part {
-                Part::Text(text) => {
+                VisiblePart::Text(text) => {
                     let visible = self.tags.push(&text);
                     shown.push_str(&self.trim.push(&visible));
                 }
-                Part::Restart => self.tags = AnswerFinder::default(),
+                VisiblePart::Restart => self.tags = AnswerFinder::default(),
             }
         }
         shown
     }
 }
 
-/// Adds a part unless it is thoughts. Adjacent texts are joined, because each part has a cost of its own besides its
-/// length.
-fn add(found: ThinkPart<'_>, parts: &mut Vec<Part>) {
-    match (found, parts.last_mut()) {
-        (ThinkPart::Restart, _) => parts.push(Part::Restart),
-        (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, Some(Part::Text(before))) => {
+/// Adds a part unless it is thoughts. Joins adjacent texts, because each part has a fixed cost.
+fn add_part(part: ThinkPart<'_>, parts: &mut Vec<VisiblePart>) {
+    match (part, parts.last_mut()) {
+        (ThinkPart::Restart, _) => parts.push(VisiblePart::Restart),
+        (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, Some(VisiblePart::Text(before))) => {
             before.push_str(text);
         }
         (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, _) => {
-            parts.push(Part::Text(text.to_owned()));
+            parts.push(VisiblePart::Text(text.to_owned()));
         }
         (ThinkPart::Thought(_) | ThinkPart::BlockEnd, _) => {}
     }
@@ -108,22 +108,24 @@ fn add(found: ThinkPart<'_>, parts: &mut Vec<Part>) {
 /// Trims white space at both ends of a stream.
 #[derive(Clone, Debug, Default)]
 struct Trim {
-    begun: bool,
-    space: String,
+    /// Whether text other than white space was returned.
+    started: bool,
+    /// White space that is returned if more text follows.
+    pending: String,
 }
 
 impl Trim {
     fn push(&mut self, text: &str) -> String {
-        let text = if self.begun { text } else { text.trim_start() };
+        let text = if self.started { text } else { text.trim_start() };
         let words = text.trim_end();
         let space = text.get(words.len()..).unwrap_or_default();
         if words.is_empty() {
-            self.space.push_str(if self.begun { space } else { "" });
+            self.pending.push_str(if self.started { space } else { "" });
             return String::new();
         }
-        self.begun = true;
-        let shown = format!("{}{words}", self.space);
-        space.clone_into(&mut self.space);
+        self.started = true;
+        let shown = format!("{}{words}", self.pending);
+        space.clone_into(&mut self.pending);
         shown
     }
 }

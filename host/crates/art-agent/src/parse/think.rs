@@ -3,9 +3,9 @@
 use art_core::think::{ThinkPart, ThinkTags};
 
 /// Separator between the thoughts of two blocks.
-const BETWEEN: &str = "\n\n---\n\n";
+const BLOCK_SEPARATOR: &str = "\n\n---\n\n";
 
-/// Thoughts and content of a reply so far.
+/// Thoughts and content of a reply, while it is split.
 #[derive(Default)]
 struct Split {
     thoughts: Vec<String>,
@@ -14,7 +14,7 @@ struct Split {
     content: String,
 }
 
-/// Splits `text` into thoughts and the rest, by the rules of [`ThinkTags`].
+/// Splits `text` into thoughts and content, by the rules of [`ThinkTags`].
 pub(crate) fn split_thoughts(text: &str) -> (String, String) {
     let mut split = Split::default();
     let mut tags = ThinkTags::default();
@@ -22,7 +22,7 @@ pub(crate) fn split_thoughts(text: &str) -> (String, String) {
     tags.finish(&mut |part| split.add(part));
     let thoughts = split.thoughts.iter().map(|thought| thought.trim());
     let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();
-    (thoughts.join(BETWEEN), split.content.trim().to_owned())
+    (thoughts.join(BLOCK_SEPARATOR), split.content.trim().to_owned())
 }
 
 impl Split {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_may_speak_of_the_tags() {
+    fn an_answer_may_mention_the_tags() {
         for text in [
             "The tag `</think>` ends the thoughts.",
             "Write <think>a</think> around them.",

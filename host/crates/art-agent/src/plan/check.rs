@@ -1,4 +1,4 @@
-//! Rejects plans that could never be carried out, before any work is done (B11, B13).
+//! Rejects plans that could never be carried out, before any work is visited (B11, B13).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,9 @@ pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     problems
 }
 
-/// Returns the items that are not completed. Completed ones are not checked again: their tools and dependencies may be
-/// gone.
-fn open(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
+/// Returns the items that are not completed. Completed ones are not checked again, because their tools and dependencies may no
+/// longer exist.
+fn unfinished(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
     items.iter().filter(|item| item.status != TodoItemStatus::Completed)
 }
 
@@ -39,7 +39,7 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<String> {
 
 fn unknown_dependencies(items: &[TodoItem]) -> Vec<String> {
     let ids: BTreeSet<_> = items.iter().map(|item| item.id.as_str()).collect();
-    let pairs = open(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
+    let pairs = unfinished(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
     pairs
         .filter(|(_, dependency)| !ids.contains(dependency.as_str()))
         .take(MAX_PROBLEMS)
@@ -54,7 +54,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     } else {
         offered.join(", ")
     };
-    let pairs = open(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
+    let pairs = unfinished(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
     pairs
         .filter(|(_, name)| !tools.iter().any(|tool| tool.name == **name))
         .take(MAX_PROBLEMS)
@@ -67,30 +67,30 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the first dependency cycle, as the list of its items.
+/// Returns the problem of the first dependency cycle, which lists its items.
 fn cycle(items: &[TodoItem]) -> Option<String> {
-    let graph: BTreeMap<&str, &[String]> = open(items)
+    let graph: BTreeMap<&str, &[String]> = unfinished(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
         .collect();
-    let mut done = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     graph.keys().find_map(|start| {
-        let path = find_cycle(start, &graph, &mut Vec::new(), &mut done)?;
+        let path = find_cycle(start, &graph, &mut Vec::new(), &mut visited)?;
         Some(format!("the dependencies go in a circle: {}", path.join(" -> ")))
     })
 }
 
-/// Searches depth first. The depth is bounded by the number of items.
+/// Searches depth first from `id` for a cycle, and returns its items. The depth is bounded by the number of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,
     path: &mut Vec<&'a str>,
-    done: &mut BTreeSet<&'a str>,
+    visited: &mut BTreeSet<&'a str>,
 ) -> Option<Vec<String>> {
-    if let Some(at) = path.iter().position(|seen| *seen == id) {
-        let circle = path.iter().skip(at).chain([&id]);
-        return Some(circle.map(|id| format!("`{id}`")).collect());
+    if let Some(at) = path.iter().position(|other| *other == id) {
+        let cycle = path.iter().skip(at).chain([&id]);
+        return Some(cycle.map(|id| format!("`{id}`")).collect());
     }
-    if !done.insert(id) {
+    if !visited.insert(id) {
         return None;
     }
     path.push(id);
@@ -98,7 +98,7 @@ fn find_cycle<'a>(
         .get(id)
         .into_iter()
         .flat_map(|dependencies| dependencies.iter())
-        .find_map(|next| find_cycle(next, graph, path, done));
+        .find_map(|next| find_cycle(next, graph, path, visited));
     path.pop();
     found
 }
@@ -162,20 +162,20 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_offered_is_refused_by_name() {
-        let mut wants = item("a", &[]);
-        wants.required_tools = vec!["web_search".to_owned()];
+        let mut requiring = item("a", &[]);
+        requiring.required_tools = vec!["web_search".to_owned()];
         assert_eq!(
-            check(&[wants], &[tool("calculator")]),
+            check(&[requiring], &[tool("calculator")]),
             ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
         );
     }
 
     #[test]
     fn at_most_the_reported_number_of_problems_is_collected() {
-        let mut wants = item("a", &[]);
-        wants.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
-        wants.dependencies = wants.required_tools.clone();
-        let items = vec![wants; 30];
+        let mut requiring = item("a", &[]);
+        requiring.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
+        requiring.dependencies = requiring.required_tools.clone();
+        let items = vec![requiring; 30];
         assert_eq!(missing_tools(&items, &[]).len(), MAX_PROBLEMS);
         assert_eq!(unknown_dependencies(&items).len(), MAX_PROBLEMS);
         assert_eq!(repeated_ids(&items).len(), MAX_PROBLEMS);
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn completed_items_are_not_checked_again() {
-        let mut done = item("a", &["gone"]);
-        done.required_tools = vec!["gone".to_owned()];
-        done.status = TodoItemStatus::Completed;
-        assert_eq!(check(&[done], &[]), Vec::<String>::new());
+        let mut completed = item("a", &["gone"]);
+        completed.required_tools = vec!["gone".to_owned()];
+        completed.status = TodoItemStatus::Completed;
+        assert_eq!(check(&[completed], &[]), Vec::<String>::new());
     }
 }

@@ -14,13 +14,15 @@ pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> To
         .filter(|item| is_last(&new, item))
         .filter_map(|item| match old.get(item.id.as_str()) {
             None => Some(change(TodoItemChangeType::Added, at, Some(item), None)),
-            Some(previous) if same(previous, item) => None,
+            Some(previous) if equal_except_time(previous, item) => None,
             Some(previous) => Some(change(TodoItemChangeType::Modified, at, Some(item), Some(previous))),
         });
-    let is_gone = |item: &&TodoItem| !new.contains_key(item.id.as_str()) && is_last(&old, item);
-    let gone = before.iter().filter(is_gone);
-    let removed = gone.map(|item| change(TodoItemChangeType::Removed, at, None, Some(item)));
-    collect(changed.chain(removed).collect(), at)
+    let is_removed = |item: &&TodoItem| !new.contains_key(item.id.as_str()) && is_last(&old, item);
+    let removed = before
+        .iter()
+        .filter(is_removed)
+        .map(|item| change(TodoItemChangeType::Removed, at, None, Some(item)));
+    group_by_kind(changed.chain(removed).collect(), at)
 }
 
 /// Returns every item as added, for a first plan.
@@ -32,14 +34,15 @@ fn by_id(items: &[TodoItem]) -> BTreeMap<&str, &TodoItem> {
     items.iter().map(|item| (item.id.as_str(), item)).collect()
 }
 
-/// Returns whether `item` is the last one with its identifier, not merely equal to it.
+/// Returns whether `item` is the last item with its identifier. Compares addresses, because duplicates may be equal.
 fn is_last(by_id: &BTreeMap<&str, &TodoItem>, item: &TodoItem) -> bool {
     by_id
         .get(item.id.as_str())
         .is_some_and(|last| std::ptr::eq(*last, item))
 }
 
-fn same(one: &TodoItem, other: &TodoItem) -> bool {
+/// Returns whether two versions of an item differ at most in the time of the last change.
+fn equal_except_time(one: &TodoItem, other: &TodoItem) -> bool {
     let without_time = |item: &TodoItem| TodoItem {
         updated_timestamp: 0,
         ..item.clone()
@@ -62,13 +65,13 @@ fn change(
     }
 }
 
-fn collect(changes: Vec<TodoItemChange>, timestamp: Timestamp) -> TodoListChanges {
-    let of = |kind| changes.iter().filter(|change| change.kind == kind).cloned().collect();
+fn group_by_kind(changes: Vec<TodoItemChange>, timestamp: Timestamp) -> TodoListChanges {
+    let of_kind = |kind| changes.iter().filter(|change| change.kind == kind).cloned().collect();
     TodoListChanges {
         timestamp,
-        added: of(TodoItemChangeType::Added),
-        modified: of(TodoItemChangeType::Modified),
-        removed: of(TodoItemChangeType::Removed),
+        added: of_kind(TodoItemChangeType::Added),
+        modified: of_kind(TodoItemChangeType::Modified),
+        removed: of_kind(TodoItemChangeType::Removed),
         changes,
     }
 }

@@ -7,82 +7,81 @@ use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Which old items stay in the plan although the new plan does not contain them.
+/// The old items that are kept although the new plan does not contain them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep<'a> {
     /// Completed items, as far as there is room. For a new question in the same thread.
-    Done,
-    /// Items that this run began, whatever their status. For an update during the run. They include failed items, so that a
+    Completed,
+    /// Items that this run started, with any status. For an update during the run. They include failed items, so that a
     /// second update cannot hide a failure (X7).
-    Begun(&'a BTreeSet<String>),
+    Started(&'a BTreeSet<String>),
 }
 
 impl Keep<'_> {
+    /// Returns whether `item` is kept.
     fn keeps(self, item: &TodoItem) -> bool {
         use TodoItemStatus::{Completed, Failed, InProgress, Waiting};
-        let Self::Begun(begun) = self else {
+        let Self::Started(started) = self else {
             return item.status == Completed;
         };
-        begun.contains(&item.id) || matches!(item.status, Completed | InProgress | Failed | Waiting)
+        started.contains(&item.id) || matches!(item.status, Completed | InProgress | Failed | Waiting)
     }
 }
 
-/// Returns the old items that stay, followed by the items of `draft` with the results that `old` has for them.
+/// Returns the old items that are kept, followed by the items of `draft` with the results that `old` has for them.
 pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at: Timestamp) -> Vec<TodoItem> {
-    let named: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
-    let needed: BTreeSet<_> = draft.iter().flat_map(|item| item.dependencies.clone()).collect();
-    let unnamed = || old.iter().filter(|item| !named.contains(&item.id) && keep.keeps(item));
-    // Drop only completed items that no other item depends on, oldest first, and only if there is no room (P90).
-    let has_to_stay = |item: &TodoItem| needed.contains(&item.id) || item.status != TodoItemStatus::Completed;
-    let taken = draft.len() + unnamed().filter(|item| has_to_stay(item)).count();
-    let mut room = MAX_TODO_ITEMS.saturating_sub(taken);
-    let mut take_room = || {
-        let fits = room > 0;
-        room = room.saturating_sub(1);
-        fits
-    };
-    let newest_first = unnamed().rev();
-    let mut stay: Vec<_> = newest_first
-        .filter(|item| has_to_stay(item) || take_room())
+    let draft_ids: BTreeSet<_> = draft.iter().map(|item| item.id.as_str()).collect();
+    let dependencies: BTreeSet<_> = draft.iter().flat_map(|item| &item.dependencies).collect();
+    let is_required = |item: &TodoItem| dependencies.contains(&item.id) || item.status != TodoItemStatus::Completed;
+    let mut kept: Vec<_> = old
+        .iter()
+        .filter(|item| !draft_ids.contains(item.id.as_str()) && keep.keeps(item))
         .cloned()
         .collect();
-    stay.reverse();
-    stay.extend(draft.into_iter().map(|item| join(old, item, at)));
-    stay
+    // If the plan is too long, drop completed items that no item of the draft depends on, oldest first (P90).
+    let mut excess = (kept.len() + draft.len()).saturating_sub(MAX_TODO_ITEMS);
+    kept.retain(|item| {
+        let is_dropped = excess > 0 && !is_required(item);
+        excess -= usize::from(is_dropped);
+        !is_dropped
+    });
+    kept.extend(draft.into_iter().map(|item| merge_item(old, item, at)));
+    kept
 }
 
 /// Returns the problems of `draft` as the plan for a new question. An open item must not have the identifier of a
 /// completed one: it would never be carried out, because it would get the old result (B1). A completed item may be
 /// reworded if its status is repeated.
 pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
-    let is_done = |status| status == TodoItemStatus::Completed;
-    let of_other_work = |item: &&DraftItem| {
-        let same_id = old.iter().find(|old| old.id == item.id && is_done(old.status));
-        same_id.is_some_and(|old| old.description != item.description) && !item.status.is_some_and(is_done)
-    };
-    let reused = draft.iter().filter(of_other_work).take(MAX_PROBLEMS);
-    reused
-        .map(|item| {
-            format!(
+    let mut problems = Vec::new();
+    for item in draft {
+        let completed = old
+            .iter()
+            .find(|old| old.id == item.id && old.status == TodoItemStatus::Completed);
+        let is_reworded = completed.is_some_and(|old| old.description != item.description);
+        if is_reworded && item.status != Some(TodoItemStatus::Completed) && problems.len() < MAX_PROBLEMS {
+            problems.push(format!(
                 "the id `{}` belongs to completed work; give the new item an id that is not in use, or repeat the completed \
                  item as it is",
                 item.id
-            )
-        })
-        .collect()
+            ));
+        }
+    }
+    problems
 }
 
-fn join(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
+/// Returns the item of the plan for `draft`.
+fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
         // A completed item or one in progress keeps its definition (P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
-        Some(item) => rewritten(item, draft, at),
+        Some(item) => redefined(item, draft, at),
         None => new_item(draft, at),
     }
 }
 
 /// Returns an open item with the definition of `draft`, keeping the results and times of `item`.
-fn rewritten(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
+fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
         // Cancelling a failed item must not hide the failure (X7).
@@ -131,19 +130,19 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Sets items to pending that an earlier run began and did not end (P86). Returns whether there were any.
+/// Sets items to pending that an earlier run started and did not end (P86). Returns whether the state changed.
 pub(crate) fn requeue_orphans(state: &mut PesAgentStateData, at: Timestamp) -> bool {
-    let orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
-    let mut any = state.is_paused || state.current_step_id.is_some();
+    let is_orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
+    let mut changed = state.is_paused || state.current_step_id.is_some();
     state.is_paused = false;
     state.current_step_id = None;
-    for item in state.todo_list.iter_mut().filter(orphan) {
+    for item in state.todo_list.iter_mut().filter(is_orphan) {
         item.status = TodoItemStatus::Pending;
         item.error = None;
         item.updated_timestamp = at;
-        any = true;
+        changed = true;
     }
-    any
+    changed
 }
 
 #[cfg(test)]

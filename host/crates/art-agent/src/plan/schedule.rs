@@ -7,14 +7,14 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 /// Returns the first pending item whose dependencies are all completed.
 pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
     items.iter().find(|item| {
-        let ready = |id: &String| status_of(items, id) == Some(TodoItemStatus::Completed);
-        item.status == TodoItemStatus::Pending && item.dependencies.iter().all(ready)
+        let is_completed = |id: &String| status_of(items, id) == Some(TodoItemStatus::Completed);
+        item.status == TodoItemStatus::Pending && item.dependencies.iter().all(is_completed)
     })
 }
 
 /// Returns each pending item that depends on a failed or cancelled one: its identifier, and that of the dependency.
 pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
-    let lost = |id: &&String| {
+    let will_not_complete = |id: &&String| {
         matches!(
             status_of(items, id),
             Some(TodoItemStatus::Failed | TodoItemStatus::Cancelled)
@@ -22,11 +22,16 @@ pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
     };
     let pending = items.iter().filter(|item| item.status == TodoItemStatus::Pending);
     pending
-        .filter_map(|item| Some((item.id.clone(), item.dependencies.iter().find(lost)?.clone())))
+        .filter_map(|item| {
+            Some((
+                item.id.clone(),
+                item.dependencies.iter().find(will_not_complete)?.clone(),
+            ))
+        })
         .collect()
 }
 
-/// Returns why an item that is neither completed nor failed was not finished.
+/// Returns the reason why an item was not finished. The item must be neither completed nor failed.
 pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     if let Some(error) = &item.error {
         return error.clone();
@@ -36,11 +41,11 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
         TodoItemStatus::InProgress => return "it was begun and not finished".to_owned(),
         _ => {}
     }
-    let waits = item
+    let unmet = item
         .dependencies
         .iter()
         .find(|id| status_of(items, id) != Some(TodoItemStatus::Completed));
-    match waits {
+    match unmet {
         Some(id) => format!("it was not started: it depends on `{id}`, which was not completed"),
         None => "it was not started".to_owned(),
     }
@@ -48,10 +53,10 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
 
 /// Returns the items that `item` depends on, directly or indirectly, in the order of the plan.
 pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
-    let mut found = BTreeSet::new();
+    let mut ids = BTreeSet::new();
     let mut queue: Vec<&str> = item.dependencies.iter().map(String::as_str).collect();
     while let Some(id) = queue.pop() {
-        if found.insert(id)
+        if ids.insert(id)
             && let Some(item) = items.iter().find(|item| item.id == id)
         {
             queue.extend(item.dependencies.iter().map(String::as_str));
@@ -59,7 +64,7 @@ pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a To
     }
     items
         .iter()
-        .filter(|other| other.id != item.id && found.contains(other.id.as_str()))
+        .filter(|other| other.id != item.id && ids.contains(other.id.as_str()))
         .collect()
 }
 

@@ -10,10 +10,10 @@ const MAX_SHOWN: usize = 3;
 /// Maximum size of an example as JSON, in bytes. Longer ones are not shown.
 const MAX_BYTES: usize = 600;
 
-/// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `asked`.
-pub(super) fn nearest<'a>(tool: &'a ToolSchema, asked: &str) -> Vec<&'a ToolExample> {
+/// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `query`.
+pub(super) fn most_similar<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
     let mut shown: Vec<&ToolExample> = Vec::new();
-    for example in by_nearness(tool, asked) {
+    for example in by_similarity(tool, query) {
         let is_new = shown.iter().all(|other| other.input != example.input);
         if shown.len() < MAX_SHOWN && is_new && json!(example).to_string().len() <= MAX_BYTES {
             shown.push(example);
@@ -22,28 +22,28 @@ pub(super) fn nearest<'a>(tool: &'a ToolSchema, asked: &str) -> Vec<&'a ToolExam
     shown
 }
 
-/// Returns the same examples without outputs, for a model that only has to choose a tool.
-pub(super) fn nearest_calls(tool: &ToolSchema, asked: &str) -> Vec<Value> {
+/// Returns the examples of [`most_similar`] without their outputs, for a model that only has to choose a tool.
+pub(super) fn most_similar_calls(tool: &ToolSchema, query: &str) -> Vec<Value> {
     let call = |example: &ToolExample| match &example.description {
         Some(description) => json!({"input": example.input, "description": description}),
         None => json!({"input": example.input}),
     };
-    nearest(tool, asked).into_iter().map(call).collect()
+    most_similar(tool, query).into_iter().map(call).collect()
 }
 
-/// Returns all examples: first those that share a word with `asked`, best first, then the others in their order.
-fn by_nearness<'a>(tool: &'a ToolSchema, asked: &str) -> impl Iterator<Item = &'a ToolExample> {
+/// Returns all examples: first those that share a word with `query`, best first, then the others in their order.
+fn by_similarity<'a>(tool: &'a ToolSchema, query: &str) -> impl Iterator<Item = &'a ToolExample> {
     let questions = tool
         .examples
         .iter()
         .map(|example| example.description.as_deref().unwrap_or_default());
-    let ranked = Ranker::new(questions).rank(asked, tool.examples.len());
-    let mut order: Vec<usize> = ranked.into_iter().map(|(place, _)| place).collect();
+    let ranked = Ranker::new(questions).rank(query, tool.examples.len());
+    let mut order: Vec<usize> = ranked.into_iter().map(|(position, _)| position).collect();
     let others: Vec<usize> = (0..tool.examples.len())
-        .filter(|place| !order.contains(place))
+        .filter(|position| !order.contains(position))
         .collect();
     order.extend(others);
-    order.into_iter().filter_map(|place| tool.examples.get(place))
+    order.into_iter().filter_map(|position| tool.examples.get(position))
 }
 
 #[cfg(test)]
@@ -55,15 +55,15 @@ mod tests {
         serde_json::from_value(schema).unwrap()
     }
 
-    fn shown(examples: &Value, asked: &str) -> Vec<Value> {
-        nearest(&tool(examples), asked)
+    fn shown(examples: &Value, query: &str) -> Vec<Value> {
+        most_similar(&tool(examples), query)
             .into_iter()
             .map(|example| example.input.clone())
             .collect()
     }
 
     #[test]
-    fn the_nearest_examples_come_first_and_few_of_them() {
+    fn at_most_three_examples_are_shown_most_similar_first() {
         let examples = json!([
             {"input": {"n": 1}, "description": "add two numbers"},
             {"input": {"n": 2}, "description": "the root of a number"},

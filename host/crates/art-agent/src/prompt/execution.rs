@@ -7,7 +7,7 @@ use art_core::text::truncate;
 use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
 use serde_json::{Value, json};
 
-use super::example::{nearest, nearest_calls};
+use super::example::{most_similar, most_similar_calls};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
@@ -16,7 +16,7 @@ use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
 use crate::plan::upstream;
-use crate::report::{last_output, readable, unwrap_data};
+use crate::report::{last_output, output_for_model, unwrap_data};
 use crate::taef::is_tool_step;
 
 /// Returns the first messages of a step (P44, P45, P46). `items` is the whole plan.
@@ -34,6 +34,7 @@ pub(crate) fn begin_step(
     ]
 }
 
+/// Returns the system message of a step.
 fn instructions(
     start: &RunStart,
     items: &[TodoItem],
@@ -73,16 +74,16 @@ fn instructions(
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
         attachments(start, files),
         Some(section(EARLIER_RESULTS, &one_line(&results))),
-        tool_step.then(|| section("Tools", &one_line(&listed(start, item, tools)))),
+        tool_step.then(|| section("Tools", &one_line(&tool_entries(start, item, tools)))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// Describes the tools of a step: by name with a few examples if the request contains their schemas, else in full (P44).
-fn listed(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value> {
+fn tool_entries(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value> {
     let entry = |tool: &ToolSchema| {
         if start.native_tools {
-            named(tool, &item.description)
+            name_and_examples(tool, &item.description)
         } else {
             full_schema(tool, &item.description)
         }
@@ -90,16 +91,16 @@ fn listed(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value>
     tools.iter().map(entry).collect()
 }
 
-/// Returns the name and the examples, for which no provider's format has a field.
-fn named(tool: &ToolSchema, asked: &str) -> Value {
-    match nearest_calls(tool, asked).as_slice() {
+/// Returns the name and the examples of a tool whose schema is in the request. No provider's format has a field for examples.
+fn name_and_examples(tool: &ToolSchema, query: &str) -> Value {
+    match most_similar_calls(tool, query).as_slice() {
         [] => json!(tool.name),
         examples => json!({"name": tool.name, "examples": examples}),
     }
 }
 
 /// Returns name, description, schemas and examples, without the settings that concern only the host.
-fn full_schema(tool: &ToolSchema, asked: &str) -> Value {
+fn full_schema(tool: &ToolSchema, query: &str) -> Value {
     let mut schema = json!({
         "name": tool.name,
         "description": tool.description,
@@ -111,7 +112,7 @@ fn full_schema(tool: &ToolSchema, asked: &str) -> Value {
                 .clone()
                 .map(|output| ("outputSchema".to_owned(), output)),
         );
-        map.insert("examples".to_owned(), json!(nearest(tool, asked)));
+        map.insert("examples".to_owned(), json!(most_similar(tool, query)));
     }
     schema
 }
@@ -137,45 +138,47 @@ pub(crate) fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&
         .collect()
 }
 
+/// Describes the results of a step, each cut to `share` characters.
 fn step_results(item: &TodoItem, share: usize) -> Value {
     let results: Vec<_> = item
         .tool_results
         .iter()
-        .map(|result| shown_result(result, share))
+        .map(|result| result_entry(result, share))
         .collect();
-    let mut shown = json!({"stepId": item.id, "description": item.description, "results": results});
-    if let Some(map) = shown.as_object_mut() {
-        // The model's result is added unless it only repeats the last tool output.
-        let of_model = item
+    let mut entry = json!({"stepId": item.id, "description": item.description, "results": results});
+    if let Some(map) = entry.as_object_mut() {
+        // Add the model's result unless it only repeats the last tool output.
+        let model_result = item
             .result
             .as_ref()
             .filter(|result| last_output(&item.tool_results).as_deref() != Some(*result));
-        map.extend(of_model.map(|result| ("result".to_owned(), bounded(result, share))));
+        map.extend(model_result.map(|result| ("result".to_owned(), bounded(result, share))));
         map.extend(
             item.error
                 .as_ref()
                 .map(|error| ("error".to_owned(), json!(truncate(error, share)))),
         );
     }
-    shown
+    entry
 }
 
-fn shown_result(result: &ToolResult, share: usize) -> Value {
-    let mut shown = json!({"tool": result.tool_name, "status": result.status});
-    let Some(map) = shown.as_object_mut() else {
-        return shown;
+/// Describes the result of a call, with texts cut to `share` characters.
+fn result_entry(result: &ToolResult, share: usize) -> Value {
+    let mut entry = json!({"tool": result.tool_name, "status": result.status});
+    let Some(map) = entry.as_object_mut() else {
+        return entry;
     };
     if let Some(error) = &result.error {
         map.insert("error".to_owned(), json!(truncate(error, share)));
     }
-    let output = readable(result);
+    let output = output_for_model(result);
     if let Some(output) = output.as_deref().map(unwrap_data) {
         match bounded_text(output, share) {
             None => map.insert("output".to_owned(), output.clone()),
             Some(cut) => map.insert("outputText".to_owned(), json!(cut)),
         };
     }
-    shown
+    entry
 }
 
 /// Returns the value if its text fits into `share` characters, else the beginning of its text.
@@ -183,6 +186,7 @@ pub(super) fn bounded(value: &Value, share: usize) -> Value {
     bounded_text(value, share).map_or_else(|| value.clone(), Value::from)
 }
 
+/// Returns the beginning of the text of `value` if the text has more than `share` characters.
 fn bounded_text(value: &Value, share: usize) -> Option<String> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     (text.chars().count() > share).then(|| truncate(&text, share))
@@ -190,7 +194,7 @@ fn bounded_text(value: &Value, share: usize) -> Option<String> {
 
 /// Returns the message with the result of one call, whose output is cut to `share` characters (B21).
 pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize) -> Message {
-    let text = match (readable(result), &result.error) {
+    let text = match (output_for_model(result), &result.error) {
         (output, Some(error)) => error_text(result, error, output.as_deref(), share),
         (Some(output), None) => truncate(&one_line(output.as_ref()), share),
         (None, None) if result.status == ToolStatus::Success => "null".to_owned(),
@@ -204,7 +208,7 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
         .collect();
     let text = match produced.as_slice() {
         [] => text,
-        // The files are on a line of their own. The output is one line, so it cannot forge that line.
+        // List the files on a separate line. The output is one line, so it cannot forge that line.
         produced => format!(
             "{text}\nFiles, which a call can take as `attachment:NAME`: {}",
             one_line(produced)
@@ -230,27 +234,27 @@ pub(crate) fn enforcement(missing: &[String], problems: &[String]) -> Message {
         .take(1)
         .map(|tool| json!({"toolName": tool, "arguments": {}}))
         .collect();
-    let unused = match problems {
+    let problems_text = match problems {
         [] => " ".to_owned(),
-        problems => format!("\n{}\n", unusable(problems)),
+        problems => format!("\n{}\n", unusable_parts(problems)),
     };
     Message::user(format!(
         "VALIDATION FAILED: the reply did not call the required tools {}. None of its calls was carried \
-         out.{unused}Call the required tools, with their arguments filled in:\n{}",
+         out.{problems_text}Call the required tools, with their arguments filled in:\n{}",
         one_line(missing),
         one_line(&json!({"toolCalls": calls})),
     ))
 }
 
-fn unusable(problems: &[String]) -> String {
+fn unusable_parts(problems: &[String]) -> String {
     format!("This part of the reply could not be used:\n{}", problem_list(problems))
 }
 
 /// Returns the message that lists the unusable parts of a reply.
-pub(crate) fn complaint(problems: &[String]) -> Message {
+pub(crate) fn problem_message(problems: &[String]) -> Message {
     Message::user(format!(
         "{}\nReply with corrected JSON, or end the step.",
-        unusable(problems)
+        unusable_parts(problems)
     ))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Only the provider can count tokens, so they are estimated, rather too high than too low: one for every three bytes
 //! of text (English has about four bytes per token, most other scripts three), and eight for every message or call.
-//! What is cut depends only on the messages and the budget.
+//! The result depends only on the messages and the budget.
 
 use std::ops::Range;
 
@@ -91,27 +91,31 @@ fn message_tokens(message: &Message) -> u64 {
         .provider_state
         .as_ref()
         .map(|state| text_tokens(&one_line(state)));
-    let around = names
+    let other = names
         .map(|name| text_tokens(name))
         .chain(calls)
         .chain(state)
         .sum::<u64>();
-    OVERHEAD + content + around
+    OVERHEAD + content + other
 }
 
+/// A request that is cut to fit.
 struct Fitting {
     messages: Vec<Message>,
+    /// Index of the message that states the task.
     task: usize,
+    /// Maximum number of tokens of the messages.
     budget: u64,
 }
 
 impl Fitting {
+    /// Returns by how many tokens the messages exceed the budget.
     fn excess(&self) -> u64 {
         let tokens: u64 = self.messages.iter().map(message_tokens).sum();
         tokens.saturating_sub(self.budget)
     }
 
-    /// Drops the oldest messages of the conversation, which is between the instructions and the task. A question goes
+    /// Drops the oldest messages of the conversation, which is between the instructions and the task. A question is dropped
     /// together with its answer.
     fn drop_history(&mut self) {
         let first = self
@@ -134,11 +138,11 @@ impl Fitting {
     /// Returns the groups of messages in `range`, each of which begins with a message of `role`.
     fn groups(&self, range: Range<usize>, role: Role) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
-        for place in range {
-            let begins = self.messages.get(place).is_some_and(|message| message.role == role);
+        for position in range {
+            let begins_group = self.messages.get(position).is_some_and(|message| message.role == role);
             match groups.last_mut() {
-                Some(group) if !begins => group.end = place + 1,
-                _ => groups.push(place..place + 1),
+                Some(group) if !begins_group => group.end = position + 1,
+                _ => groups.push(position..position + 1),
             }
         }
         groups
@@ -163,13 +167,14 @@ impl Fitting {
         end - first
     }
 
+    /// Cuts long results to the first of [`RESULT_CHARS`] with which the request fits.
     fn cut_results(&mut self) {
-        let whole = self.messages.clone();
+        let original = self.messages.clone();
         for limit in RESULT_CHARS {
             if self.excess() == 0 {
                 return;
             }
-            self.messages.clone_from(&whole);
+            self.messages.clone_from(&original);
             for message in self
                 .messages
                 .iter_mut()
@@ -183,6 +188,7 @@ impl Fitting {
         }
     }
 
+    /// Drops the previews of attachments.
     fn drop_previews(&mut self) {
         if self.excess() > 0 {
             self.edit(ATTACHMENTS, |entries| {
@@ -198,23 +204,26 @@ impl Fitting {
         }
     }
 
-    /// Edits the JSON below a heading. Only the host can write headings (see [`super`]).
+    /// Edits the JSON in the line after a heading. Only the host can write headings (see [`super`]).
     fn edit(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
-        let task = self.task;
-        let ours = |(place, message): &(usize, &mut Message)| *place == task || message.role == Role::System;
-        for (_, message) in self.messages.iter_mut().enumerate().filter(ours) {
-            let heading = format!("## {heading}");
-            let mut below = false;
-            let lines = message.content_text().split('\n').map(|line| {
-                let is_body = std::mem::replace(&mut below, line == heading);
-                let edited = is_body.then(|| edited(line, &edit)).flatten();
-                edited.unwrap_or_else(|| line.to_owned())
-            });
-            message.content = Value::from(lines.collect::<Vec<_>>().join("\n"));
+        let heading = format!("## {heading}");
+        for (position, message) in self.messages.iter_mut().enumerate() {
+            if position != self.task && message.role != Role::System {
+                continue;
+            }
+            let mut lines = Vec::new();
+            let mut after_heading = false;
+            for line in message.content_text().split('\n') {
+                let edited = if after_heading { edited(line, &edit) } else { None };
+                lines.push(edited.unwrap_or_else(|| line.to_owned()));
+                after_heading = line == heading;
+            }
+            message.content = Value::from(lines.join("\n"));
         }
     }
 }
 
+/// Returns the JSON in `line` after `edit`, or `None` if `line` is not JSON.
 fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
     let mut value = serde_json::from_str(line).ok()?;
     edit(&mut value);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::fragment::Fragment;
 use super::manager::PromptManager;
-use super::quote::{defuse, quote};
+use super::quote::{quote, sanitize};
 use super::system::resolve_system_prompt;
 use super::template::{Unset, render};
 use crate::event::RunStart;
@@ -28,7 +28,7 @@ pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(&text)))
 }
 
-/// Returns one sentence that says who the agent is and what it does.
+/// Returns a sentence with the name of the agent and its task, `role`.
 pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     match start.persona.name.trim() {
         "" => role.to_owned(),
@@ -46,20 +46,22 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
 /// because the history does not contain the calls that they belong to (B32). The question itself is left out if the
 /// application stored it before asking (P11).
 pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> Vec<Message> {
-    let asked = |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;
+    let is_question =
+        |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;
     let earlier = match messages.split_last() {
-        Some((last, earlier)) if asked(&last) => earlier,
+        Some((last, earlier)) if is_question(&last) => earlier,
         _ => messages,
     };
     earlier
         .iter()
         .filter(|message| !message.content.trim().is_empty())
-        .filter_map(turn)
+        .filter_map(prompt_message)
         .collect()
 }
 
-fn turn(message: &ConversationMessage) -> Option<Message> {
-    let text = defuse(&truncate(&message.content, DEFAULT_STRINGIFY_LIMIT));
+/// Returns the message of a prompt for a message of the conversation.
+fn prompt_message(message: &ConversationMessage) -> Option<Message> {
+    let text = sanitize(&truncate(&message.content, DEFAULT_STRINGIFY_LIMIT));
     match message.role {
         MessageRole::User => Some(Message::user(text)),
         MessageRole::Ai => Some(Message::assistant(text)),

@@ -33,10 +33,10 @@ impl<'a> PromptManager<'a> {
         names
     }
 
-    /// Returns the fragment `name` with its `{{variables}}` replaced. A variable without a value stays as it is.
+    /// Returns the fragment `name` with its `{{variables}}` replaced. A variable without a value is kept.
     ///
     /// # Errors
-    /// `PROMPT_FRAGMENT_NOT_FOUND` if there is no fragment of that name.
+    /// Fails with `PROMPT_FRAGMENT_NOT_FOUND` if there is no fragment of that name.
     pub fn get_fragment(&self, name: &str, variables: &JsonObject) -> Result<String, ArtError> {
         let default = || Fragment::ALL.into_iter().find(|fragment| fragment.name() == name);
         let text = self
@@ -57,7 +57,7 @@ impl<'a> PromptManager<'a> {
     /// Checks a prompt by the rules of [`ArtStandardPrompt::validate`].
     ///
     /// # Errors
-    /// `PROMPT_VALIDATION_FAILED` with all faults.
+    /// Fails with `PROMPT_VALIDATION_FAILED` and all faults.
     pub fn validate_prompt(prompt: &ArtStandardPrompt) -> Result<(), ArtError> {
         prompt.validate().map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();

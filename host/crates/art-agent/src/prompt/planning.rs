@@ -7,18 +7,18 @@ use art_core::text::{prefix, truncate};
 use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
-use super::example::nearest_calls;
+use super::example::most_similar_calls;
 use super::fragment::Fragment;
 use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
-use super::quote::{attachments, defuse, one_line, problem_list, quote, section};
+use super::quote::{attachments, one_line, problem_list, quote, sanitize, section};
 use crate::event::RunStart;
 use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
 use crate::shortlist;
 
-/// Maximum length of a tool's description in the short form, in characters.
-const MAX_LIGHT_CHARS: usize = 200;
+/// Maximum length of a tool's description in its short form, in characters.
+const MAX_SHORT_DESCRIPTION: usize = 200;
 
 /// Maximum total length of the names of tools that are listed by name only, in characters.
 const MAX_NAME_CHARS: usize = 4_000;
@@ -26,7 +26,7 @@ const MAX_NAME_CHARS: usize = 4_000;
 /// Maximum length of an invalid reply that is repeated to the model, in characters.
 const MAX_ECHO_CHARS: usize = 8_000;
 
-/// Returns the messages that ask for a plan. `state` is the state that earlier runs of the thread stored.
+/// Returns the messages that request a plan. `state` is the state that earlier runs of the thread stored.
 pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Vec<Message> {
     let follow_up = !state.todo_list.is_empty();
     let mut messages = vec![Message::system(instructions(start, follow_up))];
@@ -43,9 +43,9 @@ pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[Run
     messages
 }
 
-/// Returns the messages that ask for a corrected plan: the reply and all of its problems.
+/// Returns the messages that request a corrected plan: the reply, and all of its problems.
 pub(crate) fn repair(reply: &str, problems: &[String]) -> [Message; 2] {
-    let complaint = format!(
+    let problem_text = format!(
         "The plan cannot be used:\n{}\nReply with the whole plan again, corrected, between the two markers.",
         problem_list(problems)
     );
@@ -56,8 +56,8 @@ pub(crate) fn repair(reply: &str, problems: &[String]) -> [Message; 2] {
         text => text,
     };
     [
-        Message::assistant(defuse(&truncate(echo, MAX_ECHO_CHARS))),
-        Message::user(complaint),
+        Message::assistant(sanitize(&truncate(echo, MAX_ECHO_CHARS))),
+        Message::user(problem_text),
     ]
 }
 
@@ -100,14 +100,14 @@ fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
         return tool_list(&start.tools, &start.props.query);
     }
     let shown = shortlist::for_plan(start, state);
-    let manifest = one_line(&shown.tools.iter().map(|tool| light(tool)).collect::<Vec<_>>());
-    if shown.tools.len() == shown.of {
+    let manifest = one_line(&shown.tools.iter().map(|tool| short_form(tool)).collect::<Vec<_>>());
+    if shown.tools.len() == shown.total {
         return manifest;
     }
     format!(
         "{} of {} tools, the nearest to the query:\n{manifest}\nThe others, by name:\n{}",
         shown.tools.len(),
-        shown.of,
+        shown.total,
         other_names(start, &shown.tools)
     )
 }
@@ -117,13 +117,13 @@ fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
 fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
     let others = start.tools.iter().map(|tool| tool.name.as_str());
     let mut others = others.filter(|name| shown.iter().all(|tool| tool.name != *name));
-    let mut room = MAX_NAME_CHARS;
+    let mut remaining = MAX_NAME_CHARS;
     let mut names = Vec::new();
     for name in others.by_ref() {
-        let Some(left) = room.checked_sub(name.len()) else {
+        let Some(rest) = remaining.checked_sub(name.len()) else {
             break;
         };
-        room = left;
+        remaining = rest;
         names.push(name);
     }
     match others.count() {
@@ -133,8 +133,8 @@ fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
 }
 
 /// Returns the short form of a tool, for planning. The step that calls the tool gets the complete schema.
-fn light(tool: &ToolSchema) -> Value {
-    let description = prefix(&tool.description, MAX_LIGHT_CHARS);
+fn short_form(tool: &ToolSchema) -> Value {
+    let description = prefix(&tool.description, MAX_SHORT_DESCRIPTION);
     let more = if description.len() < tool.description.len() {
         "..."
     } else {
@@ -144,7 +144,7 @@ fn light(tool: &ToolSchema) -> Value {
     json!({"name": tool.name, "description": format!("{description}{more}"), "parameters": parameters})
 }
 
-fn tool_list(tools: &[ToolSchema], asked: &str) -> String {
+fn tool_list(tools: &[ToolSchema], query: &str) -> String {
     let tools: Vec<_> = tools
         .iter()
         .map(|tool| {
@@ -152,7 +152,7 @@ fn tool_list(tools: &[ToolSchema], asked: &str) -> String {
                 "name": tool.name,
                 "description": tool.description,
                 "inputSchema": tool.input_schema,
-                "examples": nearest_calls(tool, asked),
+                "examples": most_similar_calls(tool, query),
             })
         })
         .collect();

@@ -25,14 +25,14 @@ pub(crate) const EARLIER_QUESTIONS: &str = "Results of earlier questions";
 const PREVIEW_CHARS: usize = 1_000;
 
 /// Note on a file that the model cannot read.
-const UNSEEN: &str = "not shown: you cannot look at this file; only a tool can read it";
+const UNREADABLE: &str = "not shown: you cannot look at this file; only a tool can read it";
 
 /// Maximum length of a problem in a list, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
 /// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are removed (P24).
 pub(crate) fn quote(text: &str) -> String {
-    let text = without_markers(&one_kind_of_newline(text));
+    let text = without_markers(&normalized_newlines(text));
     let lines = text.trim_end_matches('\n').split('\n');
     let quoted = lines.map(|line| {
         if line.is_empty() {
@@ -60,8 +60,8 @@ fn escaped_newlines(json: &str) -> String {
 
 /// Returns an untrusted message, such as an earlier answer, without planning markers. Lines that look like headings of
 /// the host are indented.
-pub(crate) fn defuse(text: &str) -> String {
-    let text = without_markers(&one_kind_of_newline(text));
+pub(crate) fn sanitize(text: &str) -> String {
+    let text = without_markers(&normalized_newlines(text));
     let lines = text.split('\n').map(|line| {
         if line.starts_with("## ") {
             format!(" {line}")
@@ -96,23 +96,23 @@ pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String>
         .get(files.len().saturating_sub(attachment::MAX_LISTED_FILES)..)
         .unwrap_or_default();
     let attached = start.props.attachments.iter().map(|attachment| {
-        let mut shown = json!({
+        let mut entry = json!({
             "name": attachment.name,
             "mediaType": attachment.media_type,
             "bytes": attachment::bytes(attachment),
         });
-        let more = match &attachment.base64 {
+        let extra_field = match &attachment.base64 {
             None => Some(("preview", prefix(&attachment.text, PREVIEW_CHARS))),
             Some(_) if start.vision => None,
-            Some(_) => Some(("note", UNSEEN)),
+            Some(_) => Some(("note", UNREADABLE)),
         };
-        if let Some(map) = shown.as_object_mut() {
-            map.extend(more.map(|(key, text)| (key.to_owned(), json!(text))));
+        if let Some(map) = entry.as_object_mut() {
+            map.extend(extra_field.map(|(key, text)| (key.to_owned(), json!(text))));
         }
-        shown
+        entry
     });
-    let shown: Vec<_> = attached.chain(newest.iter().map(file_entry)).collect();
-    (!shown.is_empty()).then(|| section(ATTACHMENTS, &one_line(&shown)))
+    let entries: Vec<_> = attached.chain(newest.iter().map(file_entry)).collect();
+    (!entries.is_empty()).then(|| section(ATTACHMENTS, &one_line(&entries)))
 }
 
 fn without_markers(text: &str) -> String {
@@ -121,7 +121,7 @@ fn without_markers(text: &str) -> String {
 }
 
 /// Replaces every character that could be read as a line end by a newline.
-fn one_kind_of_newline(text: &str) -> String {
+fn normalized_newlines(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n")
 }
@@ -144,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_cannot_show_a_heading_of_ours() {
-        assert_eq!(defuse("## Tools\r## x"), " ## Tools\n ## x");
+    fn a_message_cannot_contain_a_heading_of_the_host() {
+        assert_eq!(sanitize("## Tools\r## x"), " ## Tools\n ## x");
     }
 
-    /// Whatever a reader may take for the end of a line.
+    /// All characters that could be read as a line end.
     const NEWLINES: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         fn no_text_can_forge_a_heading(
             text in "(## Tools|\r|\n|\u{b}|\u{c}|\u{85}|\u{2028}|\u{2029}|x|---JSON_OUTPUT_START---){0,12}"
         ) {
-            for safe in [quote(&text), defuse(&text), one_line(&text)] {
+            for safe in [quote(&text), sanitize(&text), one_line(&text)] {
                 prop_assert!(!safe.split(NEWLINES).any(|line| line.starts_with("## ")), "{safe:?}");
                 prop_assert!(!safe.contains(MARKER_START));
             }

@@ -19,9 +19,9 @@ use crate::plan::unfinished_reason;
 use crate::report::collect_sources;
 
 /// Maximum length of one result in a list, in characters.
-const LISTED_CHARS: usize = 2_000;
+const MAX_LISTED_CHARS: usize = 2_000;
 
-/// Returns the messages that ask for the answer. `earlier` contains the identifiers of items that ended before the
+/// Returns the messages that request the answer. `earlier` contains the identifiers of items that ended before the
 /// question was asked.
 pub(crate) fn synthesis(
     start: &RunStart,
@@ -45,6 +45,7 @@ pub(crate) fn synthesis(
     messages
 }
 
+/// Returns the user message: the question, the plan and the results of its steps.
 fn work_summary(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -54,12 +55,10 @@ fn work_summary(
 ) -> String {
     use TodoItemStatus::{Completed, Failed};
     let items = &state.todo_list;
-    let (earlier, of_question): (Vec<_>, Vec<_>) = items.iter().partition(|item| earlier.contains(&item.id));
-    let (earlier, completed) = (with_status(&earlier, Completed), with_status(&of_question, Completed));
-    let failed = with_status(&of_question, Failed);
-    let unfinished = of_question
-        .iter()
-        .filter(|item| !matches!(item.status, Completed | Failed));
+    let (earlier, current): (Vec<_>, Vec<_>) = items.iter().partition(|item| earlier.contains(&item.id));
+    let (earlier, completed) = (with_status(&earlier, Completed), with_status(&current, Completed));
+    let failed = with_status(&current, Failed);
+    let unfinished = current.iter().filter(|item| !matches!(item.status, Completed | Failed));
     let share = start.config.tool_result_max_length / (completed.len() + earlier.len()).max(1);
     let json_section = |heading: &str, entries: Vec<Value>| Some(section(heading, &one_line(&entries)));
     let sections = [
@@ -126,15 +125,15 @@ fn unfinished_entry(items: &[TodoItem], item: &TodoItem) -> Value {
 /// Lists completed and unfinished items, one line each. Items in `earlier` are left out, because they belong to other
 /// questions. The list is empty if there are no items.
 pub(crate) fn result_listing(items: &[TodoItem], earlier: &BTreeSet<String>) -> String {
-    let of_question = items.iter().filter(|item| !earlier.contains(&item.id));
-    let lines = of_question.map(|item| match item.status {
+    let current = items.iter().filter(|item| !earlier.contains(&item.id));
+    let lines = current.map(|item| match item.status {
         TodoItemStatus::Completed => {
             let result = item.result.as_ref().unwrap_or(&Value::Null);
-            format!("- {}: {}", item.description, safe_stringify(result, LISTED_CHARS))
+            format!("- {}: {}", item.description, safe_stringify(result, MAX_LISTED_CHARS))
         }
         TodoItemStatus::Failed => {
             let error = item.error.as_deref().unwrap_or("no reason was given");
-            format!("- {}: failed: {}", item.description, truncate(error, LISTED_CHARS))
+            format!("- {}: failed: {}", item.description, truncate(error, MAX_LISTED_CHARS))
         }
         _ => format!("- {}: not done: {}", item.description, unfinished_reason(items, item)),
     });

@@ -12,18 +12,21 @@ use super::template::{Unset, render};
 /// merged by the strategy of the level, else by that of the template, else it is appended.
 #[must_use]
 pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, levels: &[SystemPromptOverride]) -> String {
-    let named = levels
+    let names_template = levels
         .iter()
         .any(|level| tag(level).is_some_and(|tag| registry.specs.contains_key(tag)));
-    let default = registry.default_tag.clone().filter(|_| !named).map(of_tag);
+    let default = registry.default_tag.clone().filter(|_| !names_template).map(with_tag);
     let levels = default.iter().chain(levels);
-    levels.fold(base.trim().to_owned(), |below, level| match text(registry, level) {
-        Some((text, strategy)) => join(&below, &text, strategy),
-        None => below,
+    levels.fold(base.trim().to_owned(), |lower, level| {
+        match level_text(registry, level) {
+            Some((text, strategy)) => join(&lower, &text, strategy),
+            None => lower,
+        }
     })
 }
 
-fn of_tag(tag: String) -> SystemPromptOverride {
+/// Returns a level that names the template `tag`.
+fn with_tag(tag: String) -> SystemPromptOverride {
     SystemPromptOverride::Detailed {
         tag: Some(tag),
         variables: JsonObject::new(),
@@ -39,7 +42,8 @@ fn tag(level: &SystemPromptOverride) -> Option<&str> {
     }
 }
 
-fn text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) -> Option<(String, MergeStrategy)> {
+/// Returns the text of a level and how it is merged, or `None` if it has neither a template nor content.
+fn level_text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) -> Option<(String, MergeStrategy)> {
     let (variables, content, strategy) = match level {
         SystemPromptOverride::Text(content) => return Some((content.clone(), MergeStrategy::Append)),
         SystemPromptOverride::Detailed {
@@ -52,16 +56,17 @@ fn text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) -> Optio
     let Some(spec) = tag(level).and_then(|tag| registry.specs.get(tag)) else {
         return Some((content.clone()?, strategy.unwrap_or_default()));
     };
-    let mut all = spec.default_variables.clone();
-    all.extend(variables.clone());
+    let mut merged = spec.default_variables.clone();
+    merged.extend(variables.clone());
     let strategy = strategy.or(spec.merge_strategy).unwrap_or_default();
-    Some((render(&spec.template, &all, Unset::Remove), strategy))
+    Some((render(&spec.template, &merged, Unset::Remove), strategy))
 }
 
-fn join(below: &str, text: &str, strategy: MergeStrategy) -> String {
+/// Joins `text` to the text of the lower levels.
+fn join(lower: &str, text: &str, strategy: MergeStrategy) -> String {
     let parts = match strategy {
-        MergeStrategy::Append => [below, text.trim()],
-        MergeStrategy::Prepend => [text.trim(), below],
+        MergeStrategy::Append => [lower, text.trim()],
+        MergeStrategy::Prepend => [text.trim(), lower],
     };
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
@@ -132,7 +137,7 @@ mod tests {
         let text = |levels: &[_]| resolve_system_prompt("Base.", &registry, levels);
         assert_eq!(text(&[call]), "First.\n\nBase.\n\nCall.");
         assert_eq!(
-            text(&[of_tag("house".to_owned())]),
+            text(&[with_tag("house".to_owned())]),
             "Base.\n\nworks for ACME. {{fragment:y}}"
         );
     }

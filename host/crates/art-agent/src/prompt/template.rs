@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Maximum size of a text after variables were replaced, in bytes, so that repeated variables cannot exhaust memory.
 const MAX_BYTES: usize = 256 << 10;
 
-/// What to do with a variable that has no value.
+/// The treatment of a variable without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unset {
     /// Keep its name in braces.
@@ -16,9 +16,9 @@ pub(super) enum Unset {
     Remove,
 }
 
-/// Returns `template` with its variables replaced once: variables inside values stay as they are. So do names with a
-/// colon, which belong to other template languages (M28).
-pub(super) fn render(template: &str, variables: &JsonObject, missing: Unset) -> String {
+/// Returns `template` with its variables replaced by their values. Variables inside values are not replaced. Names with a colon
+/// are kept, because they belong to other template languages (M28).
+pub(super) fn render(template: &str, variables: &JsonObject, unset: Unset) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -28,7 +28,7 @@ pub(super) fn render(template: &str, variables: &JsonObject, missing: Unset) -> 
             rest = after;
             continue;
         };
-        match (variables.get(name.trim()), missing) {
+        match (variables.get(name.trim()), unset) {
             (Some(Value::String(value)), _) => text.push_str(value),
             (Some(value), _) => text.push_str(&value.to_string()),
             (None, Unset::Remove) => {}
@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_without_variables_of_ours_stays(text in "[a-z{}: \n]{0,40}") {
+        fn a_text_without_variables_is_unchanged(text in "[a-z{}: \n]{0,40}") {
             prop_assert_eq!(render(&text, &JsonObject::new(), Unset::Keep), text);
         }
     }

@@ -16,51 +16,54 @@ use crate::prompt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CallRefusal {
     /// A budget of the run is used up.
-    Spent,
+    BudgetSpent,
     /// The prompt is invalid because of a bug in the host.
     Invalid(ArtError),
-    /// The request does not fit the context window of the model. The text says by how much.
+    /// The request does not fit the context window of the model. The text has both sizes in tokens.
     TooLong(String),
 }
 
 impl Run {
     /// Opens a model call and records its start, if it is allowed.
-    pub(super) fn ask(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), CallRefusal> {
-        if self.is_spent() {
-            return Err(CallRefusal::Spent);
+    pub(super) fn open_model_call(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), CallRefusal> {
+        if self.check_budget() {
+            return Err(CallRefusal::BudgetSpent);
         }
-        self.check_request(&action, self.budget())?;
+        self.check_request(&action, self.token_budget())?;
         self.open_call(action, out);
         Ok(())
     }
 
     /// Fails if the prompt is invalid (M36) or the request has more than `budget` tokens.
     fn check_request(&self, action: &OpenAction, budget: Option<u64>) -> Result<(), CallRefusal> {
-        let Some((_, _, request)) = self.request(action, budget) else {
+        let Some(call) = self.request(action, budget) else {
             return Ok(());
         };
-        prompt::PromptManager::validate_prompt(&request.prompt).map_err(CallRefusal::Invalid)?;
-        let tokens = || prompt::request_tokens(&request);
-        match budget.map(|budget| (budget, tokens())) {
-            Some((budget, tokens)) if tokens > budget => Err(CallRefusal::TooLong(format!(
+        prompt::PromptManager::validate_prompt(&call.request.prompt).map_err(CallRefusal::Invalid)?;
+        let Some(budget) = budget else {
+            return Ok(());
+        };
+        let tokens = prompt::request_tokens(&call.request);
+        if tokens > budget {
+            return Err(CallRefusal::TooLong(format!(
                 "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room for \
                  {budget}; ask for less at a time, or use a model with a larger context"
-            ))),
-            _ => Ok(()),
+            )));
         }
+        Ok(())
     }
 
-    /// Retries a request that was too long for the provider with half of its tokens, or as near to half as possible.
-    /// Returns whether a retry was opened.
-    pub(super) fn ask_shorter(&mut self, id: ActionId, action: &OpenAction, out: &mut Outbox) -> bool {
-        let before = self.tokens_of(action, self.budget_of(id));
-        let second_time = self.shortened.remove(&id).is_some();
+    /// Retries a request that was too long for the provider, cut to half of its tokens as far as possible. Returns whether a
+    /// retry was opened.
+    pub(super) fn retry_shorter(&mut self, id: ActionId, action: &OpenAction, out: &mut Outbox) -> bool {
+        let before = self.tokens_of(action, self.token_budget_of(id));
+        let was_shortened = self.shortened.remove(&id).is_some();
         let half = before / 2;
-        let invalid = |refusal| matches!(refusal, CallRefusal::Invalid(_));
-        if second_time
+        let is_invalid = |refusal| matches!(refusal, CallRefusal::Invalid(_));
+        if was_shortened
             || self.tokens_of(action, Some(half)) >= before
-            || self.check_request(action, Some(half)).is_err_and(invalid)
-            || self.is_spent()
+            || self.check_request(action, Some(half)).is_err_and(is_invalid)
+            || self.check_budget()
         {
             return false;
         }
@@ -70,17 +73,17 @@ impl Run {
     }
 
     /// Returns the maximum number of tokens of the request of an open action.
-    pub(super) fn budget_of(&self, id: ActionId) -> Option<u64> {
-        self.shortened.get(&id).copied().or_else(|| self.budget())
+    pub(super) fn token_budget_of(&self, id: ActionId) -> Option<u64> {
+        self.shortened.get(&id).copied().or_else(|| self.token_budget())
     }
 
-    /// Returns whether a budget is used up, and records which.
-    pub(super) fn is_spent(&mut self) -> bool {
-        let used_up = self.used_up();
-        if let Some(limit) = &used_up {
-            self.note_limit(limit.clone());
+    /// Returns whether a budget of the run is used up. If so, records the limit.
+    pub(super) fn check_budget(&mut self) -> bool {
+        let limit = self.spent_budget();
+        if let Some(limit) = &limit {
+            self.record_limit(limit.clone());
         }
-        used_up.is_some()
+        limit.is_some()
     }
 
     /// Sets an item to pending for a later run, and keeps the results of its calls.
@@ -96,14 +99,14 @@ impl Run {
     }
 
     /// Counts a reply. If the context is limited and the provider reports no token counts, they are estimated.
-    pub(super) fn count(&mut self, id: ActionId, action: &OpenAction, reply: &ModelReply) {
+    pub(super) fn count_reply(&mut self, id: ActionId, action: &OpenAction, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
-        let unknown = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
-        if unknown && !self.start.context.is_unbounded() {
-            let written = prompt::text_tokens(&reply.text) + prompt::text_tokens(&reply.thinking);
+        let has_no_counts = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
+        if has_no_counts && !self.start.context.is_unbounded() {
+            let output_tokens = prompt::text_tokens(&reply.text) + prompt::text_tokens(&reply.thinking);
             metadata = LlmMetadata {
-                input_tokens: Some(self.tokens_of(action, self.budget_of(id))),
-                output_tokens: Some(written),
+                input_tokens: Some(self.tokens_of(action, self.token_budget_of(id))),
+                output_tokens: Some(output_tokens),
                 estimated: true,
                 ..metadata
             };
@@ -123,7 +126,7 @@ impl Run {
             return;
         }
         let metadata = LlmMetadata {
-            input_tokens: Some(self.tokens_of(action, self.budget_of(id))),
+            input_tokens: Some(self.tokens_of(action, self.token_budget_of(id))),
             estimated: true,
             ..LlmMetadata::default()
         };
@@ -133,42 +136,44 @@ impl Run {
     }
 
     fn open_call(&mut self, action: OpenAction, out: &mut Outbox) -> ActionId {
-        self.usage.llm_asked += 1;
+        self.usage.llm_calls_opened += 1;
         let content = json!({"phase": self.stream_phase(&action)});
         out.observe(ObservationType::LlmStreamStart, parent(&action), content);
         self.open_action(action)
     }
 
-    fn budget(&self) -> Option<u64> {
+    fn token_budget(&self) -> Option<u64> {
         self.start.context.tokens().map(prompt::budget)
     }
 
+    /// Estimates the number of tokens of the request of `action`, cut to `budget`.
     fn tokens_of(&self, action: &OpenAction, budget: Option<u64>) -> u64 {
-        let made = self.request(action, budget);
-        made.map_or(0, |(_, _, request)| prompt::request_tokens(&request))
+        let call = self.request(action, budget);
+        call.map_or(0, |call| prompt::request_tokens(&call.request))
     }
 
     /// Returns a description of the budget that is used up, with its numbers.
-    fn used_up(&self) -> Option<String> {
-        let (config, spent) = (self.config(), &self.usage);
-        if spent.llm_asked >= config.max_model_calls {
+    fn spent_budget(&self) -> Option<String> {
+        let (config, usage) = (self.config(), &self.usage);
+        if usage.llm_calls_opened >= config.max_model_calls {
             return Some(format!(
                 "the run made its maximum of {} model calls",
                 config.max_model_calls
             ));
         }
-        let tokens = spent.tokens.total_tokens;
+        let tokens = usage.tokens.total_tokens;
         if let Some(limit) = config.max_tokens.filter(|limit| tokens >= *limit) {
             return Some(format!("the run used {tokens} tokens; its maximum is {limit}"));
         }
-        let cost = spent.llm.cost_usd.unwrap_or_default();
+        let cost = usage.llm.cost_usd.unwrap_or_default();
         // A limit that is not a number counts as used up.
         let limit = config.max_cost_usd.filter(|limit| limit.is_nan() || cost >= *limit)?;
         Some(format!("the run cost ${cost:.4}; its maximum is ${limit:.4}"))
     }
 }
 
-/// Returns whether the model may have read a request that failed with `code`. Other codes mean that it was refused unread.
+/// Returns whether the model may have read a request that failed with `code`. With other codes, the provider refused the request
+/// before that.
 const fn may_have_read(code: ModelErrorCode) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
     matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)

@@ -10,6 +10,7 @@ use crate::error::ApplyError;
 use crate::event::RunEvent;
 
 impl Run {
+    /// Checks that `event` fits the run.
     pub(super) fn check(&self, event: &RunEvent) -> Result<(), ApplyError> {
         if matches!(event, RunEvent::Started { .. }) {
             return Err(ApplyError::AlreadyStarted);
@@ -19,48 +20,49 @@ impl Run {
         }
         match event {
             RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } => {
-                match self.opened(*action)? {
-                    OpenAction::Tools { .. } => Err(wrong(*action, "the results of tool calls")),
+                match self.open_action_with(*action)? {
+                    OpenAction::Tools { .. } => Err(wrong_answer(*action, "the results of tool calls")),
                     _ => Ok(()),
                 }
             }
-            RunEvent::ToolsReturned { action, results, .. } => match self.opened(*action)? {
+            RunEvent::ToolsReturned { action, results, .. } => match self.open_action_with(*action)? {
                 OpenAction::Tools { calls, .. } => match_results(*action, calls, results),
-                _ => Err(wrong(*action, "the answer of a model")),
+                _ => Err(wrong_answer(*action, "the answer of a model")),
             },
             RunEvent::Started { .. } | RunEvent::CancelRequested { .. } => Ok(()),
         }
     }
 
-    fn opened(&self, action: ActionId) -> Result<&OpenAction, ApplyError> {
+    fn open_action_with(&self, action: ActionId) -> Result<&OpenAction, ApplyError> {
         self.open.get(&action).ok_or(ApplyError::ActionNotOpen { action })
     }
 }
 
-const fn wrong(action: ActionId, expected: &'static str) -> ApplyError {
+const fn wrong_answer(action: ActionId, expected: &'static str) -> ApplyError {
     ApplyError::WrongAnswer { action, expected }
 }
 
+/// Checks that there is exactly one result for each call.
 fn match_results(action: ActionId, calls: &[ParsedToolCall], results: &[ToolResult]) -> Result<(), ApplyError> {
-    let fault = |call_id: &str, fault| ApplyError::ResultsDoNotMatch {
+    let mismatch = |call_id: &str, fault| ApplyError::ResultsDoNotMatch {
         action,
         call_id: call_id.to_owned(),
         fault,
     };
     let mut seen = BTreeSet::new();
     for result in results {
-        let known = calls
+        let matches_call = calls
             .iter()
             .any(|call| call.call_id == result.call_id && call.tool_name == result.tool_name);
-        if !known {
-            return Err(fault(&result.call_id, "of no call of the action"));
+        if !matches_call {
+            return Err(mismatch(&result.call_id, "of no call of the action"));
         }
         if !seen.insert(result.call_id.as_str()) {
-            return Err(fault(&result.call_id, "given twice"));
+            return Err(mismatch(&result.call_id, "given twice"));
         }
     }
     match calls.iter().find(|call| !seen.contains(call.call_id.as_str())) {
-        Some(call) => Err(fault(&call.call_id, "missing")),
+        Some(call) => Err(mismatch(&call.call_id, "missing")),
         None => Ok(()),
     }
 }

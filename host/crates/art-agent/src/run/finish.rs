@@ -47,6 +47,7 @@ impl RunEnding {
 }
 
 impl Run {
+    /// Starts the synthesis, or ends the run if the model cannot be called.
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
         let messages = prompt::synthesis(
             &self.start,
@@ -59,12 +60,12 @@ impl Run {
         if self.state.current_step_id.take().is_some() {
             out.mark_state_changed();
         }
-        out.observe(ObservationType::Synthesis, None, self.overview());
-        match self.ask(OpenAction::Answer, out) {
+        out.observe(ObservationType::Synthesis, None, self.step_summary());
+        match self.open_model_call(OpenAction::Answer, out) {
             Ok(()) => {}
             Err(CallRefusal::TooLong(reason)) => self.answer_failed(&reason, out),
             Err(CallRefusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
-            Err(CallRefusal::Spent) => self.finish_spent(out),
+            Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
         }
     }
 
@@ -72,20 +73,19 @@ impl Run {
         let answer = parse::answer(reply);
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
-            let held_back = parse::is_blocked(reply);
-            let reason = if held_back {
-                parse::BLOCKED
+            let reason = if parse::is_blocked(reply) {
+                parse::WITHHELD
             } else {
                 "the model gave an empty answer"
             };
             return self.answer_failed(reason, out);
         }
         if parse::is_cut(reply) {
-            self.note_limit("the answer was cut off before its end".to_owned());
+            self.record_limit("the answer was cut off before its end".to_owned());
         }
-        // Without a tool call nothing was done that could be incomplete.
-        let in_part = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
-        let status = if self.is_complete() && !in_part {
+        // Without a tool call, there is no result that could be incomplete.
+        let is_partial = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
+        let status = if self.is_complete() && !is_partial {
             RunStatus::Success
         } else {
             RunStatus::Partial
@@ -106,8 +106,14 @@ impl Run {
     /// list has a result, else `error`.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
-        let done = self.own_items().any(|item| item.status == TodoItemStatus::Completed);
-        let status = if done { RunStatus::Partial } else { RunStatus::Error };
+        let has_result = self
+            .question_items()
+            .any(|item| item.status == TodoItemStatus::Completed);
+        let status = if has_result {
+            RunStatus::Partial
+        } else {
+            RunStatus::Error
+        };
         let text = self.with_listing(&format!("The model could not write an answer: {reason}."));
         let error = self.art_error(code, &message);
         self.finish(RunEnding::new(status, text).with_error(error), out);
@@ -121,14 +127,15 @@ impl Run {
     }
 
     /// Ends the run with a list of results, because the budget does not allow a call for the answer.
-    pub(super) fn finish_spent(&mut self, out: &mut Outbox) {
+    pub(super) fn finish_over_budget(&mut self, out: &mut Outbox) {
         let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
         self.finish(RunEnding::new(RunStatus::Partial, text), out);
     }
 
+    /// Ends the run.
     pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
-        self.drop_work(out);
+        self.abandon_open_work(out);
         let message = self.message(&ending);
         if let Some(error) = &ending.error {
             out.error(phase, None, &error.message);
@@ -156,7 +163,7 @@ impl Run {
     }
 
     /// Sets items in progress to pending, for a later run, and keeps the results of their calls (P66).
-    fn drop_work(&mut self, out: &mut Outbox) {
+    fn abandon_open_work(&mut self, out: &mut Outbox) {
         self.open.clear();
         self.shortened.clear();
         let live: Vec<_> = self.live.keys().cloned().collect();
@@ -186,11 +193,11 @@ impl Run {
     }
 
     /// Creates a message of the run. Its identifier does not change in a replay, so publishing it twice adds it once.
-    fn run_message(&self, what: &str, role: MessageRole, content: &str) -> ConversationMessage {
+    fn run_message(&self, suffix: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));
         ConversationMessage {
-            message_id: format!("{}:{what}", self.trace_id),
+            message_id: format!("{}:{suffix}", self.trace_id),
             thread_id: self.start.props.thread_id.clone(),
             role,
             content: content.to_owned(),
@@ -225,24 +232,25 @@ impl Run {
         }
     }
 
-    /// Returns whether every planned item was completed without reservation and within all limits (X7, A49). Items that
-    /// the model removed from the plan and items of earlier runs do not count.
+    /// Returns whether every planned item was completed without an error and no limit was hit (X7, A49). Items that the model
+    /// removed from the plan before they started, and items of earlier runs, do not count.
     fn is_complete(&self) -> bool {
-        let undone = |item: &TodoItem| match item.status {
-            TodoItemStatus::Completed => item.error.is_some() && self.begun.contains(&item.id),
-            // An item that was begun and then removed from the plan counts as failed.
-            TodoItemStatus::Cancelled => item.error.is_some() || self.begun.contains(&item.id),
+        let is_incomplete = |item: &TodoItem| match item.status {
+            TodoItemStatus::Completed => item.error.is_some() && self.started_items.contains(&item.id),
+            // An item that was started and then removed from the plan counts as failed.
+            TodoItemStatus::Cancelled => item.error.is_some() || self.started_items.contains(&item.id),
             _ => true,
         };
-        self.limits_hit.is_empty() && !self.own_items().any(undone)
+        self.limits_hit.is_empty() && !self.question_items().any(is_incomplete)
     }
 
     /// Returns the items of this question.
-    fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
+    fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
         let items = self.state.todo_list.iter();
         items.filter(|item| !self.earlier.contains(&item.id))
     }
 
+    /// Returns `text` followed by the list of results, if there are any.
     pub(super) fn with_listing(&self, text: &str) -> String {
         let listing = prompt::result_listing(&self.state.todo_list, &self.earlier);
         if listing.is_empty() {
@@ -252,16 +260,17 @@ impl Run {
         }
     }
 
-    fn overview(&self) -> Value {
-        let ids = |wanted: fn(TodoItemStatus) -> bool| -> Vec<&str> {
-            let items = self.state.todo_list.iter().filter(|item| wanted(item.status));
+    /// Returns the identifiers of the items by how they ended.
+    fn step_summary(&self) -> Value {
+        let ids_with = |is_wanted: fn(TodoItemStatus) -> bool| -> Vec<&str> {
+            let items = self.state.todo_list.iter().filter(|item| is_wanted(item.status));
             items.map(|item| item.id.as_str()).collect()
         };
         use TodoItemStatus::{Completed, Failed};
         json!({
-            "completed": ids(|status| status == Completed),
-            "failed": ids(|status| status == Failed),
-            "unfinished": ids(|status| !matches!(status, Completed | Failed)),
+            "completed": ids_with(|status| status == Completed),
+            "failed": ids_with(|status| status == Failed),
+            "unfinished": ids_with(|status| !matches!(status, Completed | Failed)),
         })
     }
 }

@@ -12,33 +12,33 @@ use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::action::ActionId;
 use crate::effect::Outbox;
-use crate::item::{Gate, ItemRun, Next};
+use crate::item::{Admission, ItemRun, NextStep};
 use crate::parse::{self, PlanUpdate};
 use crate::plan::{self, Keep};
 use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Begins every item that is ready, or the synthesis if no item is left.
+    /// Starts every item that is ready, or the synthesis if no item is left.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
         self.cancel_blocked(out);
-        let lanes = usize::try_from(self.config().max_parallel_items).unwrap_or(usize::MAX);
-        while self.live.len() < lanes {
+        let max_parallel = usize::try_from(self.config().max_parallel_items).unwrap_or(usize::MAX);
+        while self.live.len() < max_parallel {
             let Some(item) = plan::next_ready(&self.state.todo_list).cloned() else {
                 break;
             };
-            if self.is_spent() {
+            if self.check_budget() {
                 break;
             }
-            if self.items_begun >= self.config().max_items {
-                self.note_limit(format!(
+            if self.started_item_count >= self.config().max_items {
+                self.record_limit(format!(
                     "the run worked on its maximum of {} items",
                     self.config().max_items
                 ));
                 break;
             }
-            self.begin_item(&item, out);
+            self.start_item(&item, out);
         }
         if self.live.is_empty() {
             // An item may have failed before its first model call was opened.
@@ -49,7 +49,7 @@ impl Run {
 
     pub(super) fn item_replied(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
         if parse::is_blocked(reply) {
-            return self.item_failed(id, parse::BLOCKED, out);
+            return self.item_failed(id, parse::WITHHELD, out);
         }
         let mut parsed = parse::execution(reply);
         self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
@@ -61,21 +61,21 @@ impl Run {
             parsed.problems.extend(problems);
         }
         let config = self.config();
-        let mut gate = Gate {
+        let mut admission = Admission {
             trace_id: &self.trace_id,
             attachments: &self.start.props.attachments,
             files: &self.files,
             ids: &mut self.call_ids,
-            left: config.max_tool_calls.saturating_sub(self.usage.calls_made),
+            remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
         let item = self.state.todo_list.iter().find(|item| item.id == id);
         let (Some(item), Some(live)) = (item, self.live.get_mut(id)) else {
             return;
         };
-        let next = live.replied(item, &parsed, &reply.text, &mut gate);
-        self.usage.calls_made = config.max_tool_calls.saturating_sub(gate.left);
-        self.carry_on_with(id, next, out);
+        let next = live.handle_reply(item, &parsed, &reply.text, &mut admission);
+        self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
+        self.apply_next_step(id, next, out);
     }
 
     pub(super) fn tools_returned(&mut self, action: ActionId, results: &[ToolResult], usage: Usage, out: &mut Outbox) {
@@ -85,15 +85,15 @@ impl Run {
         self.usage.usage += usage;
         self.usage.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
         let files = self.files.add(&item, results, &self.start.props.attachments).to_vec();
-        if self.stop_on(&item, &calls, results, out) {
+        if self.stop_if_unsupported(&item, &calls, results, out) {
             return;
         }
         let config = self.config();
         let Some(live) = self.live.get_mut(&item) else {
             return;
         };
-        let next = live.returned(results, &files, config);
-        self.carry_on_with(&item, next, out);
+        let next = live.handle_results(results, &files, config);
+        self.apply_next_step(&item, next, out);
     }
 
     /// Fails the item. Other items continue (P39, P41).
@@ -102,31 +102,32 @@ impl Run {
         self.advance(out);
     }
 
-    fn carry_on_with(&mut self, id: &str, next: Next, out: &mut Outbox) {
+    /// Carries out the action that follows for an item.
+    fn apply_next_step(&mut self, id: &str, next: NextStep, out: &mut Outbox) {
         match next {
-            Next::Ask => {
-                if let Err(refusal) = self.ask(OpenAction::Item(id.to_owned()), out) {
+            NextStep::CallModel => {
+                if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned()), out) {
                     self.item_refused(id, refusal, out);
                     self.advance(out);
                 }
             }
-            Next::Call(calls) => {
+            NextStep::CallTools(calls) => {
                 let item = id.to_owned();
                 self.open_action(OpenAction::Tools { item, calls });
             }
-            Next::Fail(reason) => self.item_failed(id, &reason, out),
-            Next::Complete(result) => {
+            NextStep::Fail(reason) => self.item_failed(id, &reason, out),
+            NextStep::Complete(result) => {
                 self.end_item(id, Ok(result), out);
                 self.advance(out);
             }
         }
     }
 
-    fn begin_item(&mut self, item: &TodoItem, out: &mut Outbox) {
+    fn start_item(&mut self, item: &TodoItem, out: &mut Outbox) {
         let tools = self.tools_of(item);
         let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
-        self.items_begun += 1;
-        self.begun.insert(item.id.clone());
+        self.started_item_count += 1;
+        self.started_items.insert(item.id.clone());
         self.earlier.remove(&item.id);
         let earlier = prompt::earlier_items(&self.state.todo_list, item);
         let mut live = ItemRun::new(messages, self.start.native_tools);
@@ -135,31 +136,31 @@ impl Run {
         self.live.insert(item.id.clone(), live);
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
-        if let Err(refusal) = self.ask(OpenAction::Item(item.id.clone()), out) {
+        if let Err(refusal) = self.open_model_call(OpenAction::Item(item.id.clone()), out) {
             self.item_refused(&item.id, refusal, out);
         }
     }
 
     /// Retries an item with its tools in the prompt, because the model does not support function calls. Items that
-    /// begin later use that prompt from the start. Returns whether a retry was opened.
-    pub(super) fn ask_in_text(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
+    /// start later use that prompt as well. Returns whether a retry was opened.
+    pub(super) fn retry_with_text_tools(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
         let OpenAction::Item(id) = action else {
             return false;
         };
-        let native = self.live.get(id).is_some_and(|live| live.native_tools);
-        let Some(item) = self.item(id).filter(|_| native).cloned() else {
+        let was_native = self.live.get(id).is_some_and(|live| live.native_tools);
+        let Some(item) = self.item(id).filter(|_| was_native).cloned() else {
             return false;
         };
         self.start.native_tools = false;
         let tools = self.tools_of(&item);
-        let begin = prompt::begin_step(&self.start, &self.state.todo_list, &item, &tools, self.files.all());
+        let first_messages = prompt::begin_step(&self.start, &self.state.todo_list, &item, &tools, self.files.all());
         if let Some(live) = self.live.get_mut(id) {
             live.native_tools = false;
-            for (message, begin) in live.messages.iter_mut().zip(begin) {
-                *message = begin;
+            for (message, first) in live.messages.iter_mut().zip(first_messages) {
+                *message = first;
             }
         }
-        self.carry_on_with(id, Next::Ask, out);
+        self.apply_next_step(id, NextStep::CallModel, out);
         true
     }
 
@@ -169,7 +170,7 @@ impl Run {
         match refusal {
             CallRefusal::TooLong(reason) => self.end_item(id, Err(reason), out),
             CallRefusal::Invalid(error) => self.end_item(id, Err(error.message), out),
-            CallRefusal::Spent => self.requeue(id, out),
+            CallRefusal::BudgetSpent => self.requeue(id, out),
         }
     }
 
@@ -179,12 +180,12 @@ impl Run {
         let Some(live) = self.live.remove(id) else {
             return;
         };
-        self.note_limits_of(id, &live);
+        self.record_limits_of(id, &live);
         let phase = self.phase_label();
         let Some(item) = self.item_mut(id) else {
             return;
         };
-        let (reservation, validation) = (live.incomplete_reason(item), live.validation(item));
+        let (incomplete_reason, validation) = (live.incomplete_reason(item), live.validation(item));
         item.tool_results = live.results;
         item.actual_tool_calls = live.calls;
         item.validation_status = Some(validation);
@@ -192,7 +193,7 @@ impl Run {
         let status = match result {
             Ok(result) => {
                 item.result = Some(result);
-                item.error = reservation;
+                item.error = incomplete_reason;
                 TodoItemStatus::Completed
             }
             Err(reason) => {
@@ -209,12 +210,12 @@ impl Run {
         self.set_status(id, status, Some(&output), out);
     }
 
-    fn note_limits_of(&mut self, id: &str, live: &ItemRun) {
+    fn record_limits_of(&mut self, id: &str, live: &ItemRun) {
         if live.out_of_iterations {
-            self.note_limit(format!("step `{id}` used all of its {} model calls", live.iteration));
+            self.record_limit(format!("step `{id}` used all of its {} model calls", live.iteration));
         }
         if live.out_of_calls {
-            self.note_limit(format!(
+            self.record_limit(format!(
                 "the run made its maximum of {} tool calls",
                 self.config().max_tool_calls
             ));
@@ -260,7 +261,7 @@ impl Run {
     }
 
     /// Replaces the plan. Items that are open afterwards belong to this question, even if they had ended in an earlier one.
-    pub(super) fn replace_list(&mut self, list: Vec<TodoItem>) {
+    pub(super) fn replace_items(&mut self, list: Vec<TodoItem>) {
         let is_pending = |id: &String| {
             list.iter()
                 .any(|item| item.id == *id && item.status == TodoItemStatus::Pending)
@@ -272,7 +273,7 @@ impl Run {
     /// Applies the plan update of a reply. An invalid update leaves the plan unchanged; its problems are returned for
     /// the model (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
-        let refused = |problems: Vec<String>| {
+        let report = |problems: Vec<String>| {
             problems
                 .into_iter()
                 .map(|problem| format!("`updatedPlan` was not used: {problem}"))
@@ -280,21 +281,21 @@ impl Run {
         };
         let draft = match update {
             Ok(draft) => draft,
-            Err(problems) => return refused(problems),
+            Err(problems) => return report(problems),
         };
         let before = self.state.todo_list.clone();
         let after = match draft.items {
-            Some(items) => plan::merge(&before, items, Keep::Begun(&self.begun), self.now),
+            Some(items) => plan::merge(&before, items, Keep::Started(&self.started_items), self.now),
             None => before.clone(),
         };
         let problems = plan::check(&after, &self.start.tools);
         if !problems.is_empty() {
-            return refused(problems);
+            return report(problems);
         }
         self.state.intent = draft.intent.unwrap_or_else(|| self.state.intent.clone());
         self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());
         let changes = plan::diff(&before, &after, self.now);
-        self.replace_list(after);
+        self.replace_items(after);
         out.mark_state_changed();
         let content =
             json!({"todoList": truncate::items(&self.state.todo_list), "changes": truncate::changes(&changes)});

@@ -15,7 +15,7 @@ use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Begins planning, or continues with pending items if there is a plan and no new question (P17, P19).
+    /// Starts planning, or continues with pending items if there is a plan and no new question (P17, P19).
     pub(super) fn begin(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.mark_state_changed();
@@ -32,43 +32,43 @@ impl Run {
             "Refining plan"
         };
         out.observe(ObservationType::Plan, None, json!({"message": message}));
-        self.ask_for_plan(out);
+        self.request_plan(out);
     }
 
-    fn ask_for_plan(&mut self, out: &mut Outbox) {
-        match self.ask(OpenAction::Plan, out) {
+    fn request_plan(&mut self, out: &mut Outbox) {
+        match self.open_model_call(OpenAction::Plan, out) {
             Ok(()) => {}
             Err(CallRefusal::TooLong(reason)) => self.plan_failed(&reason, out),
             Err(CallRefusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),
-            Err(CallRefusal::Spent) => self.finish_spent(out),
+            Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
         }
     }
 
     pub(super) fn plan_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
-        let texts = parse::texts(reply);
+        let texts = parse::split_reply(reply);
         self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);
         match self.read_plan(&texts) {
-            Err(_) if parse::is_blocked(reply) => self.plan_failed(parse::BLOCKED, out),
+            Err(_) if parse::is_blocked(reply) => self.plan_failed(parse::WITHHELD, out),
             Ok(draft) => {
-                self.adopt(draft, &reply.text, out);
+                self.adopt_plan(draft, &reply.text, out);
                 self.advance(out);
             }
             Err(mut problems) => {
                 if parse::is_cut(reply) {
-                    problems.insert(0, parse::CUT.to_owned());
+                    problems.insert(0, parse::CUT_OFF.to_owned());
                 }
                 self.repair(&texts.content, &problems, out);
             }
         }
     }
 
-    /// Ends the run because there is no plan (P31).
+    /// Ends the run with an error because planning failed (P31).
     pub(super) fn plan_failed(&mut self, reason: &str, out: &mut Outbox) {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
 
     /// Reads the plan from the text, or else from the thoughts (P30).
-    fn read_plan(&self, texts: &parse::Texts) -> Result<PlanDraft, Vec<String>> {
+    fn read_plan(&self, texts: &parse::ReplyTexts) -> Result<PlanDraft, Vec<String>> {
         let draft = match parse::planning(&texts.content) {
             Err(problems) if !texts.thoughts.is_empty() => {
                 parse::planning(&format!("{}\n{}", texts.thoughts, texts.content)).or(Err(problems))?
@@ -83,7 +83,7 @@ impl Run {
     /// Returns the items of the plan after merging `draft`. A draft without items keeps the old ones (P17).
     fn merged(&self, draft: &PlanDraft) -> Vec<art_core::pes::TodoItem> {
         match &draft.items {
-            Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Done, self.now),
+            Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Completed, self.now),
             None => self.state.todo_list.clone(),
         }
     }
@@ -95,24 +95,25 @@ impl Run {
             Stage::Planning { messages, repairs } if *repairs < allowed => {
                 messages.extend(prompt::repair(reply, problems));
                 *repairs += 1;
-                self.ask_for_plan(out);
+                self.request_plan(out);
             }
             _ => {
                 let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
-                let times = match allowed {
+                let attempts = match allowed {
                     0 => String::new(),
                     repairs => format!(" in {} attempts", u64::from(repairs) + 1),
                 };
-                self.plan_failed(&format!("the model gave no usable plan{times}: {reasons}"), out);
+                self.plan_failed(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
             }
         }
     }
 
-    fn adopt(&mut self, draft: PlanDraft, raw: &str, out: &mut Outbox) {
+    /// Replaces the plan by the merged draft and records the change. `raw_reply` is the text of the reply.
+    fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
-        let first = before.is_empty();
-        self.replace_list(self.merged(&draft));
-        let fallback = |old: &str, default: &str| if first { default.to_owned() } else { old.to_owned() };
+        let is_first = before.is_empty();
+        self.replace_items(self.merged(&draft));
+        let fallback = |old: &str, default: &str| if is_first { default.to_owned() } else { old.to_owned() };
         self.state.intent = draft
             .intent
             .unwrap_or_else(|| fallback(&self.state.intent, "Unknown Intent"));
@@ -120,18 +121,18 @@ impl Run {
             .title
             .unwrap_or_else(|| fallback(&self.state.title, "New Conversation"));
         self.state.plan = draft.plan.unwrap_or_default();
-        let kept = &self.state.todo_list;
+        let items = &self.state.todo_list;
         self.state
             .step_outputs
-            .retain(|id, _| kept.iter().any(|item| item.id == *id));
+            .retain(|id, _| items.iter().any(|item| item.id == *id));
         out.mark_state_changed();
         out.observe(ObservationType::Intent, None, json!({"intent": self.state.intent}));
         out.observe(ObservationType::Title, None, json!({"title": self.state.title}));
-        let raw = truncate(raw, DEFAULT_STRINGIFY_LIMIT);
+        let raw_output = truncate(raw_reply, DEFAULT_STRINGIFY_LIMIT);
         let list = truncate::items(&self.state.todo_list);
-        let plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw});
+        let plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw_output});
         out.observe(ObservationType::Plan, None, plan);
-        let changes = if first {
+        let changes = if is_first {
             plan::added(&self.state.todo_list, self.now)
         } else {
             plan::diff(&before, &self.state.todo_list, self.now)

@@ -7,11 +7,20 @@ use art_core::stream::{Phase, StepContext};
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenAction, Run, Stage};
-use crate::action::{Action, ActionId, FilePlace};
+use crate::action::{Action, ActionId, FileArgument};
 use crate::attachment;
 use crate::file::RunFile;
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
+
+/// A model call with its request.
+pub(super) struct PreparedCall {
+    /// The plan item that makes the call; `None` for planning and synthesis.
+    pub(super) item_id: Option<String>,
+    /// Number of the call within its phase or item, from 1.
+    pub(super) iteration: u32,
+    pub(super) request: ModelRequest,
+}
 
 impl Run {
     /// Returns an open action in full, or `None` if it is not open.
@@ -21,38 +30,40 @@ impl Run {
             OpenAction::Tools { item, calls } => Action::CallTools {
                 id,
                 item_id: item.clone(),
-                calls: calls.iter().map(|call| self.expanded(call)).collect(),
-                files: calls.iter().flat_map(|call| self.file_places(call)).collect(),
+                calls: calls.iter().map(|call| self.expand_attachments(call)).collect(),
+                files: calls.iter().flat_map(|call| self.file_arguments(call)).collect(),
             },
             model => {
-                let (item_id, iteration, mut request) = self.request(model, self.budget_of(id))?;
-                request.task = self.task(model);
+                let mut call = self.request(model, self.token_budget_of(id))?;
+                call.request.task = self.task(model);
                 Action::CallModel {
                     id,
-                    item_id,
-                    iteration,
-                    request: Box::new(request),
+                    item_id: call.item_id,
+                    iteration: call.iteration,
+                    request: Box::new(call.request),
                 }
             }
         };
         Some(action)
     }
 
-    fn expanded(&self, call: &ParsedToolCall) -> ParsedToolCall {
+    /// Replaces the names of the question's attachments in the arguments by their contents.
+    fn expand_attachments(&self, call: &ParsedToolCall) -> ParsedToolCall {
         ParsedToolCall {
             arguments: attachment::expand(&call.arguments, &self.start.props.attachments),
             ..call.clone()
         }
     }
 
-    fn file_places(&self, call: &ParsedToolCall) -> Vec<FilePlace> {
-        let places = attachment::places(&call.arguments, &self.start.props.attachments, &self.files);
-        let place = |(pointer, file): (String, &RunFile)| FilePlace {
+    /// Returns the arguments that name files of earlier calls.
+    fn file_arguments(&self, call: &ParsedToolCall) -> Vec<FileArgument> {
+        let found = attachment::file_arguments(&call.arguments, &self.start.props.attachments, &self.files);
+        let argument = |(pointer, file): (String, &RunFile)| FileArgument {
             call_id: call.call_id.clone(),
             pointer,
             digest: file.digest.clone(),
         };
-        places.into_iter().map(place).collect()
+        found.into_iter().map(argument).collect()
     }
 
     /// Returns the tools whose complete schemas a step gets: its required tools; if it names none, the tools most
@@ -75,25 +86,23 @@ impl Run {
             .collect()
     }
 
-    /// Returns the item, the number of the call and the request of `action`, cut to `budget` tokens as far as possible.
-    pub(super) fn request(
-        &self,
-        action: &OpenAction,
-        budget: Option<u64>,
-    ) -> Option<(Option<String>, u32, ModelRequest)> {
-        let (item_id, iteration, mut request) = self.whole_request(action)?;
+    /// Returns the model call of `action`, with its request cut to `budget` tokens as far as possible. Returns `None` for tool
+    /// calls.
+    pub(super) fn request(&self, action: &OpenAction, budget: Option<u64>) -> Option<PreparedCall> {
+        let mut call = self.full_request(action)?;
         if let Some(budget) = budget {
-            prompt::fit(&mut request, self.task_place(action), budget);
+            prompt::fit(&mut call.request, self.task_index(action), budget);
         }
-        Some((item_id, iteration, request))
+        Some(call)
     }
 
     /// Returns the index of the message that states the task: after the conversation, before the replies to the task.
-    fn task_place(&self, action: &OpenAction) -> usize {
+    fn task_index(&self, action: &OpenAction) -> usize {
         match (action, &self.stage) {
             (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
-                let said_since = usize::try_from(*repairs).unwrap_or(usize::MAX).saturating_mul(2);
-                messages.len().saturating_sub(said_since.saturating_add(1))
+                // Each repair adds the reply and its problems.
+                let later_messages = usize::try_from(*repairs).unwrap_or(usize::MAX).saturating_mul(2);
+                messages.len().saturating_sub(later_messages.saturating_add(1))
             }
             (OpenAction::Answer, Stage::Synthesis { messages }) => messages.len().saturating_sub(1),
             _ => 1,
@@ -101,10 +110,10 @@ impl Run {
     }
 
     /// Builds the request of `action` in full length, with the capabilities that it needs (C43).
-    fn whole_request(&self, action: &OpenAction) -> Option<(Option<String>, u32, ModelRequest)> {
+    fn full_request(&self, action: &OpenAction) -> Option<PreparedCall> {
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let vision = (!media.is_empty()).then_some(ModelCapability::Vision);
-        let request = |messages: &[Message], phase, capability| ModelRequest {
+        let build = |messages: &[Message], phase, capability| ModelRequest {
             required_capabilities: std::iter::once(capability).chain(vision).collect(),
             media,
             params: self.start.params.clone(),
@@ -112,31 +121,41 @@ impl Run {
         };
         match (action, &self.stage) {
             (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
-                let mut made = request(messages, Phase::Planning, ModelCapability::Reasoning);
-                made.reply_format = ReplyFormat::Json;
-                Some((None, repairs.saturating_add(1), made))
+                let mut request = build(messages, Phase::Planning, ModelCapability::Reasoning);
+                request.reply_format = ReplyFormat::Json;
+                Some(PreparedCall {
+                    item_id: None,
+                    iteration: repairs.saturating_add(1),
+                    request,
+                })
             }
-            (OpenAction::Answer, Stage::Synthesis { messages }) => {
-                Some((None, 1, request(messages, Phase::Synthesis, ModelCapability::Text)))
-            }
+            (OpenAction::Answer, Stage::Synthesis { messages }) => Some(PreparedCall {
+                item_id: None,
+                iteration: 1,
+                request: build(messages, Phase::Synthesis, ModelCapability::Text),
+            }),
             (OpenAction::Item(id), _) => {
                 let (item, live) = (self.item(id)?, self.live.get(id)?);
-                let mut made = request(&live.messages, Phase::Execution, ModelCapability::Reasoning);
+                let mut request = build(&live.messages, Phase::Execution, ModelCapability::Reasoning);
                 if live.native_tools {
                     // The prompt contains the examples, because no provider's format has a field for them.
-                    let bare = |tool| ToolSchema {
+                    let without_examples = |tool| ToolSchema {
                         examples: Vec::new(),
                         ..tool
                     };
-                    made.tools = self.tools_of(item).into_iter().map(bare).collect();
-                    let calls = (!made.tools.is_empty()).then_some(ModelCapability::ToolUse);
-                    made.required_capabilities.extend(calls);
+                    request.tools = self.tools_of(item).into_iter().map(without_examples).collect();
+                    let calls = (!request.tools.is_empty()).then_some(ModelCapability::ToolUse);
+                    request.required_capabilities.extend(calls);
                 }
-                made.step = Some(StepContext {
+                request.step = Some(StepContext {
                     step_id: id.clone(),
                     step_description: item.description.clone(),
                 });
-                Some((Some(id.clone()), live.iteration, made))
+                Some(PreparedCall {
+                    item_id: Some(id.clone()),
+                    iteration: live.iteration,
+                    request,
+                })
             }
             _ => None,
         }

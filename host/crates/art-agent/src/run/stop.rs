@@ -17,9 +17,9 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }
 
-    /// Ends the run if a result needs something that this host does not support yet: a person's decision (X6), or a
-    /// subtask.
-    pub(super) fn stop_on(
+    /// Ends the run if a result needs something that this host does not support yet: a person's decision (X6), or a subtask.
+    /// Returns whether it did.
+    pub(super) fn stop_if_unsupported(
         &mut self,
         id: &str,
         calls: &[ParsedToolCall],
@@ -41,7 +41,7 @@ impl Run {
         true
     }
 
-    /// Adds the results of the other calls to the item.
+    /// Stops the item, and stores its results and those of the ended calls in the plan.
     pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
         let Some(mut live) = self.live.remove(id) else {
             return;
@@ -58,7 +58,7 @@ impl Run {
         let tool = &result.tool_name;
         let reason = format!("the tool `{tool}` waits for a person's decision");
         self.state.is_paused = true;
-        self.leave(id, TodoItemStatus::Waiting, &reason, out);
+        self.set_status_with_reason(id, TodoItemStatus::Waiting, &reason, out);
         let input = calls
             .iter()
             .find(|call| call.call_id == result.call_id)
@@ -83,13 +83,13 @@ impl Run {
         let tool = &result.tool_name;
         let why = result.error.as_deref().unwrap_or("it hands its work to a subtask");
         let message = format!("the tool `{tool}` asked for something that is not yet supported: {why}");
-        self.leave(id, TodoItemStatus::Failed, &message, out);
+        self.set_status_with_reason(id, TodoItemStatus::Failed, &message, out);
         let text = self.with_listing(&format!("The run ended early: {message}."));
         let error = self.art_error(ErrorCode::NotImplemented, &message);
         self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }
 
-    fn leave(&mut self, id: &str, status: TodoItemStatus, reason: &str, out: &mut Outbox) {
+    fn set_status_with_reason(&mut self, id: &str, status: TodoItemStatus, reason: &str, out: &mut Outbox) {
         if let Some(item) = self.item_mut(id) {
             item.error = Some(reason.to_owned());
         }

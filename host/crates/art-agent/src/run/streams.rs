@@ -15,8 +15,8 @@ impl Run {
         let Some(open) = self.open.remove(&action) else {
             return;
         };
-        self.count(action, &open, reply);
-        // The reply clears an earlier error, which cannot be the reason why the run ends later.
+        self.count_reply(action, &open, reply);
+        // Forget an earlier error: it cannot be the reason why the run ends later.
         self.model_error = None;
         self.shortened.remove(&action);
         let (phase, parent) = (self.stream_phase(&open), parent(&open));
@@ -38,10 +38,10 @@ impl Run {
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent(&open), content);
-        if error.code == ModelErrorCode::ContextLengthExceeded && self.ask_shorter(action, &open, out) {
+        if error.code == ModelErrorCode::ContextLengthExceeded && self.retry_shorter(action, &open, out) {
             return;
         }
-        if error.code == ModelErrorCode::ToolsNotSupported && self.ask_in_text(&open, out) {
+        if error.code == ModelErrorCode::ToolsNotSupported && self.retry_with_text_tools(&open, out) {
             return;
         }
         match open {
@@ -57,7 +57,7 @@ impl Run {
         if thoughts.trim().is_empty() {
             return;
         }
-        let token_type = TokenType::of(Some(phase), true);
+        let token_type = TokenType::for_phase(Some(phase), true);
         let mut metadata = JsonObject::new();
         metadata.insert("phase".to_owned(), json!(phase));
         metadata.insert("tokenType".to_owned(), json!(token_type));
@@ -69,6 +69,7 @@ impl Run {
         out.observe_with(ObservationType::Thoughts, item, json!({"text": thoughts}), metadata);
     }
 
+    /// Returns the name of the phase in observations of a model call.
     pub(super) fn stream_phase(&self, action: &OpenAction) -> String {
         match action {
             OpenAction::Plan => "planning".to_owned(),
@@ -92,6 +93,7 @@ impl Run {
     }
 }
 
+/// Returns the identifier of the item of an action, if it has one.
 pub(super) fn parent(action: &OpenAction) -> Option<&str> {
     match action {
         OpenAction::Plan | OpenAction::Answer => None,

@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::{OpenAction, Run};
 use crate::file::RunFile;
 use crate::plan::unfinished_reason;
-use crate::report::{collect_sources, readable};
+use crate::report::{collect_sources, output_for_model};
 
 /// Maximum size of the beginning of a file in a task, in bytes.
-const FILE_BYTES: usize = 64 << 10;
+const MAX_BEGINNING_BYTES: usize = 64 << 10;
 
 impl Run {
     /// Returns the task of `action` as data, or `None` for tool calls.
@@ -48,7 +48,7 @@ impl Run {
             tools: self.tools_of(item),
             files,
             earlier: self.task_steps(earlier.filter(|other| live.reads.contains(&other.id))),
-            results: live.results.iter().map(as_read).collect(),
+            results: live.results.iter().map(for_model).collect(),
         })
     }
 
@@ -71,8 +71,8 @@ impl Run {
     }
 
     fn task_files(&self) -> Vec<TaskFile> {
-        let attached = self.start.props.attachments.iter().map(attached);
-        attached.chain(self.files.all().iter().map(produced)).collect()
+        let attached = self.start.props.attachments.iter().map(attached_file);
+        attached.chain(self.files.all().iter().map(produced_file)).collect()
     }
 }
 
@@ -91,23 +91,23 @@ fn outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
 }
 
 /// Returns the result as the model may read it, without output that is only for a person.
-fn as_read(result: &ToolResult) -> ToolResult {
+fn for_model(result: &ToolResult) -> ToolResult {
     ToolResult {
-        output: readable(result).map(std::borrow::Cow::into_owned),
+        output: output_for_model(result).map(std::borrow::Cow::into_owned),
         ..result.clone()
     }
 }
 
-fn attached(attachment: &QueryAttachment) -> TaskFile {
+fn attached_file(attachment: &QueryAttachment) -> TaskFile {
     TaskFile {
         name: attachment.name.clone(),
         media_type: attachment.media_type.clone(),
-        beginning: byte_prefix(&attachment.text, FILE_BYTES).to_owned(),
+        beginning: byte_prefix(&attachment.text, MAX_BEGINNING_BYTES).to_owned(),
     }
 }
 
 /// Describes a file of a tool. Its content is unknown here, because it is in the store.
-fn produced(file: &RunFile) -> TaskFile {
+fn produced_file(file: &RunFile) -> TaskFile {
     TaskFile {
         name: file.name.clone(),
         media_type: file.media_type.clone(),

@@ -52,7 +52,7 @@ pub struct RunView<'a> {
 
 impl RunView<'_> {
     /// Returns the items of this question.
-    pub fn own_items(&self) -> impl Iterator<Item = &TodoItem> {
+    pub fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
         self.items.iter().filter(|item| !self.earlier.contains(&item.id))
     }
 }

@@ -87,7 +87,7 @@ fn a_step_that_is_planned_again_and_not_done_makes_the_answer_partial() {
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Partial);
     assert!(driver.last_message("answer", 0).contains("\"stepId\":\"b\""));
-    let own: Vec<_> = driver.run.view().own_items().map(|item| item.id.clone()).collect();
+    let own: Vec<_> = driver.run.view().question_items().map(|item| item.id.clone()).collect();
     assert_eq!(own, ["b"]);
 }
 
@@ -199,7 +199,7 @@ fn a_view_separates_the_steps_of_this_question_from_earlier_ones() {
         .script("b", [done("21")])
         .script("answer", [says("21")]);
     driver.drive();
-    let ids: Vec<_> = driver.run.view().own_items().map(|item| item.id.clone()).collect();
+    let ids: Vec<_> = driver.run.view().question_items().map(|item| item.id.clone()).collect();
     assert_eq!(ids, ["b"]);
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use art_agent::{Action, ActionId, Effect, FilePlace, Run, RunEvent, RunReport, RunStart};
+use art_agent::{Action, ActionId, Effect, FileArgument, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
@@ -26,7 +26,7 @@ pub struct Driver {
     /// Every call that reached the tools.
     pub called: Vec<ParsedToolCall>,
     /// Arguments of these calls that take files of tools.
-    pub places: Vec<FilePlace>,
+    pub places: Vec<FileArgument>,
     /// Largest number of actions that were open at the same time.
     pub widest: usize,
     /// Whether to replay the journal after every event. Long runs do not.

@@ -124,6 +124,7 @@ impl ExecutionOverrides {
     }
 }
 
+/// Deserialises `false`. Fails for `true`.
 fn no_delegation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     if bool::deserialize(deserializer)? {
         return Err(D::Error::custom(

@@ -1,4 +1,4 @@
-//! One plain sentence for each error code, which includes what to do (C84).
+//! A message for people for each error code: what failed and what to do about it (C84).
 
 use super::{ErrorCode, ModelErrorCode, ToolErrorCode};
 
@@ -15,14 +15,15 @@ pub struct ErrorContext {
 
 impl ErrorContext {
     fn provider(&self) -> String {
-        named("provider", self.provider.as_deref())
+        noun_with_name("provider", self.provider.as_deref())
     }
 
     fn model(&self) -> String {
-        named("model", self.model.as_deref())
+        noun_with_name("model", self.model.as_deref())
     }
 
-    fn when(&self) -> String {
+    /// Returns the time of the next attempt, such as `in 3 seconds`.
+    fn retry_time(&self) -> String {
         match self.retry_after_seconds {
             Some(1) => "in 1 second".to_owned(),
             Some(seconds) => format!("in {seconds} seconds"),
@@ -31,15 +32,16 @@ impl ErrorContext {
     }
 }
 
-fn named(what: &str, name: Option<&str>) -> String {
-    name.map_or_else(|| format!("the {what}"), |name| format!("the {what} `{name}`"))
+/// Returns ``the provider `openai` ``, or `the provider` without a name.
+fn noun_with_name(noun: &str, name: Option<&str>) -> String {
+    name.map_or_else(|| format!("the {noun}"), |name| format!("the {noun} `{name}`"))
 }
 
 impl ModelErrorCode {
-    /// Returns the sentence for people about a failed model call.
+    /// Returns the message for people about a failed model call.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
-        let (provider, model, when) = (context.provider(), context.model(), context.when());
+        let (provider, model, when) = (context.provider(), context.model(), context.retry_time());
         let text = match self {
             Self::ProviderNotConfigured => {
                 format!("{provider} is not set up; give it a key or an address in the configuration")
@@ -71,7 +73,7 @@ impl ModelErrorCode {
 }
 
 impl ToolErrorCode {
-    /// Returns the sentence for people about a failed tool call.
+    /// Returns the message for people about a failed tool call.
     #[must_use]
     pub fn user_message(self) -> String {
         let text = match self {
@@ -103,10 +105,10 @@ impl ToolErrorCode {
 }
 
 impl ErrorCode {
-    /// Returns the sentence for people about a failed run.
+    /// Returns the message for people about a failed run.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
-        let (provider, when) = (context.provider(), context.when());
+        let (provider, when) = (context.provider(), context.retry_time());
         let text = match self {
             Self::InvalidConfig => "the configuration cannot be used; correct what the error names".to_owned(),
             Self::StorageError => "the store could not be read or written; check its disk and try again".to_owned(),

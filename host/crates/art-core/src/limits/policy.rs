@@ -26,7 +26,8 @@ pub struct SettableLimit {
     pub setting: &'static str,
     /// Hard maximum for every tool.
     pub maximum: u64,
-    standard: u64,
+    /// Default for a tool that requests none.
+    default: u64,
     field: fn(&mut LimitOverrides) -> &mut Option<u64>,
 }
 
@@ -36,37 +37,37 @@ impl SettableLimit {
         Self {
             setting: "fuel",
             maximum: Limits::MAX.fuel,
-            standard: Limits::EXECUTE.fuel,
+            default: Limits::EXECUTE.fuel,
             field: |limits| &mut limits.fuel,
         },
         Self {
             setting: "timeout_ms",
             maximum: Limits::MAX.timeout_ms,
-            standard: Limits::EXECUTE.timeout_ms,
+            default: Limits::EXECUTE.timeout_ms,
             field: |limits| &mut limits.timeout_ms,
         },
         Self {
             setting: "memory_bytes",
             maximum: Limits::MAX.memory_bytes,
-            standard: Limits::EXECUTE.memory_bytes,
+            default: Limits::EXECUTE.memory_bytes,
             field: |limits| &mut limits.memory_bytes,
         },
         Self {
             setting: "output_bytes",
             maximum: Limits::MAX.output_bytes,
-            standard: Limits::EXECUTE.output_bytes,
+            default: Limits::EXECUTE.output_bytes,
             field: |limits| &mut limits.output_bytes,
         },
     ];
 
-    /// Returns its value in `limits`.
+    /// Returns the value of this limit in `limits`.
     #[must_use]
-    pub fn of(&self, mut limits: LimitOverrides) -> Option<u64> {
+    pub fn get(&self, mut limits: LimitOverrides) -> Option<u64> {
         *(self.field)(&mut limits)
     }
 
-    /// Returns the field of `limits` that holds it.
-    pub fn place<'a>(&self, limits: &'a mut LimitOverrides) -> &'a mut Option<u64> {
+    /// Returns the field of this limit in `limits`.
+    pub fn get_mut<'a>(&self, limits: &'a mut LimitOverrides) -> &'a mut Option<u64> {
         (self.field)(limits)
     }
 }
@@ -75,40 +76,42 @@ impl LimitPolicy {
     /// Returns the limit of a tool that requests none and has no entry in `tools`.
     #[must_use]
     pub fn default_of(&self, limit: &SettableLimit) -> u64 {
-        let most = limit.of(self.ceilings).unwrap_or(u64::MAX);
+        let ceiling = limit.get(self.ceilings).unwrap_or(u64::MAX);
         limit
-            .of(self.defaults)
-            .unwrap_or_else(|| limit.standard.min(most))
+            .get(self.defaults)
+            .unwrap_or_else(|| limit.default.min(ceiling))
             .min(limit.maximum)
     }
 
     /// Returns the maximum that a tool without an entry in `tools` may request.
     #[must_use]
     pub fn ceiling_of(&self, limit: &SettableLimit) -> u64 {
-        let ceiling = limit.of(self.ceilings).unwrap_or_else(|| self.default_of(limit));
+        let ceiling = limit.get(self.ceilings).unwrap_or_else(|| self.default_of(limit));
         ceiling.min(limit.maximum)
     }
 
-    /// Returns the limits for calls of `tool`, which requests `asked`.
+    /// Returns the limits for calls of `tool`, which requests `requested`.
     ///
     /// # Errors
-    /// Fails if the tool requests more than it may have.
-    pub fn grant(&self, tool: &str, asked: LimitOverrides) -> Result<Limits, LimitsNotGranted> {
-        let of_tool = self.tools.get(tool).copied();
+    /// Fails if the tool requests more than the policy allows.
+    pub fn grant(&self, tool: &str, requested: LimitOverrides) -> Result<Limits, LimitsNotGranted> {
+        let entry = self.tools.get(tool).copied();
         let mut limits = LimitOverrides::default();
         let mut exceeded = Vec::new();
         for limit in &SettableLimit::ALL {
-            let set = limit.of(of_tool.unwrap_or_default()).map(|set| set.min(limit.maximum));
-            let most = set.unwrap_or_else(|| self.ceiling_of(limit));
-            let asked = limit.of(asked);
-            if let Some(asked) = asked.filter(|asked| *asked > most) {
+            let fixed = limit
+                .get(entry.unwrap_or_default())
+                .map(|fixed| fixed.min(limit.maximum));
+            let allowed = fixed.unwrap_or_else(|| self.ceiling_of(limit));
+            let requested = limit.get(requested);
+            if let Some(requested) = requested.filter(|requested| *requested > allowed) {
                 exceeded.push(Exceeded {
                     setting: limit.setting,
-                    asked,
-                    most,
+                    requested,
+                    allowed,
                 });
             }
-            *limit.place(&mut limits) = set.or(asked).or_else(|| Some(self.default_of(limit)));
+            *limit.get_mut(&mut limits) = fixed.or(requested).or_else(|| Some(self.default_of(limit)));
         }
         if exceeded.is_empty() {
             return Ok(Limits {
@@ -122,7 +125,7 @@ impl LimitPolicy {
         Err(LimitsNotGranted {
             tool: tool.to_owned(),
             exceeded,
-            has_table: of_tool.is_some(),
+            has_table: entry.is_some(),
         })
     }
 }
@@ -136,15 +139,16 @@ pub struct LimitsNotGranted {
     has_table: bool,
 }
 
+/// A request for more than is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exceeded {
     setting: &'static str,
-    asked: u64,
-    most: u64,
+    requested: u64,
+    allowed: u64,
 }
 
 impl LimitsNotGranted {
-    /// Returns the limits as lines of the operator's file.
+    /// Returns each exceeded limit with its `value`, as a line of the operator's file.
     fn lines(&self, value: impl Fn(&Exceeded) -> u64) -> Vec<String> {
         let line = |exceeded: &Exceeded| format!("{} = {}", exceeded.setting, value(exceeded));
         self.exceeded.iter().map(line).collect()
@@ -152,11 +156,11 @@ impl LimitsNotGranted {
 
     /// Returns a hint with the lines to add to the operator's file, if the name of the tool can be a key there.
     fn hint(&self) -> Option<String> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(plain) {
+        let is_key_char = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(is_key_char) {
             return None;
         }
-        let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.asked));
+        let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.requested));
         Some(if self.has_table {
             format!(
                 "set `{}` for `{tool}` under `[tools]` of `art.toml`",
@@ -173,9 +177,9 @@ impl LimitsNotGranted {
 
 impl fmt::Display for LimitsNotGranted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let asked = self.lines(|exceeded| exceeded.asked).join(", ");
-        let most = self.lines(|exceeded| exceeded.most).join(", ");
-        write!(f, "asks for `{asked}`, more than the `{most}` that it may have")?;
+        let requested = self.lines(|exceeded| exceeded.requested).join(", ");
+        let allowed = self.lines(|exceeded| exceeded.allowed).join(", ");
+        write!(f, "asks for `{requested}`, more than the `{allowed}` that it may have")?;
         match self.hint() {
             Some(hint) => write!(f, " (hint: to allow it, {hint})"),
             None => Ok(()),
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_is_for_tools_that_ask_for_nothing() {
+    fn a_default_applies_to_tools_that_request_nothing() {
         let policy = policy(fuel(100), LimitOverrides::default());
         assert_eq!(policy.grant("t", LimitOverrides::default()).unwrap().fuel, 100);
         assert_eq!(policy.grant("t", fuel(99)).unwrap().fuel, 99);
@@ -295,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_tool_can_have_is_put_into_no_line() {
+    fn a_name_that_no_tool_can_have_gets_no_hint() {
         for name in ["", "a]\nmodel = \"x\"", &"a".repeat(65)] {
             let error = LimitPolicy::default().grant(name, fuel(u64::MAX)).unwrap_err();
             assert!(!error.to_string().contains("hint"), "{error}");

@@ -19,8 +19,8 @@ const KEYS: [&str; 6] = [
     "provider_state",
 ];
 
-/// Maximum length of an untrusted name that a fault repeats, in characters.
-const SHOWN: usize = 64;
+/// Maximum length of an untrusted name in a fault, in characters.
+const MAX_NAME_CHARS: usize = 64;
 
 /// A fault of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,9 +59,9 @@ pub enum PromptFaultKind {
     /// A result does not name its call.
     #[error("a `tool_result` message has no `tool_call_id`")]
     NoCall,
-    /// A message that is not the model's has tool calls.
+    /// A message that is not an assistant message has tool calls.
     #[error("only an `assistant` message may have `tool_calls`")]
-    CallsOfOther,
+    MisplacedCalls,
     /// A call has no identifier that a result could name.
     #[error("a call of `{tool}` has an empty `id`")]
     EmptyCallId {
@@ -102,10 +102,10 @@ impl ArtStandardPrompt {
     /// Fails with all faults, in the order of the messages.
     pub fn validate(&self) -> Result<(), Vec<PromptFault>> {
         let mut faults = Vec::new();
-        let mut open = OpenCalls::default();
+        let mut open_calls = OpenCalls::default();
         for (index, message) in self.0.iter().enumerate() {
             let mut kinds = message.faults();
-            open.follow(index, message, &mut kinds, &mut faults);
+            open_calls.check_message(index, message, &mut kinds, &mut faults);
             faults.extend(kinds.into_iter().map(|kind| PromptFault { index, kind }));
         }
         faults.sort_by_key(|fault| fault.index);
@@ -115,25 +115,24 @@ impl ArtStandardPrompt {
     /// Reads a prompt from JSON and validates it.
     ///
     /// # Errors
-    /// Fails with all faults. If a message cannot be read, only such faults are reported, because the order of the
-    /// others cannot be checked.
+    /// Fails with all faults. If a message cannot be parsed, the order of the messages is not checked.
     pub fn parse(prompt: &Value) -> Result<Self, Vec<PromptFault>> {
         let malformed = |reason: &str| PromptFaultKind::Malformed(reason.to_owned());
         let Some(messages) = prompt.as_array() else {
             let kind = malformed("a prompt is an array of messages");
             return Err(vec![PromptFault { index: 0, kind }]);
         };
-        let (mut read, mut faults) = (Vec::new(), Vec::new());
+        let (mut parsed, mut faults) = (Vec::new(), Vec::new());
         for (index, message) in messages.iter().enumerate() {
             match parse_message(message) {
-                Ok(message) => read.push(message),
+                Ok(message) => parsed.push(message),
                 Err(kinds) => faults.extend(kinds.into_iter().map(|kind| PromptFault { index, kind })),
             }
         }
         if !faults.is_empty() {
             return Err(faults);
         }
-        let prompt = Self(read);
+        let prompt = Self(parsed);
         prompt.validate()?;
         Ok(prompt)
     }
@@ -148,6 +147,7 @@ impl Message {
         self.faults().into_iter().next().map_or(Ok(()), Err)
     }
 
+    /// Returns the faults of the message, without regard to other messages.
     fn faults(&self) -> Vec<PromptFaultKind> {
         use PromptFaultKind as Kind;
         let content = match (self.role, &self.content) {
@@ -164,19 +164,20 @@ impl Message {
         let misplaced = self.role != Role::Assistant && !self.tool_calls.is_empty();
         let mut faults: Vec<_> = content.into_iter().collect();
         faults.extend(unnamed.then_some(Kind::NoCall));
-        faults.extend(misplaced.then_some(Kind::CallsOfOther));
+        faults.extend(misplaced.then_some(Kind::MisplacedCalls));
         faults.extend(call_faults(&self.tool_calls));
         faults
     }
 }
 
+/// Returns the faults of the calls of one message.
 fn call_faults(calls: &[ToolCallRequest]) -> Vec<PromptFaultKind> {
     let mut seen = BTreeSet::new();
     let mut faults = Vec::new();
     for call in calls {
-        let id = shown(&call.id);
+        let id = shortened(&call.id);
         if call.id.is_empty() {
-            let tool = shown(&call.function.name);
+            let tool = shortened(&call.function.name);
             faults.push(PromptFaultKind::EmptyCallId { tool });
         } else if !seen.insert(call.id.as_str()) {
             faults.push(PromptFaultKind::RepeatedCallId { id: id.clone() });
@@ -188,15 +189,18 @@ fn call_faults(calls: &[ToolCallRequest]) -> Vec<PromptFaultKind> {
     faults
 }
 
-/// Calls that wait for their results, with the index of the message that made them.
+/// The calls that have no result yet: those of the last assistant message and of tool requests after it.
 #[derive(Debug, Default)]
 struct OpenCalls<'a> {
-    turn: usize,
+    /// Index of the last assistant message.
+    assistant_index: usize,
+    /// Identifiers of the calls.
     ids: Vec<&'a str>,
 }
 
 impl<'a> OpenCalls<'a> {
-    fn follow(
+    /// Updates the open calls with `message`. Adds its faults to `kinds`, and those of earlier messages to `faults`.
+    fn check_message(
         &mut self,
         index: usize,
         message: &'a Message,
@@ -206,23 +210,24 @@ impl<'a> OpenCalls<'a> {
         match (message.role, &message.tool_call_id) {
             (Role::Assistant, _) => {
                 let unanswered = std::mem::take(&mut self.ids).into_iter().map(|id| PromptFault {
-                    index: self.turn,
-                    kind: PromptFaultKind::NoResult { id: shown(id) },
+                    index: self.assistant_index,
+                    kind: PromptFaultKind::NoResult { id: shortened(id) },
                 });
                 faults.extend(unanswered);
-                self.turn = index;
+                self.assistant_index = index;
                 self.ids = message.tool_calls.iter().map(|call| call.id.as_str()).collect();
             }
             (Role::ToolRequest, Some(id)) => self.ids.push(id),
             (Role::ToolResult, Some(id)) => match self.ids.iter().position(|open| open == id) {
-                Some(at) => drop(self.ids.swap_remove(at)),
-                None => kinds.push(PromptFaultKind::NoSuchCall { id: shown(id) }),
+                Some(position) => drop(self.ids.swap_remove(position)),
+                None => kinds.push(PromptFaultKind::NoSuchCall { id: shortened(id) }),
             },
             _ => {}
         }
     }
 }
 
+/// Parses a message. Fails with all of its faults.
 fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
     let malformed = |reason: String| vec![PromptFaultKind::Malformed(reason)];
     let map = message
@@ -230,11 +235,11 @@ fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
         .ok_or_else(|| malformed("a message is an object".to_owned()))?;
     let unknown_keys = map.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut faults: Vec<_> = unknown_keys
-        .map(|key| PromptFaultKind::UnknownKey(shown(key)))
+        .map(|key| PromptFaultKind::UnknownKey(shortened(key)))
         .collect();
     if let Some(role) = map.get("role").filter(|role| Role::from_name(role).is_none()) {
         let name = role.as_str().map_or_else(|| role.to_string(), str::to_owned);
-        faults.push(PromptFaultKind::UnknownRole(shown(&name)));
+        faults.push(PromptFaultKind::UnknownRole(shortened(&name)));
     }
     if !faults.is_empty() {
         return Err(faults);
@@ -244,8 +249,8 @@ fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
     if faults.is_empty() { Ok(message) } else { Err(faults) }
 }
 
-fn shown(text: &str) -> String {
-    prefix(text, SHOWN).to_owned()
+fn shortened(text: &str) -> String {
+    prefix(text, MAX_NAME_CHARS).to_owned()
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 
-/// Where a system prompt is joined to the one of the level below.
+/// Position of a system prompt relative to that of the lower level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeStrategy {
-    /// After it.
+    /// After the system prompt of the lower level.
     #[default]
     Append,
-    /// Before it.
+    /// Before the system prompt of the lower level.
     Prepend,
 }
 
@@ -28,13 +28,13 @@ pub enum SystemPromptOverride {
         /// Tag of a template. If the registry has the template, it takes precedence over the content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tag: Option<String>,
-        /// Values of the variables in the template. Strings are inserted as they are, other values as JSON.
+        /// Values of the variables in the template. Strings are inserted unchanged, other values as JSON.
         #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
         variables: JsonObject,
         /// Content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// Where the text is joined; absent means as the template defines, else appended.
+        /// Position of the text. If absent, the strategy of the template applies, else the text is appended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         strategy: Option<MergeStrategy>,
     },
@@ -52,7 +52,7 @@ pub struct SystemPromptSpec {
     /// Default values of variables.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub default_variables: JsonObject,
-    /// Where the text is joined to that of the level below.
+    /// Position of the text relative to that of the lower level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_strategy: Option<MergeStrategy>,
 }
@@ -82,7 +82,7 @@ pub struct AgentPersona {
 /// Guidance for each stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct StagePrompts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planning: Option<String>,
@@ -96,7 +96,7 @@ impl AgentPersona {
     /// Returns this persona with the unset fields taken from `lower` (P5). The levels are call, thread, instance, from
     /// the highest to the lowest.
     #[must_use]
-    pub fn over(self, lower: Self) -> Self {
+    pub fn with_defaults(self, lower: Self) -> Self {
         Self {
             name: if self.name.is_empty() { lower.name } else { self.name },
             prompts: StagePrompts {
@@ -126,6 +126,6 @@ mod tests {
         let expected = json!({
             "name": "Ada", "prompts": {"planning": "thread", "execution": "call", "synthesis": "instance"},
         });
-        assert_eq!(call.over(thread.over(instance)), persona(expected));
+        assert_eq!(call.with_defaults(thread.with_defaults(instance)), persona(expected));
     }
 }

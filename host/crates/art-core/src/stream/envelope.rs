@@ -10,7 +10,7 @@ use crate::Timestamp;
 /// retries were not reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum StreamEventType {
     Token,
     Metadata,
@@ -23,7 +23,7 @@ pub enum StreamEventType {
 /// Which phase wrote a token, and whether it is a thought (C39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum TokenType {
     PlanningLlmThinking,
     PlanningLlmResponse,
@@ -38,7 +38,7 @@ pub enum TokenType {
 impl TokenType {
     /// Returns the type of a token of a phase; without a phase it is a generic type (C40).
     #[must_use]
-    pub const fn of(phase: Option<Phase>, thinking: bool) -> Self {
+    pub const fn for_phase(phase: Option<Phase>, thinking: bool) -> Self {
         match (phase, thinking) {
             (Some(Phase::Planning), true) => Self::PlanningLlmThinking,
             (Some(Phase::Planning), false) => Self::PlanningLlmResponse,
@@ -119,7 +119,7 @@ impl StreamEnvelope {
         Some(Self {
             kind,
             data,
-            token_type: token.then(|| TokenType::of(context.phase, thinking)),
+            token_type: token.then(|| TokenType::for_phase(context.phase, thinking)),
             phase: context.phase,
             step_id: context.step.as_ref().map(|step| step.step_id.clone()),
             step_description: context.step.as_ref().map(|step| step.step_description.clone()),
@@ -158,11 +158,11 @@ mod tests {
             (Phase::Execution, "execution", "EXECUTION_LLM_"),
             (Phase::Synthesis, "synthesis", "SYNTHESIS_LLM_"),
         ];
-        for (of, phase, prefix) in phases {
-            let context = context(Some(of));
+        for (phase, name, prefix) in phases {
+            let context = context(Some(phase));
             let thought = wire(&StreamEvent::Thinking("a".to_owned()), &context);
             let word = wire(&StreamEvent::Token("a".to_owned()), &context);
-            assert_eq!((&thought["phase"], &word["phase"]), (&json!(phase), &json!(phase)));
+            assert_eq!((&thought["phase"], &word["phase"]), (&json!(name), &json!(name)));
             assert_eq!(thought["tokenType"], format!("{prefix}THINKING"));
             assert_eq!(word["tokenType"], format!("{prefix}RESPONSE"));
         }
@@ -219,7 +219,7 @@ mod tests {
             Some(Phase::Synthesis),
         ] {
             for thinking in [true, false] {
-                let kind = TokenType::of(phase, thinking);
+                let kind = TokenType::for_phase(phase, thinking);
                 let name = json!(kind).to_string();
                 assert_eq!(name.contains("THINKING"), thinking);
             }

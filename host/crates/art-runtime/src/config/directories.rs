@@ -18,21 +18,22 @@ pub(super) struct Directories {
 
 /// Returns `./plugins` if it exists, else the plugins folder of the user.
 pub(super) fn default_plugins(directories: &Directories) -> PathBuf {
-    let here = Path::new("plugins");
-    if here.is_dir() {
-        here.to_owned()
+    let local = Path::new("plugins");
+    if local.is_dir() {
+        local.to_owned()
     } else {
-        directories.own_plugins()
+        directories.user_plugins()
     }
 }
 
 impl Directories {
     /// Returns the plugins folder of the user.
-    pub(super) fn own_plugins(&self) -> PathBuf {
+    pub(super) fn user_plugins(&self) -> PathBuf {
         self.data.join("plugins")
     }
 }
 
+/// Returns the directories. Fails if neither `--home` nor the environment determines them.
 pub(super) fn directories(
     overrides: &Overrides,
     environment: &BTreeMap<&str, OsString>,
@@ -44,11 +45,10 @@ pub(super) fn directories(
         } else {
             Origin::Flag
         };
-        let part = |name: &str| home.join(name);
         return Ok(Directories {
             config: home.clone(),
-            state: part("state"),
-            cache: part("cache"),
+            state: home.join("state"),
+            cache: home.join("cache"),
             data: home.clone(),
             origin,
         });

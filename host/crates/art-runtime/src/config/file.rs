@@ -62,7 +62,7 @@ pub(super) struct SystemPromptTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Template {
-    /// Whether it is used if no system prompt names a template.
+    /// Whether the template is used if no system prompt names one.
     #[serde(default)]
     pub(super) default: bool,
     template: String,
@@ -150,44 +150,44 @@ pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> 
     };
     let parse = |error| ConfigError::Parse {
         path: path.to_owned(),
-        source: Mistake::of(&text, &error),
+        source: ParseError::new(&text, &error),
     };
     toml::from_str(&text).map(Some).map_err(parse)
 }
 
-/// What is wrong with the file, and where. It never contains a value of the file, because that may be a key; the message of
-/// [`toml::de::Error`] quotes the whole line.
+/// An error in the file, with its position. It never contains a value of the file, because that may be a key. (The message
+/// of [`toml::de::Error`] quotes the whole line.)
 #[derive(Debug, thiserror::Error)]
-#[error("{place}{what}")]
-pub struct Mistake {
+#[error("{position}{message}")]
+pub struct ParseError {
     /// `line 3, column 1: `, or empty if the position is unknown.
-    place: String,
-    what: String,
+    position: String,
+    message: String,
 }
 
-impl Mistake {
-    fn of(text: &str, error: &toml::de::Error) -> Self {
+impl ParseError {
+    fn new(text: &str, error: &toml::de::Error) -> Self {
         let before = error.span().and_then(|span| text.get(..span.start));
-        let place = before.map(|before| {
+        let position = before.map(|before| {
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             format!("line {line}, column {column}: ")
         });
         Self {
-            place: place.unwrap_or_default(),
-            what: without_value(error.message()),
+            position: position.unwrap_or_default(),
+            message: without_value(error.message()),
         }
     }
 }
 
-/// Returns the message without the value that it is about: the text before the value, and the text about what was expected.
+/// Returns the message without the value that it quotes: the text before the value, and the text that begins with `expected`.
 fn without_value(message: &str) -> String {
-    let values = ["invalid type: string ", "invalid value: string ", "unknown variant "];
-    let Some(about) = values.into_iter().find(|about| message.starts_with(about)) else {
+    let prefixes = ["invalid type: string ", "invalid value: string ", "unknown variant "];
+    let Some(prefix) = prefixes.into_iter().find(|prefix| message.starts_with(prefix)) else {
         return message.to_owned();
     };
-    // The value may contain these words itself.
+    // The value may contain `expected` as well, so use its last occurrence.
     let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
     let expected = expected.map_or_else(String::new, |expected| format!(", expected {expected}"));
-    format!("{}{expected}", about.trim_end())
+    format!("{}{expected}", prefix.trim_end())
 }

@@ -1,4 +1,4 @@
-//! The settings of providers, merged with the flags for the provider of the model in use.
+//! Merges the settings of providers with the flags for the provider of the model in use.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use art_model::{ModelSettings, ReasoningEngine};
 
 use super::{ConfigError, Origin, Overrides, Setting};
 
-/// Returns `given` with `--base-url` and `--api-key-env` in the settings of the provider of `model`.
+/// Returns `settings` with `--base-url` and `--api-key-env` in the entry of the provider of `model`.
 ///
-/// A flag that does not apply is an error. Values of the environment that belong to another provider have already been
-/// removed from `overrides`: see [`forget_foreign`].
+/// Fails if a flag does not apply to that provider. Before this call, [`remove_ambiguous`] must have removed values of the
+/// environment that may belong to another provider.
 pub(super) fn settings(
     overrides: &Overrides,
     model: &str,
-    mut given: ModelSettings,
+    mut settings: ModelSettings,
     folder: &Path,
 ) -> Result<ModelSettings, ConfigError> {
-    for provider in given.providers.values_mut() {
+    for provider in settings.providers.values_mut() {
         check_variable(provider.api_key_env.as_deref(), "api_key_env")?;
         // A relative path in the file is relative to the file.
         provider.api_key_file = provider.api_key_file.take().map(|file| folder.join(file));
@@ -27,42 +27,43 @@ pub(super) fn settings(
     if provider == LexicalModel::PROVIDER {
         refuse("--base-url", overrides.base_url.as_ref())?;
         refuse("--api-key-env", overrides.api_key_env.as_ref())?;
-        return Ok(given);
+        return Ok(settings);
     }
     if overrides.base_url.is_none() && overrides.api_key_env.is_none() {
-        return Ok(given);
+        return Ok(settings);
     }
-    let settings = given.providers.entry(provider.to_owned()).or_default();
+    let entry = settings.providers.entry(provider.to_owned()).or_default();
     if let Some(base_url) = &overrides.base_url {
-        settings.base_url = Some(base_url.clone());
+        entry.base_url = Some(base_url.clone());
     }
     if let Some(variable) = &overrides.api_key_env {
-        settings.api_key_env = Some(variable.clone());
-        settings.api_key_file = None;
+        entry.api_key_env = Some(variable.clone());
+        entry.api_key_file = None;
     }
-    Ok(given)
+    Ok(settings)
 }
 
-/// Removes from `overrides` the values of the environment that may be meant for another provider, and returns a note
-/// about them: a key must not be sent to an address that somebody else's file or flag sets. The values are kept for a
-/// provider that the environment names itself, and for one that has no address yet. For the embedded model there is no
-/// note, because the values may be meant for other commands.
-pub(super) fn forget_foreign(
+/// Removes from `overrides` the values of the environment that may be meant for another provider, so that no key is sent to
+/// an address that the file or a flag sets. Keeps the values if the environment also names the model, or if the provider has no
+/// address. Returns a note about removed values, except for the embedded model, where they may be meant for other
+/// commands.
+pub(super) fn remove_ambiguous(
     overrides: &mut Overrides,
     model: &Setting<String>,
-    given: &ModelSettings,
+    settings: &ModelSettings,
 ) -> Option<String> {
     let provider = provider_of(&model.value);
-    let from = &overrides.from_environment;
-    let base_url = from.contains(&"base_url").then_some("ART_BASE_URL");
-    let api_key_env = from.contains(&"api_key_env").then_some("ART_API_KEY_ENV");
+    let variables = &overrides.from_environment;
+    let base_url = variables.contains(&"base_url").then_some("ART_BASE_URL");
+    let api_key_env = variables.contains(&"api_key_env").then_some("ART_API_KEY_ENV");
     if base_url.is_none() && api_key_env.is_none() {
         return None;
     }
     let embedded = provider == LexicalModel::PROVIDER;
-    let by_flag = overrides.base_url.is_some() && base_url.is_none();
-    let own = model.origin == Origin::Environment || !(by_flag || has_address(provider, given));
-    if own && !embedded {
+    let address_from_flag = overrides.base_url.is_some() && base_url.is_none();
+    let has_other_address = address_from_flag || has_address(provider, settings);
+    let is_unambiguous = model.origin == Origin::Environment || !has_other_address;
+    if is_unambiguous && !embedded {
         return None;
     }
     overrides.base_url.take_if(|_| base_url.is_some());
@@ -78,44 +79,46 @@ pub(super) fn forget_foreign(
     ))
 }
 
-/// Returns whether the provider has an address of its own or one in the file.
-fn has_address(provider: &str, given: &ModelSettings) -> bool {
-    let in_file = given
+/// Returns whether the file or the catalog has an address of the provider.
+fn has_address(provider: &str, settings: &ModelSettings) -> bool {
+    let in_file = settings
         .providers
         .get(provider)
-        .is_some_and(|given| given.base_url.is_some());
+        .is_some_and(|entry| entry.base_url.is_some());
     // Without any settings, only the providers of the catalog are known.
-    let known = ReasoningEngine::new(ModelSettings::default(), |_| None).map(|engine| engine.providers());
-    let known = known.unwrap_or_default();
+    let catalog = ReasoningEngine::new(ModelSettings::default(), |_| None).map(|engine| engine.providers());
+    let catalog = catalog.unwrap_or_default();
     in_file
-        || known
+        || catalog
             .iter()
-            .any(|known| known.name == provider && known.base_url.is_some())
+            .any(|info| info.name == provider && info.base_url.is_some())
 }
 
 fn provider_of(model: &str) -> &str {
     model.split_once(':').map_or(model, |(provider, _)| provider).trim()
 }
 
-fn refuse(flag: &'static str, given: Option<&String>) -> Result<(), ConfigError> {
-    given.map_or(Ok(()), |_| Err(ConfigError::NoProvider { flag }))
+/// Fails if the flag has a value, because the embedded model has no provider.
+fn refuse(flag: &'static str, value: Option<&String>) -> Result<(), ConfigError> {
+    value.map_or(Ok(()), |_| Err(ConfigError::NoProvider { flag }))
 }
 
-/// Fails if a name looks like a key, which the error does not show.
+/// Fails if the name of an environment variable looks like a key. The error does not contain the name.
 fn check_variable(name: Option<&str>, setting: &'static str) -> Result<(), ConfigError> {
-    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match name {
-        Some(name) if name.is_empty() || name.len() > 128 || !plain(name) || is_key(name) => {
+        Some(name) if name.is_empty() || name.len() > 128 || !is_plain(name) || looks_like_key(name) => {
             Err(ConfigError::NoVariable { setting })
         }
         _ => Ok(()),
     }
 }
 
-/// Returns whether a name looks like a key: it begins as keys of providers do, or is long and mixes lower case with digits.
-fn is_key(name: &str) -> bool {
-    const MARKS: &[&str] = &["sk_", "gsk_", "hf_", "AIza", "eyJ"];
+/// Returns whether a name looks like a key: it begins like keys of known providers, or it is long and has both lower-case
+/// letters and digits.
+fn looks_like_key(name: &str) -> bool {
+    const PREFIXES: &[&str] = &["sk_", "gsk_", "hf_", "AIza", "eyJ"];
     let has = |kind: fn(&u8) -> bool| name.bytes().any(|byte| kind(&byte));
-    MARKS.iter().any(|mark| name.starts_with(mark))
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         || (name.len() >= 20 && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit))
 }

@@ -82,14 +82,14 @@ fn a_key_that_was_typed_into_the_file_is_not_shown() {
         ("openai = sk-secret", "line 1, column "),
     ] {
         let error = with_file(text, Overrides::default()).unwrap_err();
-        let shown = crate::error::in_one_line(&error);
-        assert!(shown.contains(expected), "{shown}");
-        assert!(!format!("{shown}{error:?}").contains("secret"), "{error:?}");
+        let message = crate::error::in_one_line(&error);
+        assert!(message.contains(expected), "{message}");
+        assert!(!format!("{message}{error:?}").contains("secret"), "{error:?}");
     }
 }
 
 #[test]
-fn a_relative_plugins_folder_counts_from_the_file() {
+fn a_relative_plugins_folder_is_relative_to_the_file() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), "plugins = \"tools\"").unwrap();
     assert_eq!(
@@ -176,7 +176,7 @@ fn everything_about_models_can_be_set() {
     let mine = &config.models.providers["mine"];
     assert!(
         mine.api_key_file.as_ref().unwrap().is_absolute(),
-        "it counts from the file"
+        "it is relative to the file"
     );
     assert_eq!(config.models.limits.max_retries, 1);
     assert_eq!(config.models.prices.0["mine:m"].output, 2.0);
@@ -192,7 +192,7 @@ fn everything_about_models_can_be_set() {
 }
 
 #[test]
-fn a_system_prompt_has_a_text_or_a_tag_that_is_there() {
+fn a_system_prompt_has_a_text_or_the_tag_of_a_template() {
     let template =
         "[system_prompts.brief]\ntemplate = \"Use {{n}} words.\"\nvariables = { n = 9 }\nstrategy = \"prepend\"";
     let load = |prompt: &str| with_file(&format!("system_prompt = {prompt}\n{template}"), Overrides::default());
@@ -219,7 +219,7 @@ fn a_system_prompt_has_a_text_or_a_tag_that_is_there() {
 }
 
 #[test]
-fn the_bounds_of_tool_calls_are_those_of_the_file() {
+fn the_bounds_of_tool_calls_are_read_from_the_file() {
     let load = |text: &str| with_file(text, Overrides::default());
     let bounds = load("[tools]\nmax_parallel = 1\nmax_queue = 0").unwrap().tools;
     let smallest = ToolBounds {
@@ -233,16 +233,16 @@ fn the_bounds_of_tool_calls_are_those_of_the_file() {
         .value
         .bounds;
     assert_eq!((largest.max_parallel, largest.max_queue), (1_024, 65_536));
-    let one = load("[tools]\nmax_queue = 7").unwrap().tools.value.bounds;
+    let partial = load("[tools]\nmax_queue = 7").unwrap().tools.value.bounds;
     assert_eq!(
-        (one.max_parallel, one.max_queue),
+        (partial.max_parallel, partial.max_queue),
         (ToolBounds::default().max_parallel, 7)
     );
     assert_eq!(load("").unwrap().tools.origin, Origin::Default);
 }
 
 #[test]
-fn bounds_of_tool_calls_that_cannot_be_meant_are_refused() {
+fn bounds_of_tool_calls_out_of_range_are_refused() {
     for (setting, expected) in [
         (
             "max_parallel = 0",
@@ -267,7 +267,7 @@ fn bounds_of_tool_calls_that_cannot_be_meant_are_refused() {
 }
 
 #[test]
-fn limits_are_those_of_the_file() {
+fn limits_are_read_from_the_file() {
     let text = "[tools]\nfuel = 7\nmax_memory_bytes = 9\n[tools.csv_query]\ntimeout_ms = 5\n[tools.max]\n";
     let limits = with_file(text, Overrides::default()).unwrap().tools.value.limits;
     let set = |set: fn(&mut LimitOverrides)| {
@@ -287,7 +287,7 @@ fn limits_are_those_of_the_file() {
 }
 
 #[test]
-fn limits_that_cannot_be_meant_are_refused() {
+fn limits_out_of_range_are_refused() {
     for (text, expected) in [
         ("fuel = 0", "`tools.fuel` is `0`; it must be from 1 to 50000000000"),
         (
@@ -335,7 +335,8 @@ fn a_misspelt_setting_of_tools_is_named_with_its_line() {
     }
 }
 
-fn addressed(model: &str) -> Overrides {
+/// Returns flags for the model, an address and the variable of a key.
+fn flags_for(model: &str) -> Overrides {
     Overrides {
         model: Some(model.to_owned()),
         base_url: Some("https://other.example".to_owned()),
@@ -345,9 +346,9 @@ fn addressed(model: &str) -> Overrides {
 }
 
 #[test]
-fn an_address_and_a_key_are_those_of_the_provider_that_is_asked() {
+fn flags_for_the_address_and_the_key_apply_to_the_provider_of_the_model() {
     let text = "[providers.mine]\napi_key_file = \"key\"\n[providers.other]\nbase_url = \"https://o.example\"";
-    let config = with_file(text, addressed("mine:a:b/c")).unwrap();
+    let config = with_file(text, flags_for("mine:a:b/c")).unwrap();
     let (mine, other) = (&config.models.providers["mine"], &config.models.providers["other"]);
     assert_eq!(mine.base_url.as_deref(), Some("https://other.example"));
     assert_eq!(
@@ -359,14 +360,14 @@ fn an_address_and_a_key_are_those_of_the_provider_that_is_asked() {
 
 #[test]
 fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment() {
-    let error = with_file("", addressed("embedded")).unwrap_err();
+    let error = with_file("", flags_for("embedded")).unwrap_err();
     assert!(
         matches!(error, ConfigError::NoProvider { flag: "--base-url" }),
         "{error}"
     );
     let from_environment = Overrides {
         from_environment: vec!["base_url", "api_key_env"],
-        ..addressed("embedded")
+        ..flags_for("embedded")
     };
     let config = with_file("", from_environment).unwrap();
     assert!(config.models.providers.is_empty());
@@ -376,17 +377,17 @@ fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment(
 
 #[test]
 fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
-    let own = "[providers.own]\napi = \"openai-chat\"\n";
-    let placed = "[providers.own]\napi = \"openai-chat\"\nbase_url = \"https://own.example\"\n";
+    let without_address = "[providers.own]\napi = \"openai-chat\"\n";
+    let with_address = "[providers.own]\napi = \"openai-chat\"\nbase_url = \"https://own.example\"\n";
     let load = |text: &str, model: &str, from_environment: &[&'static str]| {
         let overrides = Overrides {
             from_environment: from_environment.to_vec(),
-            ..addressed(model)
+            ..flags_for(model)
         };
         with_file(text, overrides).unwrap()
     };
     let both = ["base_url", "api_key_env"];
-    for (text, model) in [("", "openai:m"), ("", "ollama:m"), (placed, "own:m")] {
+    for (text, model) in [("", "openai:m"), ("", "ollama:m"), (with_address, "own:m")] {
         let config = load(text, model, &both);
         let provider = config
             .models
@@ -401,7 +402,7 @@ fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
     }
     for (text, model, from) in [
         ("", "compatible:m", &both[..]),
-        (own, "own:m", &both),
+        (without_address, "own:m", &both),
         ("", "openai:m", &["model", "base_url", "api_key_env"]),
         ("", "openai:m", &[]),
     ] {
@@ -414,10 +415,10 @@ fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
 }
 
 #[test]
-fn a_flag_counts_beside_a_value_of_the_environment_that_does_not() {
+fn a_flag_applies_although_a_value_of_the_environment_is_ignored() {
     let overrides = Overrides {
         from_environment: vec!["api_key_env"],
-        ..addressed("openai:m")
+        ..flags_for("openai:m")
     };
     let config = with_file("", overrides).unwrap();
     let openai = &config.models.providers["openai"];
@@ -426,10 +427,10 @@ fn a_flag_counts_beside_a_value_of_the_environment_that_does_not() {
 }
 
 #[test]
-fn a_key_of_the_environment_does_not_go_where_a_flag_points() {
+fn a_key_variable_of_the_environment_is_not_used_with_the_address_of_a_flag() {
     let overrides = Overrides {
         from_environment: vec!["api_key_env"],
-        ..addressed("compatible:m")
+        ..flags_for("compatible:m")
     };
     let config = with_file("", overrides).unwrap();
     let compatible = &config.models.providers["compatible"];
@@ -459,7 +460,7 @@ fn a_blank_environment_variable_is_ignored() {
         assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
         assert_eq!(config.notes, Vec::<String>::new());
     }
-    assert!(with_file("", blank("", &[])).is_err(), "a flag says what it says");
+    assert!(with_file("", blank("", &[])).is_err(), "a blank flag is an error");
 }
 
 fn provider(model: &str) -> &str {
@@ -497,7 +498,7 @@ fn a_value_that_looks_like_a_key_is_not_a_variable_name() {
 fn a_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
     let flag = Overrides {
         api_key_env: Some("sk-secret".to_owned()),
-        ..addressed("openai")
+        ..flags_for("openai")
     };
     let in_file = "[providers.openai]\napi_key_env = \"sk-secret\"";
     for error in [

@@ -8,7 +8,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{ConfigError, within};
+use super::{ConfigError, check_range};
 
 /// The table `[tools]`. A key that is not a setting is the name of a tool, whose table has the limits of its calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,19 +49,19 @@ impl Default for ToolBounds {
 }
 
 impl ToolSettings {
-    /// Returns the settings if every number is in range and every table names a tool.
+    /// Returns the settings. Fails if a number is out of range or a table does not name a tool.
     pub(super) fn checked(self) -> Result<Self, ConfigError> {
         let ToolBounds {
             max_parallel,
             max_queue,
         } = self.bounds;
-        within(
+        check_range(
             "tools.max_parallel",
             max_parallel as u64,
             1,
             ToolBounds::MAX_PARALLEL as u64,
         )?;
-        within("tools.max_queue", max_queue as u64, 0, ToolBounds::MAX_QUEUE as u64)?;
+        check_range("tools.max_queue", max_queue as u64, 0, ToolBounds::MAX_QUEUE as u64)?;
         check_limits("tools.", self.limits.defaults)?;
         check_limits("tools.max_", self.limits.ceilings)?;
         for (name, limits) in &self.limits.tools {
@@ -72,10 +72,11 @@ impl ToolSettings {
         Ok(self)
     }
 
+    /// Fails if a default limit exceeds the ceiling that the file sets.
     fn check_ceilings(&self) -> Result<(), ConfigError> {
         for limit in &SettableLimit::ALL {
-            let pair = (limit.of(self.limits.defaults), limit.of(self.limits.ceilings));
-            if let (Some(value), Some(ceiling)) = pair
+            if let Some(value) = limit.get(self.limits.defaults)
+                && let Some(ceiling) = limit.get(self.limits.ceilings)
                 && value > ceiling
             {
                 return Err(ConfigError::OverCeiling {
@@ -89,7 +90,7 @@ impl ToolSettings {
     }
 
     /// Reads the value of `key`. Returns false if `key` is not a setting of the table.
-    fn read_own<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+    fn read_setting<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "max_parallel" => self.bounds.max_parallel = map.next_value()?,
             "max_queue" => self.bounds.max_queue = map.next_value()?,
@@ -98,10 +99,10 @@ impl ToolSettings {
                     Some(key) => (&mut self.limits.ceilings, key),
                     None => (&mut self.limits.defaults, key),
                 };
-                let Some(place) = place(limits, key) else {
+                let Some(field) = limit_field(limits, key) else {
                     return Ok(false);
                 };
-                *place = Some(map.next_value()?);
+                *field = Some(map.next_value()?);
             }
         }
         Ok(true)
@@ -109,28 +110,28 @@ impl ToolSettings {
 }
 
 /// Returns the field of the limit that `key` sets.
-fn place<'a>(limits: &'a mut LimitOverrides, key: &str) -> Option<&'a mut Option<u64>> {
+fn limit_field<'a>(limits: &'a mut LimitOverrides, key: &str) -> Option<&'a mut Option<u64>> {
     let limit = SettableLimit::ALL.iter().find(|limit| limit.setting == key)?;
-    Some(limit.place(limits))
+    Some(limit.get_mut(limits))
 }
 
-/// Checks that no limit is 0, which would end every call.
+/// Checks that each limit is in range. It must not be 0, which would end every call.
 fn check_limits(prefix: &str, limits: LimitOverrides) -> Result<(), ConfigError> {
-    SettableLimit::ALL.iter().try_for_each(|limit| match limit.of(limits) {
-        Some(value) => within(&format!("{prefix}{}", limit.setting), value, 1, limit.maximum),
+    SettableLimit::ALL.iter().try_for_each(|limit| match limit.get(limits) {
+        Some(value) => check_range(&format!("{prefix}{}", limit.setting), value, 1, limit.maximum),
         None => Ok(()),
     })
 }
 
 impl<'de> Deserialize<'de> for ToolSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ToolsTable)
+        deserializer.deserialize_map(ToolSettingsVisitor)
     }
 }
 
-struct ToolsTable;
+struct ToolSettingsVisitor;
 
-impl<'de> Visitor<'de> for ToolsTable {
+impl<'de> Visitor<'de> for ToolSettingsVisitor {
     type Value = ToolSettings;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,8 +141,8 @@ impl<'de> Visitor<'de> for ToolsTable {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolSettings, A::Error> {
         let mut settings = ToolSettings::default();
         while let Some(key) = map.next_key::<String>()? {
-            if !settings.read_own(&key, &mut map)? {
-                let OneTool(limits) = map.next_value()?;
+            if !settings.read_setting(&key, &mut map)? {
+                let ToolLimits(limits) = map.next_value()?;
                 settings.limits.tools.insert(key, limits);
             }
         }
@@ -150,20 +151,21 @@ impl<'de> Visitor<'de> for ToolsTable {
 }
 
 /// A table `[tools.NAME]`.
-struct OneTool(LimitOverrides);
+struct ToolLimits(LimitOverrides);
 
-impl<'de> Deserialize<'de> for OneTool {
+impl<'de> Deserialize<'de> for ToolLimits {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(OneToolTable)
+        deserializer.deserialize_map(ToolLimitsVisitor)
     }
 }
 
-struct OneToolTable;
+struct ToolLimitsVisitor;
 
+/// Keys of a table `[tools.NAME]`.
 const LIMIT_KEYS: &[&str] = &["fuel", "timeout_ms", "memory_bytes", "output_bytes"];
 
-impl<'de> Visitor<'de> for OneToolTable {
-    type Value = OneTool;
+impl<'de> Visitor<'de> for ToolLimitsVisitor {
+    type Value = ToolLimits;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
@@ -171,13 +173,13 @@ impl<'de> Visitor<'de> for OneToolTable {
         )
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OneTool, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolLimits, A::Error> {
         let mut limits = LimitOverrides::default();
         while let Some(key) = map.next_key::<String>()? {
-            let place = place(&mut limits, &key).ok_or_else(|| A::Error::unknown_field(&key, LIMIT_KEYS))?;
-            *place = Some(map.next_value()?);
+            let field = limit_field(&mut limits, &key).ok_or_else(|| A::Error::unknown_field(&key, LIMIT_KEYS))?;
+            *field = Some(map.next_value()?);
         }
-        Ok(OneTool(limits))
+        Ok(ToolLimits(limits))
     }
 }
 
@@ -196,7 +198,7 @@ impl Serialize for ToolSettings {
         for (name, limits) in &self.limits.tools {
             let set = SettableLimit::ALL
                 .iter()
-                .filter_map(|limit| Some((limit.setting, limit.of(*limits)?)));
+                .filter_map(|limit| Some((limit.setting, limit.get(*limits)?)));
             map.serialize_entry(name, &set.collect::<std::collections::BTreeMap<_, _>>())?;
         }
         map.end()

@@ -21,7 +21,7 @@ pub struct CallCost {
     pub usage: Usage,
 }
 
-/// The answer to a question, and the report of its run. It displays as its text.
+/// The answer to a question, and the report of its run. `Display` writes its text.
 #[derive(Debug)]
 pub struct Answer {
     /// Identifier of the conversation.
@@ -51,7 +51,7 @@ impl Answer {
 
     /// Returns the steps of the plan for this question, with their results and errors.
     pub fn steps(&self) -> impl Iterator<Item = &TodoItem> {
-        self.report.own_items()
+        self.report.question_items()
     }
 
     /// Returns the files that the tools produced. Their content is in the store.

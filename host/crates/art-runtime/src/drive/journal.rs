@@ -29,7 +29,8 @@ pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunE
     events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
 }
 
-/// Publishes the effects of an event in the journal. Doing it twice at most stores an observation twice.
+/// Publishes the effects of a journaled event. If they are published twice, observations are stored twice, and nothing else
+/// changes.
 pub(crate) async fn publish(
     store: &dyn Store,
     thread_id: &str,
@@ -49,7 +50,7 @@ pub(crate) async fn publish(
     Ok(())
 }
 
-/// Adds a message to a conversation. Its identifier is fixed, so a message that exists already was added before a crash.
+/// Adds a message to a conversation. A message with the same identifier was added before a crash, so it is not an error.
 async fn add_message(store: &dyn Store, thread_id: &str, message: ConversationMessage) -> Result<(), RuntimeError> {
     match store.append_messages(thread_id, vec![message]).await {
         Ok(()) | Err(StoreError::AlreadyExists { .. }) => Ok(()),

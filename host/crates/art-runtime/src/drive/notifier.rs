@@ -46,7 +46,7 @@ impl<'a> Notifier<'a> {
     }
 
     /// Sets whether a panic of the watcher becomes a panic of the run.
-    pub(super) fn be_strict(&mut self, strict: bool) {
+    pub(super) fn set_strict(&mut self, strict: bool) {
         self.watcher.strict = strict;
     }
 
@@ -104,7 +104,7 @@ impl<'a> Notifier<'a> {
         }
     }
 
-    pub(super) fn tool(&mut self, progress: &CallProgress) {
+    pub(super) fn call_progressed(&mut self, progress: &CallProgress) {
         match progress {
             CallProgress::Started(call) => {
                 let span = self.root.child();

@@ -14,17 +14,17 @@ use crate::config::Config;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
-/// Maximum number of earlier messages that a model is shown, unless the thread sets another.
-const HISTORY: usize = 20;
+/// Maximum number of earlier messages that a model is shown, unless the thread sets another maximum.
+const DEFAULT_HISTORY_LIMIT: usize = 20;
 /// Maximum size of these messages as JSON, in bytes. They share the first entry of the journal with the attachments of
 /// the question and the state of the thread.
-const HISTORY_BYTES: usize = 512 << 10;
+const MAX_HISTORY_BYTES: usize = 512 << 10;
 
 /// Finds or creates the thread. Returns everything that the run starts with, and the version of the thread's state.
 pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
     let thread = open_thread(runtime, question.thread_id).await?;
-    let history = history(runtime, &thread).await?;
-    let (prior, version) = prior(runtime, &thread.id).await?;
+    let history = load_history(runtime, &thread).await?;
+    let (prior, version) = load_prior_state(runtime, &thread.id).await?;
     let props = AgentProps {
         query: question.query,
         thread_id: thread.id,
@@ -58,7 +58,7 @@ pub(crate) fn start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart 
 /// field; the system prompts of all levels are joined, beginning with that of the instance.
 pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
     let execution = thread.execution_config.unwrap_or_default();
-    let persona = call.persona.over(thread.persona.unwrap_or_default());
+    let persona = call.persona.with_defaults(thread.persona.unwrap_or_default());
     let system_prompts = [
         instance.system_prompt.value.clone(),
         thread.system_prompt,
@@ -67,7 +67,7 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
     RunStart {
         config: call.execution.apply(execution.apply(instance.execution.value)),
         params: instance.params.value.clone(),
-        persona: persona.over(instance.persona.value.clone()),
+        persona: persona.with_defaults(instance.persona.value.clone()),
         fragments: instance.prompts.value.clone(),
         system_prompts_registry: instance.system_prompts.value.clone(),
         system_prompts: system_prompts.into_iter().flatten().collect(),
@@ -104,9 +104,9 @@ async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thr
     Ok(runtime.store.set_thread_config(&id, config).await?)
 }
 
-async fn history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {
+async fn load_history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {
     let limit = match thread.config.history_limit {
-        0 => HISTORY,
+        0 => DEFAULT_HISTORY_LIMIT,
         limit => usize::try_from(limit).unwrap_or(usize::MAX),
     };
     let options = MessageOptions {
@@ -114,22 +114,26 @@ async fn history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationM
         roles: vec![MessageRole::User, MessageRole::Ai],
         ..MessageOptions::default()
     };
-    Ok(recent(runtime.store.list_messages(&thread.id, options).await?))
+    Ok(newest_that_fit(runtime.store.list_messages(&thread.id, options).await?))
 }
 
-/// Returns the last messages, as many as fit.
-fn recent(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
-    let mut left = Some(HISTORY_BYTES);
+/// Returns the newest messages that fit into [`MAX_HISTORY_BYTES`] together.
+fn newest_that_fit(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
+    let mut remaining = Some(MAX_HISTORY_BYTES);
     let fit = messages.iter().rev().take_while(|message| {
         let bytes = serde_json::to_vec(message).map_or(usize::MAX, |json| json.len());
-        left = left.and_then(|left| left.checked_sub(bytes));
-        left.is_some()
+        remaining = remaining.and_then(|remaining| remaining.checked_sub(bytes));
+        remaining.is_some()
     });
     let older = messages.len() - fit.count();
     messages.split_off(older)
 }
 
-async fn prior(runtime: &Runtime, thread_id: &str) -> Result<(Option<PesAgentStateData>, Option<u64>), RuntimeError> {
+/// Returns the state of the thread and its version, if the thread has one.
+async fn load_prior_state(
+    runtime: &Runtime,
+    thread_id: &str,
+) -> Result<(Option<PesAgentStateData>, Option<u64>), RuntimeError> {
     let Some(state) = runtime.store.load_state(thread_id).await? else {
         return Ok((None, None));
     };

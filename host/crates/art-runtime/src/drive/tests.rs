@@ -25,8 +25,8 @@ use super::*;
 use crate::config::{Config, Overrides, ToolBounds};
 use crate::recover::end_unfinished_runs;
 
-/// Returns a runtime with one tool, the function `run`, which counts the people of a city.
-fn host_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
+/// Returns a runtime with one tool, `city_population`, whose function is `run`.
+fn runtime_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
 where
     F: Future<Output = Ending> + Send + 'static,
 {
@@ -66,8 +66,9 @@ where
     (home, runtime)
 }
 
-fn counted() -> (tempfile::TempDir, Runtime) {
-    host_with(|| async { success(&json!({"population": 2_048_000})) })
+/// Returns a runtime with a tool that returns the population of Paris.
+fn runtime_with_population_tool() -> (tempfile::TempDir, Runtime) {
+    runtime_with(|| async { success(&json!({"population": 2_048_000})) })
 }
 
 fn question() -> Question {
@@ -83,9 +84,9 @@ async fn ask(runtime: &Runtime, question: Question, cancel: CancellationToken) -
 
 #[tokio::test]
 async fn a_question_may_be_asked_on_any_thread() {
-    let (_home, runtime) = counted();
-    let asked = tokio::spawn(async move { runtime.ask("What is the population of Paris?").await });
-    let answer = asked.await.unwrap().unwrap();
+    let (_home, runtime) = runtime_with_population_tool();
+    let asking = tokio::spawn(async move { runtime.ask("What is the population of Paris?").await });
+    let answer = asking.await.unwrap().unwrap();
     assert_eq!((answer.status(), answer.steps().count()), (RunStatus::Success, 1));
     assert!(answer.to_string().contains("2048000"), "{answer}");
 }
@@ -93,21 +94,21 @@ async fn a_question_may_be_asked_on_any_thread() {
 #[tokio::test]
 async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     let cancel = CancellationToken::new();
-    let begun = cancel.clone();
-    let (_home, runtime) = host_with(move || {
-        begun.cancel();
+    let on_call = cancel.clone();
+    let (_home, runtime) = runtime_with(move || {
+        on_call.cancel();
         std::future::pending()
     });
-    let answered = ask(&runtime, question(), cancel).await.unwrap();
-    assert_eq!(answered.report.response.metadata.status, RunStatus::Cancelled);
-    assert_eq!(answered.calls.first().unwrap().ending.as_str(), "cancelled");
+    let answer = ask(&runtime, question(), cancel).await.unwrap();
+    assert_eq!(answer.report.response.metadata.status, RunStatus::Cancelled);
+    assert_eq!(answer.calls.first().unwrap().ending.as_str(), "cancelled");
     let filter = ObservationFilter {
         types: vec![ObservationType::ToolExecution],
         ..ObservationFilter::default()
     };
     let observed = runtime
         .store
-        .list_observations(&answered.thread_id, filter)
+        .list_observations(&answer.thread_id, filter)
         .await
         .unwrap();
     assert_eq!(observed.len(), 1);
@@ -130,10 +131,10 @@ async fn results_from_before_a_cancellation_are_applied_first() {
         std::future::pending()
     });
     runtime.tools.registry().register(gives_up).unwrap();
-    let answered = ask(&runtime, question(), cancel).await.unwrap();
-    let metadata = answered.report.response.metadata;
+    let answer = ask(&runtime, question(), cancel).await.unwrap();
+    let metadata = answer.report.response.metadata;
     assert_eq!((metadata.status, metadata.tool_calls), (RunStatus::Cancelled, 2));
-    let journal = journal(&runtime, &answered.trace_id).await;
+    let journal = journal(&runtime, &answer.trace_id).await;
     let [.., returned, cancelled] = &journal[..] else {
         panic!("{journal:?}")
     };
@@ -144,13 +145,13 @@ async fn results_from_before_a_cancellation_are_applied_first() {
 
 #[tokio::test]
 async fn results_that_are_too_large_together_do_not_end_the_run() {
-    let (_home, runtime) = scripted::calls_in_one_step("huge", 20);
+    let (_home, runtime) = scripted::runtime_calling("huge", 20);
     let huge = scripted::tool("huge", || std::future::ready(success(&json!("x".repeat(1_000_000)))));
     runtime.tools.registry().register(huge).unwrap();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending.as_str()).collect();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let endings: Vec<_> = answer.calls.iter().map(|call| call.ending.as_str()).collect();
     assert_eq!(endings, [["success"; 12].as_slice(), &["not_recorded"; 8]].concat());
-    let results = &answered.report.items[0].tool_results;
+    let results = &answer.report.items[0].tool_results;
     assert!(results[12].error.as_ref().unwrap().contains("was left out"));
 }
 
@@ -159,8 +160,8 @@ async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
     let (_home, mut runtime) = scripted::scripted([
         scripted::one_step(),
         scripted::calls(&["gives_way", "two"]),
-        scripted::done(),
-        scripted::says("3"),
+        scripted::completing_reply(),
+        scripted::text_reply("3"),
     ]);
     runtime.toolbox.bounds = ToolBounds {
         max_parallel: 1,
@@ -172,8 +173,8 @@ async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
         success(&json!(1))
     });
     runtime.tools.registry().register(gives_way).unwrap();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    let endings: Vec<_> = answered.calls.iter().map(|call| call.ending.as_str()).collect();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let endings: Vec<_> = answer.calls.iter().map(|call| call.ending.as_str()).collect();
     assert_eq!(endings, ["success", "busy"]);
 }
 
@@ -193,28 +194,28 @@ fn too_large() -> Question {
 
 #[tokio::test]
 async fn a_question_that_the_store_refuses_is_not_in_the_conversation() {
-    let (_home, runtime) = counted();
+    let (_home, runtime) = runtime_with_population_tool();
     assert!(ask(&runtime, too_large(), CancellationToken::new()).await.is_err());
     let runs = runtime.store.list_runs(RunFilter::default()).await.unwrap();
-    let said = runtime
+    let messages = runtime
         .store
         .list_messages(&runs[0].thread_id, MessageOptions::default());
-    assert_eq!(said.await.unwrap(), []);
+    assert_eq!(messages.await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn of_a_long_conversation_a_run_begins_with_the_end() {
-    let (_home, runtime) = counted();
+async fn a_run_starts_with_the_newest_messages_of_a_long_conversation() {
+    let (_home, runtime) = runtime_with_population_tool();
     let new = NewThread {
         id: "t".to_owned(),
         ..NewThread::default()
     };
     runtime.store.create_thread(new).await.unwrap();
-    // Twice as long in JSON, so that two of them exceed the limit.
-    for begins in ["a", "b", "c"] {
-        let text = format!("{begins}{}", "\"".repeat(150_000));
+    // Each quotation mark takes two bytes in JSON, so two messages exceed the limit.
+    for id in ["a", "b", "c"] {
+        let text = format!("{id}{}", "\"".repeat(150_000));
         let message = ConversationMessage {
-            message_id: begins.to_owned(),
+            message_id: id.to_owned(),
             thread_id: "t".to_owned(),
             role: MessageRole::User,
             content: text,
@@ -228,21 +229,21 @@ async fn of_a_long_conversation_a_run_begins_with_the_end() {
         ..question()
     };
     let (start, _) = prepare::prepare(&runtime, question).await.unwrap();
-    let begin: Vec<_> = start.history.iter().map(|message| &message.content[..1]).collect();
-    assert_eq!(begin, ["c"]);
+    let first_chars: Vec<_> = start.history.iter().map(|message| &message.content[..1]).collect();
+    assert_eq!(first_chars, ["c"]);
 }
 
 #[tokio::test]
 async fn a_question_that_is_too_long_is_refused_before_anything_is_stored() {
-    let (_home, runtime) = counted();
-    let asked = |chars: usize| {
+    let (_home, runtime) = runtime_with_population_tool();
+    let ask_long = |chars: usize| {
         let question = Question {
             query: format!("{}é", "x".repeat(chars - 1)),
             ..Question::default()
         };
         ask(&runtime, question, CancellationToken::new())
     };
-    let error = asked(Question::MAX_CHARS + 1).await.unwrap_err();
+    let error = ask_long(Question::MAX_CHARS + 1).await.unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("the question has 8001 characters, and 8000 are the most"),
@@ -255,12 +256,12 @@ async fn a_question_that_is_too_long_is_refused_before_anything_is_stored() {
         .await
         .unwrap();
     assert_eq!(threads, []);
-    assert!(asked(Question::MAX_CHARS).await.is_ok());
+    assert!(ask_long(Question::MAX_CHARS).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_run_that_the_store_refuses_is_ended() {
-    let (_home, runtime) = counted();
+    let (_home, runtime) = runtime_with_population_tool();
     assert!(ask(&runtime, too_large(), CancellationToken::new()).await.is_err());
     let runs = runtime.store.list_runs(RunFilter::default()).await.unwrap();
     assert_eq!(runs[0].status, RunState::Error);
@@ -268,8 +269,8 @@ async fn a_run_that_the_store_refuses_is_ended() {
 }
 
 #[tokio::test]
-async fn a_thread_that_goes_on_keeps_its_settings() {
-    let (_home, runtime) = counted();
+async fn a_continued_thread_keeps_its_settings() {
+    let (_home, runtime) = runtime_with_population_tool();
     let config = ThreadConfig {
         enabled_tools: vec!["city_population".to_owned(), "gone".to_owned()],
         history_limit: 3,
@@ -290,12 +291,12 @@ async fn a_thread_that_goes_on_keeps_its_settings() {
         ..question()
     };
     ask(&runtime, question, CancellationToken::new()).await.unwrap();
-    let kept = runtime.store.get_thread("t").await.unwrap().unwrap().config;
+    let stored = runtime.store.get_thread("t").await.unwrap().unwrap().config;
     let expected = ThreadConfig {
         provider_config: Some(runtime.model.clone()),
         ..config
     };
-    assert_eq!(kept, expected);
+    assert_eq!(stored, expected);
 }
 
 /// Asks in a new thread that enables these tools.
@@ -319,9 +320,9 @@ async fn ask_with(runtime: &Runtime, tools: &[&str]) -> Answer {
 
 #[tokio::test]
 async fn a_new_thread_enables_all_tools_explicitly() {
-    let (_home, runtime) = counted();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    let thread = runtime.store.get_thread(&answered.thread_id).await.unwrap().unwrap();
+    let (_home, runtime) = runtime_with_population_tool();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let thread = runtime.store.get_thread(&answer.thread_id).await.unwrap().unwrap();
     assert_eq!(thread.config.enabled_tools, ["*"]);
 }
 
@@ -331,7 +332,7 @@ fn status(report: &RunReport) -> RunStatus {
 
 /// Returns whether the plan has a step for this question.
 fn has_items(report: &RunReport) -> bool {
-    report.own_items().next().is_some()
+    report.question_items().next().is_some()
 }
 
 // X4, T4: lists of tools that cannot be read.
@@ -343,11 +344,11 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
         (&["other"], false),
         (&[], false),
     ] {
-        let (_home, runtime) = counted();
-        let answered = ask_with(&runtime, tools).await;
-        assert_eq!(has_items(&answered.report), has_tool, "{tools:?}");
-        assert_eq!(answered.calls.len(), usize::from(has_tool), "{tools:?}");
-        let kept = runtime
+        let (_home, runtime) = runtime_with_population_tool();
+        let answer = ask_with(&runtime, tools).await;
+        assert_eq!(has_items(&answer.report), has_tool, "{tools:?}");
+        assert_eq!(answer.calls.len(), usize::from(has_tool), "{tools:?}");
+        let stored = runtime
             .store
             .get_thread("t")
             .await
@@ -355,44 +356,44 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
             .unwrap()
             .config
             .enabled_tools;
-        assert_eq!(kept, tools);
+        assert_eq!(stored, tools);
     }
 }
 
-/// Returns how the calls of a run ended whose first call sets the enabled tools of its thread to `left`.
-async fn endings_with(left: &'static [&'static str]) -> Vec<&'static str> {
+/// Runs with a tool that sets the enabled tools of its thread to `enabled`. Returns how the calls of the run ended.
+async fn endings_with(enabled: &'static [&'static str]) -> Vec<&'static str> {
     let (_home, runtime) = scripted::scripted([
         scripted::one_step(),
         scripted::calls(&["sets_tools"]),
         scripted::calls(&["one"]),
-        scripted::done(),
-        scripted::says("3"),
+        scripted::completing_reply(),
+        scripted::text_reply("3"),
     ]);
     let store = Arc::clone(&runtime.store);
     let sets_tools = scripted::tool("sets_tools", move || {
         let store = Arc::clone(&store);
         async move {
             let mut config = store.get_thread("t").await.unwrap().unwrap().config;
-            config.enabled_tools = left.iter().map(|name| (*name).to_owned()).collect();
+            config.enabled_tools = enabled.iter().map(|name| (*name).to_owned()).collect();
             store.set_thread_config("t", config).await.unwrap();
             success(&json!(1))
         }
     });
     runtime.tools.registry().register(sets_tools).unwrap();
-    let answered = ask_with(&runtime, &["one", "sets_tools"]).await;
-    answered.calls.iter().map(|call| call.ending.as_str()).collect()
+    let answer = ask_with(&runtime, &["one", "sets_tools"]).await;
+    answer.calls.iter().map(|call| call.ending.as_str()).collect()
 }
 
 // S004: enabled tools are read at each call.
 #[tokio::test]
-async fn a_tool_that_is_taken_away_while_a_run_goes_is_refused_at_its_next_call() {
+async fn a_tool_that_is_disabled_during_a_run_is_refused_at_its_next_call() {
     assert_eq!(endings_with(&["one"]).await, ["success", "success"]);
     assert_eq!(endings_with(&["sets_tools"]).await, ["success", "disabled"]);
 }
 
 #[tokio::test]
-async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
-    let (_home, runtime) = counted();
+async fn a_partial_answer_is_partial_also_when_recovery_ends_the_run() {
+    let (_home, runtime) = runtime_with_population_tool();
     let report = ask(&runtime, question(), CancellationToken::new())
         .await
         .unwrap()
@@ -402,24 +403,24 @@ async fn an_answer_to_some_parts_is_partial_whoever_ends_the_run() {
         query: "What is the population of Paris? Who won the world cup in 2018?".to_owned(),
         ..Question::default()
     };
-    let answered = ask(&runtime, question, CancellationToken::new()).await.unwrap();
-    assert_eq!(status(&answered.report), RunStatus::Partial);
-    assert_eq!(answered.report.unanswered.len(), 1, "{:?}", answered.report);
-    let run = runtime.store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    let answer = ask(&runtime, question, CancellationToken::new()).await.unwrap();
+    assert_eq!(status(&answer.report), RunStatus::Partial);
+    assert_eq!(answer.report.unanswered.len(), 1, "{:?}", answer.report);
+    let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Partial);
-    let store = stopped(&runtime, &answered).await;
+    let store = stopped(&runtime, &answer).await;
     end_unfinished_runs(&store).await.unwrap();
-    let recovered = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    let recovered = store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!((recovered.status, recovered.summary), (run.status, run.summary));
 }
 
 #[tokio::test]
 async fn a_later_question_without_a_tool_has_no_results() {
-    let (_home, runtime) = counted();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let (_home, runtime) = runtime_with_population_tool();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let question = Question {
         query: "Who won?".to_owned(),
-        thread_id: Some(answered.thread_id),
+        thread_id: Some(answer.thread_id),
         ..Question::default()
     };
     let report = ask(&runtime, question, CancellationToken::new()).await.unwrap().report;
@@ -427,8 +428,8 @@ async fn a_later_question_without_a_tool_has_no_results() {
 }
 
 #[tokio::test]
-async fn a_question_is_set_above_its_thread_and_a_thread_above_the_instance() {
-    let (_home, mut runtime) = counted();
+async fn settings_of_a_question_override_the_thread_and_those_override_the_instance() {
+    let (_home, mut runtime) = runtime_with_population_tool();
     let text = |text: &str| Some(SystemPromptOverride::Text(text.to_owned()));
     runtime.config.system_prompt.value = text("instance");
     runtime.config.execution.value.max_items = 1;
@@ -497,8 +498,8 @@ fn a_run_records_the_capabilities_of_its_model() {
 }
 
 /// Returns the thread and the journal of a run whose process stopped before it published anything.
-async fn stopped(runtime: &Runtime, answered: &Answer) -> MemoryStore {
-    let (thread_id, trace_id) = (answered.thread_id.clone(), answered.trace_id.clone());
+async fn stopped(runtime: &Runtime, answer: &Answer) -> MemoryStore {
+    let (thread_id, trace_id) = (answer.thread_id.clone(), answer.trace_id.clone());
     let store = MemoryStore::new();
     let thread = NewThread {
         id: thread_id.clone(),
@@ -511,9 +512,9 @@ async fn stopped(runtime: &Runtime, answered: &Answer) -> MemoryStore {
         ..NewRun::default()
     };
     store.begin_run(run).await.unwrap();
-    for entry in runtime.store.read_journal(&answered.trace_id).await.unwrap() {
+    for entry in runtime.store.read_journal(&answer.trace_id).await.unwrap() {
         let (sequence, payload) = (entry.sequence, entry.payload);
-        let appended = store.append_journal(&answered.trace_id, sequence, &entry.kind, payload);
+        let appended = store.append_journal(&answer.trace_id, sequence, &entry.kind, payload);
         appended.await.unwrap();
     }
     store
@@ -521,28 +522,28 @@ async fn stopped(runtime: &Runtime, answered: &Answer) -> MemoryStore {
 
 #[tokio::test]
 async fn an_answer_that_a_stopped_host_did_not_publish_is_published_by_the_next() {
-    let (_home, runtime) = counted();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    let store = stopped(&runtime, &answered).await;
-    let answer = answered.report.response.response;
+    let (_home, runtime) = runtime_with_population_tool();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&runtime, &answer).await;
+    let message = answer.report.response.response.clone();
     end_unfinished_runs(&store).await.unwrap();
-    let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    let run = store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Success);
     let messages = store
-        .list_messages(&answered.thread_id, MessageOptions::default())
+        .list_messages(&answer.thread_id, MessageOptions::default())
         .await
         .unwrap();
-    assert_eq!(messages, [answer]);
+    assert_eq!(messages, [message]);
 }
 
 #[tokio::test]
 async fn an_answer_that_was_published_is_not_published_twice() {
-    let (_home, runtime) = counted();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    let store = stopped(&runtime, &answered).await;
-    let answer = answered.report.response.response;
-    store.append_messages(&answered.thread_id, vec![answer]).await.unwrap();
+    let (_home, runtime) = runtime_with_population_tool();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let store = stopped(&runtime, &answer).await;
+    let message = answer.report.response.response.clone();
+    store.append_messages(&answer.thread_id, vec![message]).await.unwrap();
     end_unfinished_runs(&store).await.unwrap();
-    let run = store.get_run(&answered.trace_id).await.unwrap().unwrap();
+    let run = store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Success);
 }

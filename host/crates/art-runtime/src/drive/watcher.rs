@@ -25,7 +25,7 @@ pub struct Streamed<'a> {
     pub call: ActionId,
     /// Phase of the run.
     pub phase: Phase,
-    /// Step of the plan; absent in other phases than execution.
+    /// Step of the plan; `None` in other phases than execution.
     pub step: Option<&'a StepContext>,
     /// The piece.
     pub event: &'a StreamEvent,

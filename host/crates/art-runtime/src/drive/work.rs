@@ -19,18 +19,18 @@ use tokio_util::sync::CancellationToken;
 use super::answer::CallCost;
 use super::notifier::Notifier;
 use crate::runtime::Runtime;
-use enabled::ToolsOfThread;
+use enabled::ThreadTools;
 use event::WorkEvent;
 
-/// Time that cancelled calls have to end.
-const DRAIN: Duration = Duration::from_secs(3);
+/// Maximum time to wait for cancelled tool calls.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The actions in progress. Tool calls are separate from model calls, because they must not be dropped: what they did
-/// has to be recorded.
+/// The actions in progress. Tool calls are kept apart from model calls: a model call may be dropped, but the result of a tool
+/// call must be recorded.
 pub(super) struct Work<'a> {
     runtime: &'a Runtime,
     scope: CallScope,
-    begun: BTreeSet<ActionId>,
+    started: BTreeSet<ActionId>,
     /// Polled only when the driver is ready for the next piece, so nothing is buffered here.
     models: SelectAll<BoxStream<'static, WorkEvent>>,
     tools: SelectAll<BoxStream<'a, WorkEvent>>,
@@ -41,29 +41,29 @@ impl<'a> Work<'a> {
         let scope = CallScope {
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
-            enabled_tools: EnabledTools::Lookup(Arc::new(ToolsOfThread::new(runtime, start))),
+            enabled_tools: EnabledTools::Lookup(Arc::new(ThreadTools::new(runtime, start))),
             cancel: cancel.child_token(),
             ..CallScope::default()
         };
         Self {
             runtime,
             scope,
-            begun: BTreeSet::new(),
+            started: BTreeSet::new(),
             models: SelectAll::new(),
             tools: SelectAll::new(),
         }
     }
 
     /// Starts every open action that was not started yet.
-    pub(super) fn begin(&mut self, run: &Run, notifier: &mut Notifier<'_>) {
+    pub(super) fn start_open_actions(&mut self, run: &Run, notifier: &mut Notifier<'_>) {
         for id in run.open_actions() {
-            if !self.begun.insert(id) {
+            if !self.started.insert(id) {
                 continue;
             }
             match run.action(id) {
                 Some(Action::CallModel { id, request, .. }) => {
                     notifier.model_called(id, &request);
-                    self.models.push(ask::ask(self.runtime, id, *request));
+                    self.models.push(ask::call_model(self.runtime, id, *request));
                 }
                 Some(Action::CallTools {
                     id,
@@ -73,7 +73,7 @@ impl<'a> Work<'a> {
                 }) => {
                     let scope = self.scope.clone();
                     self.tools
-                        .push(batch::call(self.runtime, id, item_id, (calls, files), scope));
+                        .push(batch::call_tools(self.runtime, id, item_id, (calls, files), scope));
                 }
                 None => {}
             }
@@ -93,21 +93,21 @@ impl<'a> Work<'a> {
     pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<(RunEvent, Vec<CallCost>)> {
         self.scope.cancel.cancel();
         self.models.clear();
-        let mut steps = Vec::new();
-        let ended = async {
+        let mut events = Vec::new();
+        let all_ended = async {
             while let Some(progress) = self.tools.next().await {
                 match progress {
-                    WorkEvent::Ended(event, costs) => steps.push((*event, costs)),
-                    WorkEvent::ToolProgress(progress) => notifier.tool(&progress),
+                    WorkEvent::Ended(event, costs) => events.push((*event, costs)),
+                    WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
                     WorkEvent::Piece { .. } => {}
                 }
             }
         };
-        if tokio::time::timeout(DRAIN, ended).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, all_ended).await.is_err() {
             tracing::warn!("tool calls did not end when they were cancelled, so they are not recorded");
             // Do not wait for them a second time.
             self.tools.clear();
         }
-        steps
+        events
     }
 }

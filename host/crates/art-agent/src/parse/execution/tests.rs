@@ -204,7 +204,7 @@ fn cut_off(mut reply: ModelReply) -> ExecutionReply {
 #[test]
 fn no_call_of_a_cut_reply_is_sound() {
     let reply = cut_off(native("{\"a\":1}"));
-    assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT));
+    assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT_OFF));
     assert!(reply.cut);
 }
 
@@ -219,7 +219,10 @@ fn a_cut_reply_has_neither_a_decision_nor_content() {
     ));
     assert_eq!((whole.decision, whole.updated_plan.is_none()), (None, true));
     let broken = cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
-    assert_eq!((broken.content, broken.problems), (Value::Null, vec![CUT.to_owned()]));
+    assert_eq!(
+        (broken.content, broken.problems),
+        (Value::Null, vec![CUT_OFF.to_owned()])
+    );
     assert_eq!(cut_off(text("The answer is")).content, json!("The answer is"));
 }
 

@@ -10,6 +10,7 @@ pub(super) struct Fence {
     state: State,
 }
 
+/// Position in the text after an opening fence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// Before the object.
@@ -21,8 +22,8 @@ enum State {
     Text { depth: usize, escaped: bool },
     /// After the object and this number of backticks.
     After { ticks: usize },
-    /// The text is not an object followed by the end of the fence.
-    Other,
+    /// After text that is not an object followed by the end of the fence.
+    Invalid,
 }
 
 impl Fence {
@@ -35,11 +36,11 @@ impl Fence {
     /// metadata at the end of a reply.
     pub(super) fn may_be_last(&mut self, inside: &str) -> bool {
         for c in inside.get(self.read..).unwrap_or_default().chars() {
-            if self.state == State::Other {
+            if self.state == State::Invalid {
                 return false;
             }
             self.read += c.len_utf8();
-            self.state = self.state.after(c);
+            self.state = self.state.next(c);
             // Parse the object only once, when all its brackets are closed.
             if self.state == (State::Value { depth: 0 }) {
                 let value = inside.get(..self.read).unwrap_or_default().trim_start();
@@ -47,16 +48,17 @@ impl Fence {
                 self.state = if is_json {
                     State::After { ticks: 0 }
                 } else {
-                    State::Other
+                    State::Invalid
                 };
             }
         }
-        self.state != State::Other
+        self.state != State::Invalid
     }
 }
 
 impl State {
-    const fn after(self, c: char) -> Self {
+    /// Returns the state after reading `c`.
+    const fn next(self, c: char) -> Self {
         match (self, c) {
             (Self::Before, '{') => Self::Value { depth: 1 },
             (Self::Before, _) if c.is_whitespace() => self,
@@ -67,14 +69,14 @@ impl State {
             (Self::Value { .. }, ' ' | '\n' | '\r' | '\t') => self,
             (Self::Text { depth, escaped: false }, '"') => Self::Value { depth },
             // JSON strings do not contain control characters.
-            (Self::Text { .. }, '\0'..='\x1f') => Self::Other,
+            (Self::Text { .. }, '\0'..='\x1f') => Self::Invalid,
             (Self::Text { depth, escaped }, _) => Self::Text {
                 depth,
                 escaped: !escaped && c == '\\',
             },
             (Self::After { ticks }, '`') if ticks < 3 => Self::After { ticks: ticks + 1 },
             (Self::After { ticks: 0 | 3 }, _) if c.is_whitespace() => self,
-            _ => Self::Other,
+            _ => Self::Invalid,
         }
     }
 }

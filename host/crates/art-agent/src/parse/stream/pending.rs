@@ -1,38 +1,38 @@
-//! Buffer for text that was received but not shown yet. Each byte is searched once, and text that was taken is removed
-//! only when the next piece arrives, so the total cost is linear.
+//! Buffer for text that was received but not shown yet. The total cost is linear: each byte is searched once, and taken text is
+//! removed only when the next piece arrives.
 
 /// The text that was received but not taken yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingText {
     text: String,
     /// Start of the text that was not taken yet.
-    at: usize,
-    /// Position at which the search for tags continues; never before `at`.
+    start: usize,
+    /// Position at which the search for tags continues; never before `start`.
     searched: usize,
 }
 
 impl PendingText {
     pub(super) fn push(&mut self, piece: &str) {
-        self.text.drain(..self.at);
-        self.searched -= self.at;
-        self.at = 0;
+        self.text.drain(..self.start);
+        self.searched -= self.start;
+        self.start = 0;
         self.text.push_str(piece);
     }
 
     /// Returns how many bytes of [`Self::rest`] were searched.
     pub(super) const fn searched(&self) -> usize {
-        self.searched - self.at
+        self.searched - self.start
     }
 
     /// Returns the text that was not taken yet.
     pub(super) fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.get(self.start..).unwrap_or_default()
     }
 
     /// Takes the first `length` bytes and returns them.
     pub(super) fn take(&mut self, length: usize) -> &str {
-        let end = self.text.floor_char_boundary(self.at.saturating_add(length));
-        let from = std::mem::replace(&mut self.at, end);
+        let end = self.text.floor_char_boundary(self.start.saturating_add(length));
+        let from = std::mem::replace(&mut self.start, end);
         self.searched = self.searched.max(end);
         self.text.get(from..end).unwrap_or_default()
     }
@@ -42,8 +42,8 @@ impl PendingText {
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
         let text = self.text.get(self.searched..).unwrap_or_default();
         let found = first_tag(text, tags);
-        self.searched += found.map_or_else(|| possible_tag(text, tags), |(at, _)| at);
-        let at = self.searched - self.at;
+        self.searched += found.map_or_else(|| partial_tag_start(text, tags), |(at, _)| at);
+        let at = self.searched - self.start;
         found.map(|(_, tag)| (at, tag)).ok_or(at)
     }
 
@@ -54,7 +54,7 @@ impl PendingText {
 
     /// Restarts the search at the first byte that was not taken.
     pub(super) const fn restart_search(&mut self) {
-        self.searched = self.at;
+        self.searched = self.start;
     }
 }
 
@@ -68,15 +68,15 @@ pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'s
 }
 
 /// Returns the position at which an incomplete tag may begin at the end of `text`, or the length of `text`.
-fn possible_tag(text: &str, tags: &[&str]) -> usize {
+fn partial_tag_start(text: &str, tags: &[&str]) -> usize {
     let longest = tags.iter().map(|tag| tag.len()).max().unwrap_or_default();
     let from = text.floor_char_boundary(text.len().saturating_sub(longest));
-    let mut starts = text
-        .get(from..)
-        .unwrap_or_default()
-        .char_indices()
-        .map(|(at, _)| from + at);
-    let part = |end: &str| tags.iter().any(|tag| tag.len() > end.len() && tag.starts_with(end));
-    let begins = |at: &usize| text.get(*at..).is_some_and(part);
-    starts.find(begins).unwrap_or(text.len())
+    let tail = text.get(from..).unwrap_or_default();
+    for (at, _) in tail.char_indices() {
+        let end = tail.get(at..).unwrap_or_default();
+        if tags.iter().any(|tag| tag.len() > end.len() && tag.starts_with(end)) {
+            return from + at;
+        }
+    }
+    text.len()
 }

@@ -2,19 +2,19 @@
 
 use super::fence::Fence;
 use super::pending::{PendingText, first_tag};
-use crate::parse::answer::{visible, without_trailing_fence};
+use crate::parse::answer::{answer_text, without_trailing_fence};
 
 const MAIN: &str = "<mainContent>";
 const MAIN_END: &str = "</mainContent>";
 const METADATA: &str = "<uiMetadata>";
 const FENCE: &str = "```json";
 
-/// Number of characters, not counting white space, after which a reply without a tag counts as the answer itself.
-const DECIDED_AFTER: usize = 16;
+/// Number of characters, not counting white space, after which a reply without a tag is treated as the answer itself.
+const MAX_START_CHARS: usize = 16;
 
 /// The section of the reply that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Section {
     /// The first characters, before any tag.
     #[default]
     Start,
@@ -31,14 +31,14 @@ enum Place {
 /// Finds the answer in the pieces of a reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnswerFinder {
-    place: Place,
+    section: Section,
     pending: PendingText,
-    /// Number of characters read in [`Place::Start`], not counting white space.
+    /// Number of characters read in [`Section::Start`], not counting white space.
     characters: usize,
     /// The fence at the beginning of the pending text.
     fence: Fence,
-    /// Whether anything except white space was shown.
-    shown: bool,
+    /// Whether text other than white space was shown.
+    has_shown: bool,
 }
 
 impl AnswerFinder {
@@ -47,11 +47,11 @@ impl AnswerFinder {
         self.pending.push(text);
         let mut shown = String::new();
         loop {
-            let (place, before) = (self.place, shown.len());
-            self.step(&mut shown);
+            let (section, before) = (self.section, shown.len());
+            self.read_section(&mut shown);
             let visible = shown.get(before..).unwrap_or_default();
-            self.shown |= !visible.trim().is_empty();
-            if visible.is_empty() && self.place == place {
+            self.has_shown |= !visible.trim().is_empty();
+            if visible.is_empty() && self.section == section {
                 return shown;
             }
         }
@@ -60,51 +60,54 @@ impl AnswerFinder {
     /// Ends the reply and returns the pending text that is part of the answer.
     pub(super) fn finish(self) -> String {
         let pending = self.pending.rest();
-        match self.place {
-            Place::Start => visible(pending).to_owned(),
+        match self.section {
+            Section::Start => answer_text(pending).to_owned(),
             // A fence counts as trailing only after other text; `x` represents the text that was shown.
-            Place::Plain if self.shown && without_trailing_fence(&format!("x{pending}")).is_some() => String::new(),
-            Place::Main if pending.starts_with(METADATA) => String::new(),
-            Place::Plain | Place::Main => pending.to_owned(),
-            Place::Metadata | Place::End => String::new(),
+            Section::Plain if self.has_shown && without_trailing_fence(&format!("x{pending}")).is_some() => {
+                String::new()
+            }
+            Section::Main if pending.starts_with(METADATA) => String::new(),
+            Section::Plain | Section::Main => pending.to_owned(),
+            Section::Metadata | Section::End => String::new(),
         }
     }
 
-    fn step(&mut self, shown: &mut String) {
-        match self.place {
-            Place::Start => self.start(),
-            Place::Plain => self.plain(shown),
-            Place::Main => self.main(shown),
-            Place::Metadata => match self.pending.find(&[MAIN]) {
+    /// Reads pending text in the current section, and appends the text of the answer to `shown`.
+    fn read_section(&mut self, shown: &mut String) {
+        match self.section {
+            Section::Start => self.read_start(),
+            Section::Plain => self.read_plain(shown),
+            Section::Main => self.read_main(shown),
+            Section::Metadata => match self.pending.find(&[MAIN]) {
                 Ok((at, _)) => self.enter_main(at),
                 Err(end) => {
                     self.pending.take(end);
                 }
             },
-            Place::End => {
+            Section::End => {
                 self.pending.take(usize::MAX);
             }
         }
     }
 
-    fn start(&mut self) {
+    fn read_start(&mut self) {
         let searched = self.pending.searched();
         let found = self.pending.find(&[MAIN]);
         let end = found.map_or_else(|end| end, |(at, _)| at);
         let before = self.pending.rest().get(searched..end).unwrap_or_default();
         self.characters += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
-            _ if self.characters >= DECIDED_AFTER => self.enter(Place::Plain),
+            _ if self.characters >= MAX_START_CHARS => self.enter(Section::Plain),
             Ok((at, _)) => self.enter_main(at),
             Err(_) => {}
         }
     }
 
-    fn plain(&mut self, shown: &mut String) {
+    fn read_plain(&mut self, shown: &mut String) {
         match self.pending.find(&[MAIN, METADATA, FENCE]) {
             Err(end) => shown.push_str(self.pending.take(end)),
             Ok((0, MAIN)) => self.enter_main(0),
-            Ok((0, METADATA)) => self.enter(Place::Metadata),
+            Ok((0, METADATA)) => self.enter(Section::Metadata),
             Ok((0, _)) if self.may_be_metadata() => {}
             Ok((0, tag)) => {
                 self.fence = Fence::default();
@@ -120,35 +123,35 @@ impl AnswerFinder {
         let new = inside.floor_char_boundary(self.fence.read().saturating_sub(MAIN.len()));
         let tag = first_tag(inside.get(new..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
         // A reply that begins with a fence is itself the answer, and of several fences only the last can be metadata.
-        self.shown && tag.is_none() && self.fence.may_be_last(inside)
+        self.has_shown && tag.is_none() && self.fence.may_be_last(inside)
     }
 
-    fn main(&mut self, shown: &mut String) {
+    fn read_main(&mut self, shown: &mut String) {
         loop {
             let found = self.pending.find(&[MAIN_END, METADATA]);
             // Hold the text back while it begins with metadata, which ends the answer unless the closing tag follows.
-            let waits = self.pending.rest().starts_with(METADATA);
+            let is_held = self.pending.rest().starts_with(METADATA);
             match found {
                 Ok((at, MAIN_END)) => {
                     shown.push_str(self.pending.take(at));
-                    return self.enter(Place::End);
+                    return self.enter(Section::End);
                 }
                 Ok((at, tag)) => {
-                    shown.push_str(if waits { "" } else { self.pending.take(at) });
+                    shown.push_str(if is_held { "" } else { self.pending.take(at) });
                     self.pending.skip(tag);
                 }
-                Err(end) => return shown.push_str(if waits { "" } else { self.pending.take(end) }),
+                Err(end) => return shown.push_str(if is_held { "" } else { self.pending.take(end) }),
             }
         }
     }
 
-    fn enter(&mut self, place: Place) {
-        self.place = place;
+    fn enter(&mut self, section: Section) {
+        self.section = section;
         self.pending.restart_search();
     }
 
     fn enter_main(&mut self, at: usize) {
         self.pending.take(at + MAIN.len());
-        self.enter(Place::Main);
+        self.enter(Section::Main);
     }
 }

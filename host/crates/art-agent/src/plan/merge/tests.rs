@@ -42,24 +42,24 @@ fn ids(items: &[TodoItem]) -> Vec<&str> {
 #[test]
 fn a_completed_item_keeps_result_tool_results_and_times() {
     let old = [done("a")];
-    assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Done, 9), old);
+    assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Completed, 9), old);
 }
 
 #[test]
 fn a_completed_item_that_is_not_named_stays_in_front() {
-    let merged = merge(&[done("a")], vec![draft("b", &["a"])], Keep::Done, 9);
+    let merged = merge(&[done("a")], vec![draft("b", &["a"])], Keep::Completed, 9);
     assert_eq!(ids(&merged), ["a", "b"]);
 }
 
 #[test]
 fn an_open_item_that_is_not_named_is_removed() {
     let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed)];
-    assert_eq!(merge(&old, Vec::new(), Keep::Done, 9), []);
+    assert_eq!(merge(&old, Vec::new(), Keep::Completed, 9), []);
 }
 
 #[test]
 fn an_open_item_keeps_the_time_of_its_creation() {
-    let merged = merge(&[item("a", &[])], vec![draft("a", &["b"])], Keep::Done, 9);
+    let merged = merge(&[item("a", &[])], vec![draft("a", &["b"])], Keep::Completed, 9);
     assert_eq!((merged[0].created_timestamp, merged[0].updated_timestamp), (1, 9));
     assert_eq!(merged[0].dependencies, ["b"]);
 }
@@ -69,7 +69,7 @@ fn a_model_cannot_declare_new_work_done() {
     let mut claims = draft("a", &[]);
     claims.status = Some(TodoItemStatus::Completed);
     assert_eq!(
-        merge(&[], vec![claims], Keep::Begun(&BTreeSet::new()), 9)[0].status,
+        merge(&[], vec![claims], Keep::Started(&BTreeSet::new()), 9)[0].status,
         TodoItemStatus::Pending
     );
 }
@@ -78,7 +78,7 @@ fn a_model_cannot_declare_new_work_done() {
 fn a_model_may_cancel_open_work() {
     let mut cancels = draft("a", &[]);
     cancels.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[item("a", &[])], vec![cancels], Keep::Begun(&BTreeSet::new()), 9);
+    let merged = merge(&[item("a", &[])], vec![cancels], Keep::Started(&BTreeSet::new()), 9);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
 }
 
@@ -87,12 +87,12 @@ fn a_failed_item_is_retried_only_if_the_model_sets_it_to_pending() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     let mut again = draft("a", &[]);
     assert_eq!(
-        merge(&old, vec![again.clone()], Keep::Done, 9)[0].status,
+        merge(&old, vec![again.clone()], Keep::Completed, 9)[0].status,
         TodoItemStatus::Failed
     );
     again.status = Some(TodoItemStatus::Pending);
     assert_eq!(
-        merge(&old, vec![again], Keep::Done, 9)[0].status,
+        merge(&old, vec![again], Keep::Completed, 9)[0].status,
         TodoItemStatus::Pending
     );
 }
@@ -100,9 +100,9 @@ fn a_failed_item_is_retried_only_if_the_model_sets_it_to_pending() {
 #[test]
 fn a_running_item_stays_as_it_is_whether_it_is_named_or_not() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
-    assert_eq!(merge(&old, Vec::new(), Keep::Begun(&BTreeSet::new()), 9), old);
+    assert_eq!(merge(&old, Vec::new(), Keep::Started(&BTreeSet::new()), 9), old);
     assert_eq!(
-        merge(&old, vec![draft("a", &["b"])], Keep::Begun(&BTreeSet::new()), 9),
+        merge(&old, vec![draft("a", &["b"])], Keep::Started(&BTreeSet::new()), 9),
         old
     );
 }
@@ -111,7 +111,7 @@ fn a_running_item_stays_as_it_is_whether_it_is_named_or_not() {
 fn a_failure_is_not_hidden_by_a_change_of_the_plan() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
-        merge(&old, vec![draft("b", &[])], Keep::Begun(&BTreeSet::new()), 9)[0],
+        merge(&old, vec![draft("b", &[])], Keep::Started(&BTreeSet::new()), 9)[0],
         old[0]
     );
 }
@@ -122,7 +122,7 @@ fn a_failure_is_not_hidden_by_cancelling_it() {
     failed.error = Some("no".to_owned());
     let mut cancels = draft("a", &[]);
     cancels.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[failed], vec![cancels], Keep::Begun(&BTreeSet::new()), 9);
+    let merged = merge(&[failed], vec![cancels], Keep::Started(&BTreeSet::new()), 9);
     assert_eq!(
         (merged[0].status, merged[0].error.as_deref()),
         (TodoItemStatus::Failed, Some("no"))
@@ -133,7 +133,7 @@ fn a_failure_is_not_hidden_by_cancelling_it() {
 fn a_pending_item_that_is_not_named_stays_only_when_it_was_begun_before() {
     let old = [item("a", &[]), item("b", &[])];
     let begun = BTreeSet::from(["a".to_owned()]);
-    assert_eq!(ids(&merge(&old, Vec::new(), Keep::Begun(&begun), 9)), ["a"]);
+    assert_eq!(ids(&merge(&old, Vec::new(), Keep::Started(&begun), 9)), ["a"]);
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn completed_work_may_be_repeated_as_it_is_or_worded_anew_with_its_status() {
 #[test]
 fn the_oldest_completed_items_make_room_unless_they_are_needed() {
     let old: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| done(&n.to_string())).collect();
-    let merged = merge(&old, vec![draft("new", &["0"])], Keep::Done, 9);
+    let merged = merge(&old, vec![draft("new", &["0"])], Keep::Completed, 9);
     assert_eq!((merged.len(), &ids(&merged)[..2]), (MAX_TODO_ITEMS, &["0", "2"][..]));
-    let merged = merge(&old, vec![draft("new", &[])], Keep::Done, 9);
+    let merged = merge(&old, vec![draft("new", &[])], Keep::Completed, 9);
     assert_eq!((merged.len(), ids(&merged)[0]), (MAX_TODO_ITEMS, "1"));
 }
 

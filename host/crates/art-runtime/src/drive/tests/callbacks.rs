@@ -1,8 +1,4 @@
 //! The calls of a watcher, with a model that reads its replies from a script (A82, A84).
-//!
-//! Elsewhere: the limit of model calls of a step, results too large for the model and the failure of a required tool are
-//! in `art-agent/tests/it/items.rs`; calls that do not run are in `art-tools/src/system/tests/progress.rs`; the pieces of
-//! a stream are in `streaming.rs`.
 
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
@@ -10,13 +6,14 @@ use art_core::stream::{ModelReply, StreamEvent};
 use art_core::tool::ParsedToolCall;
 use art_tools::{ToolProgress, ToolReport};
 
-use super::scripted::{Reply, breaks, calls, done, one_step, plan, says, scripted, tool};
+use super::scripted::{Reply, calls, completing_reply, failing_reply, one_step, plan, scripted, text_reply, tool};
 use super::*;
 
 /// Records all calls with their spans, but only those pieces of replies that are text.
 #[derive(Default)]
 struct Recorder {
     lines: Vec<(SpanContext, String)>,
+    /// Length of the longest tool output, in bytes.
     largest: usize,
     /// Number of the call at which to panic.
     panics_at: Option<usize>,
@@ -28,23 +25,25 @@ impl Recorder {
         assert_ne!(Some(self.lines.len()), self.panics_at, "as requested");
     }
 
-    /// Returns the recorded lines. Each has the number of its span in the order of the starts; 0 is the run.
-    fn story(&self) -> String {
+    /// Returns the recorded lines, each after the number of its span. Spans are numbered in the order of their starts; the run
+    /// is 0.
+    fn transcript(&self) -> String {
         let mut spans: Vec<&str> = Vec::new();
         let line = |(span, line): &'_ (SpanContext, String)| format!("{} {line}", span.span_id);
-        let mut story = self.lines.iter().map(line).collect::<Vec<_>>().join("\n");
+        let mut transcript = self.lines.iter().map(line).collect::<Vec<_>>().join("\n");
         for (span, _) in &self.lines {
             if !spans.contains(&span.span_id.as_str()) {
-                story = story.replace(&span.span_id, &spans.len().to_string());
+                transcript = transcript.replace(&span.span_id, &spans.len().to_string());
                 spans.push(&span.span_id);
             }
         }
-        story
+        transcript
     }
 
-    fn of(&self, kind: &str) -> Vec<&str> {
+    /// Returns the recorded lines that begin with `prefix`.
+    fn lines_with(&self, prefix: &str) -> Vec<&str> {
         let lines = self.lines.iter().map(|(_, line)| line.as_str());
-        lines.filter(|line| line.starts_with(kind)).collect()
+        lines.filter(|line| line.starts_with(prefix)).collect()
     }
 }
 
@@ -105,19 +104,20 @@ impl Watcher for Recorder {
     }
 }
 
+/// Runs with a model that replies with `replies`. Returns the answer and the recorded calls.
 async fn recorded(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder) {
     let (_home, runtime) = scripted(replies);
     let mut recorder = Recorder::default();
-    let answered = runtime
+    let answer = runtime
         .ask_watched(question(), CancellationToken::new(), &mut recorder)
         .await;
-    (answered.unwrap(), recorder)
+    (answer.unwrap(), recorder)
 }
 
 #[tokio::test]
 async fn a_run_without_tools_is_reported_from_start_to_end() {
-    let (_, recorder) = recorded([plan(&json!([])), says("2 million")]).await;
-    insta::assert_snapshot!(recorder.story(), @r"
+    let (_, recorder) = recorded([plan(&json!([])), text_reply("2 million")]).await;
+    insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 token
@@ -131,8 +131,15 @@ async fn a_run_without_tools_is_reported_from_start_to_end() {
 
 #[tokio::test]
 async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
-    let (_, recorder) = recorded([one_step(), calls(&["one"]), calls(&["two"]), done(), says("3")]).await;
-    insta::assert_snapshot!(recorder.story(), @r"
+    let (_, recorder) = recorded([
+        one_step(),
+        calls(&["one"]),
+        calls(&["two"]),
+        completing_reply(),
+        text_reply("3"),
+    ])
+    .await;
+    insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 token
@@ -159,8 +166,8 @@ async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
 
 #[tokio::test]
 async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
-    let (_, recorder) = recorded([one_step(), calls(&["two", "one"]), done(), says("3")]).await;
-    insta::assert_snapshot!(recorder.story(), @r"
+    let (_, recorder) = recorded([one_step(), calls(&["two", "one"]), completing_reply(), text_reply("3")]).await;
+    insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 token
@@ -184,9 +191,15 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
 
 #[tokio::test]
 async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
-    let (answered, recorder) = recorded([one_step(), calls(&["fails", "panics"]), done(), says("3")]).await;
+    let (answer, recorder) = recorded([
+        one_step(),
+        calls(&["fails", "panics"]),
+        completing_reply(),
+        text_reply("3"),
+    ])
+    .await;
     assert_eq!(
-        recorder.of("tool"),
+        recorder.lines_with("tool"),
         [
             "tool called: fails{}",
             "tool returned: failure",
@@ -194,13 +207,13 @@ async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
             "tool returned: host_error"
         ]
     );
-    assert_eq!(recorder.of("run ended"), ["run ended: 3"]);
-    assert_eq!(answered.calls.len(), 2);
+    assert_eq!(recorder.lines_with("run ended"), ["run ended: 3"]);
+    assert_eq!(answer.calls.len(), 2);
 }
 
 /// Runs with a tool that reports its progress.
 async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
-    let (_home, runtime) = scripted([one_step(), calls(&["works"]), done(), says("3")]);
+    let (_home, runtime) = scripted([one_step(), calls(&["works"]), completing_reply(), text_reply("3")]);
     let schema = serde_json::from_value(json!({
         "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
     }));
@@ -210,12 +223,12 @@ async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
         success(&json!(1))
     });
     runtime.tools.registry().register(Arc::new(works)).unwrap();
-    let answered = runtime
+    let answer = runtime
         .ask_watched(question(), CancellationToken::new(), watcher)
         .await
         .unwrap();
-    let journal = runtime.store.read_journal(&answered.trace_id).await.unwrap();
-    (answered, format!("{journal:?}"))
+    let journal = runtime.store.read_journal(&answer.trace_id).await.unwrap();
+    (answer, format!("{journal:?}"))
 }
 
 #[tokio::test(start_paused = true)]
@@ -227,34 +240,43 @@ async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
         "tool progressed: Some(\"a\") halfway Some(50)",
         "tool returned: success",
     ];
-    assert_eq!(recorder.of("tool"), expected);
+    assert_eq!(recorder.lines_with("tool"), expected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_of_a_tool_is_not_part_of_the_run() {
-    let (answered, journal) = with_progress(&mut Unwatched).await;
-    assert_eq!(answered.report.response.response.content, "3");
+    let (answer, journal) = with_progress(&mut Unwatched).await;
+    assert_eq!(answer.report.response.response.content, "3");
     assert!(!journal.contains("halfway"), "{journal}");
 }
 
 #[tokio::test]
 async fn a_tool_that_does_not_exist_is_neither_called_nor_returned() {
-    let (answered, recorder) = recorded([one_step(), calls(&["nobody", "one"]), done(), says("3")]).await;
-    assert_eq!(recorder.of("tool"), ["tool called: one{}", "tool returned: success"]);
-    assert_eq!(answered.report.response.response.content, "3");
+    let (answer, recorder) = recorded([
+        one_step(),
+        calls(&["nobody", "one"]),
+        completing_reply(),
+        text_reply("3"),
+    ])
+    .await;
+    assert_eq!(
+        recorder.lines_with("tool"),
+        ["tool called: one{}", "tool returned: success"]
+    );
+    assert_eq!(answer.report.response.response.content, "3");
 }
 
 #[tokio::test]
-async fn a_large_result_is_given_whole() {
-    let (_, recorder) = recorded([one_step(), calls(&["large"]), done(), says("3")]).await;
+async fn a_watcher_gets_a_large_result_in_full() {
+    let (_, recorder) = recorded([one_step(), calls(&["large"]), completing_reply(), text_reply("3")]).await;
     assert_eq!(recorder.largest, 100_002);
 }
 
 #[tokio::test]
 async fn a_model_that_fails_fails_the_run_before_its_end() {
-    let (answered, recorder) = recorded([breaks()]).await;
-    assert_eq!(answered.report.response.metadata.status, RunStatus::Error);
-    insta::assert_snapshot!(recorder.story(), @r"
+    let (answer, recorder) = recorded([failing_reply()]).await;
+    assert_eq!(answer.report.response.metadata.status, RunStatus::Error);
+    insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
     1 model failed: the key is wrong
@@ -265,10 +287,10 @@ async fn a_model_that_fails_fails_the_run_before_its_end() {
 
 #[tokio::test]
 async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
-    let (answered, recorder) = recorded([one_step(), calls(&["one"]), done(), breaks()]).await;
-    assert_eq!(answered.report.response.metadata.status, RunStatus::Partial);
-    assert_eq!(recorder.of("model failed"), ["model failed: the key is wrong"]);
-    assert_eq!(recorder.of("run").len(), 2);
+    let (answer, recorder) = recorded([one_step(), calls(&["one"]), completing_reply(), failing_reply()]).await;
+    assert_eq!(answer.report.response.metadata.status, RunStatus::Partial);
+    assert_eq!(recorder.lines_with("model failed"), ["model failed: the key is wrong"]);
+    assert_eq!(recorder.lines_with("run").len(), 2);
 }
 
 #[tokio::test]
@@ -284,12 +306,12 @@ async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
         ..question()
     };
     let mut recorder = Recorder::default();
-    let answered = runtime
+    let answer = runtime
         .ask_watched(question, CancellationToken::new(), &mut recorder)
         .await;
-    assert!(answered.is_err());
-    let [_, failed, ended] = recorder.of("run")[..] else {
-        panic!("{}", recorder.story())
+    assert!(answer.is_err());
+    let [_, failed, ended] = recorder.lines_with("run")[..] else {
+        panic!("{}", recorder.transcript())
     };
     assert!(failed.starts_with("run failed: StorageError, "), "{failed}");
     assert!(ended.starts_with("run ended: Error: "), "{ended}");
@@ -299,9 +321,9 @@ async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
 async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
     let cancel = CancellationToken::new();
     let (_home, runtime) = scripted([one_step(), calls(&["waits"])]);
-    let stops = cancel.clone();
+    let on_call = cancel.clone();
     let waits = tool("waits", move || {
-        stops.cancel();
+        on_call.cancel();
         std::future::pending()
     });
     runtime.tools.registry().register(waits).unwrap();
@@ -320,12 +342,19 @@ async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
         "tool called: waits{}",
     ];
     assert_eq!(last, expected);
-    assert!(recorder.of("run failed").is_empty());
+    assert!(recorder.lines_with("run failed").is_empty());
 }
 
 #[tokio::test]
 async fn a_watcher_that_panics_is_not_called_again_and_the_run_continues() {
-    let replies = || [one_step(), calls(&["one", "fails"]), done(), says("3")];
+    let replies = || {
+        [
+            one_step(),
+            calls(&["one", "fails"]),
+            completing_reply(),
+            text_reply("3"),
+        ]
+    };
     let (_, undisturbed) = recorded(replies()).await;
     for n in 1..=undisturbed.lines.len() {
         let (_home, runtime) = scripted(replies());
@@ -333,25 +362,25 @@ async fn a_watcher_that_panics_is_not_called_again_and_the_run_continues() {
             panics_at: Some(n),
             ..Recorder::default()
         };
-        let answered = runtime
+        let answer = runtime
             .ask_watched(question(), CancellationToken::new(), &mut recorder)
             .await;
-        let answered = answered.unwrap();
-        assert_eq!(answered.report.response.response.content, "3", "{n}");
-        assert_eq!((recorder.lines.len(), answered.watcher_panics), (n, 1));
+        let answer = answer.unwrap();
+        assert_eq!(answer.report.response.response.content, "3", "{n}");
+        assert_eq!((recorder.lines.len(), answer.watcher_panics), (n, 1));
     }
 }
 
 #[tokio::test]
 async fn a_watcher_that_does_not_panic_is_not_counted() {
-    let (answered, _) = recorded([plan(&json!([])), says("3")]).await;
-    assert_eq!(answered.watcher_panics, 0);
+    let (answer, _) = recorded([plan(&json!([])), text_reply("3")]).await;
+    assert_eq!(answer.watcher_panics, 0);
 }
 
 #[tokio::test]
 #[should_panic = "as requested"]
-async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
-    let (_home, runtime) = scripted([plan(&json!([])), says("3")]);
+async fn a_panic_of_a_strict_watcher_panics_the_run() {
+    let (_home, runtime) = scripted([plan(&json!([])), text_reply("3")]);
     let mut question = question();
     question.settings.strict_watcher = true;
     let mut recorder = Recorder {
@@ -367,36 +396,40 @@ async fn the_panic_of_a_strict_watcher_is_that_of_the_run() {
 
 #[tokio::test]
 async fn a_watcher_that_does_nothing_changes_nothing() {
-    let (_home, runtime) = scripted([one_step(), calls(&["one"]), done(), says("3")]);
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    assert_eq!(answered.report.response.response.content, "3");
+    let (_home, runtime) = scripted([one_step(), calls(&["one"]), completing_reply(), text_reply("3")]);
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    assert_eq!(answer.report.response.response.content, "3");
 }
 
 // A83: identifiers of traces and spans.
 #[tokio::test]
 async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
-    let (answered, recorder) = recorded([one_step(), calls(&["one"]), done(), says("3")]).await;
-    let trace = answered.trace_id.replace('-', "");
+    let (answer, recorder) = recorded([one_step(), calls(&["one"]), completing_reply(), text_reply("3")]).await;
+    let trace = answer.trace_id.replace('-', "");
     let root = &recorder.lines[0].0;
     assert!(recorder.lines.iter().all(|(span, _)| span.trace_id == trace));
     assert_eq!(root.parent_span_id, None);
     for (span, line) in &recorder.lines {
-        let of_run = line.starts_with("run");
-        assert_eq!(span == root, of_run, "{line}");
-        assert_eq!(span.parent_span_id.as_ref() == Some(&root.span_id), !of_run, "{line}");
+        let is_run_line = line.starts_with("run");
+        assert_eq!(span == root, is_run_line, "{line}");
+        assert_eq!(
+            span.parent_span_id.as_ref() == Some(&root.span_id),
+            !is_run_line,
+            "{line}"
+        );
     }
 }
 
 // A83: identifiers of traces and spans.
 #[tokio::test]
 async fn two_runs_are_two_traces() {
-    let (_home, runtime) = scripted([plan(&json!([])), says("1"), plan(&json!([])), says("2")]);
+    let (_home, runtime) = scripted([plan(&json!([])), text_reply("1"), plan(&json!([])), text_reply("2")]);
     let mut recorder = Recorder::default();
     for _ in 0..2 {
-        let answered = runtime
+        let answer = runtime
             .ask_watched(question(), CancellationToken::new(), &mut recorder)
             .await;
-        answered.unwrap();
+        answer.unwrap();
     }
     let mut traces: Vec<_> = recorder.lines.iter().map(|(span, _)| &span.trace_id).collect();
     traces.dedup();

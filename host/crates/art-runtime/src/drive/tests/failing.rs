@@ -43,8 +43,8 @@ impl Model for Failing {
     }
 }
 
-fn host_that_fails(phases: &'static [Phase]) -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
-    let (home, mut runtime) = counted();
+fn runtime_with_failing_model(phases: &'static [Phase]) -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
+    let (home, mut runtime) = runtime_with_population_tool();
     let shut_down = Arc::new(AtomicBool::new(false));
     runtime.engine = ReasoningEngine::with_model(Arc::new(Failing {
         model: Arc::new(crate::compose::embedded_model()),
@@ -54,14 +54,14 @@ fn host_that_fails(phases: &'static [Phase]) -> (tempfile::TempDir, Runtime, Arc
     (home, runtime, shut_down)
 }
 
-async fn answered(phases: &'static [Phase]) -> Answer {
-    let (_home, runtime, _) = host_that_fails(phases);
+async fn ask_failing(phases: &'static [Phase]) -> Answer {
+    let (_home, runtime, _) = runtime_with_failing_model(phases);
     ask(&runtime, question(), CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_failure_that_the_run_got_over_is_not_its_ending() {
-    let recovered = answered(&[Phase::Execution]).await;
+async fn a_model_failure_that_the_run_recovers_from_is_not_reported() {
+    let recovered = ask_failing(&[Phase::Execution]).await;
     assert!(
         recovered
             .report
@@ -70,13 +70,13 @@ async fn a_failure_that_the_run_got_over_is_not_its_ending() {
             .any(|item| item.status == TodoItemStatus::Failed)
     );
     assert_eq!(recovered.report.model_error, None);
-    let failed = answered(&[Phase::Execution, Phase::Synthesis]).await;
+    let failed = ask_failing(&[Phase::Execution, Phase::Synthesis]).await;
     assert!(failed.report.model_error.is_some());
 }
 
 #[tokio::test]
-async fn a_host_that_is_closed_shuts_its_model_down() {
-    let (_home, runtime, shut_down) = host_that_fails(&[]);
+async fn closing_a_runtime_shuts_its_model_down() {
+    let (_home, runtime, shut_down) = runtime_with_failing_model(&[]);
     ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert!(!shut_down.load(Ordering::Relaxed));
     runtime.close().await;

@@ -7,8 +7,8 @@ use art_core::outcome::{Attachment, Success};
 use super::*;
 
 #[tokio::test]
-async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
-    let (_home, runtime) = scripted::calls_in_one_step("produces_files", 5);
+async fn a_run_stores_files_up_to_its_limit_and_continues_without_the_others() {
+    let (_home, runtime) = scripted::runtime_calling("produces_files", 5);
     let number = AtomicU8::new(0);
     let tool = scripted::tool("produces_files", move || {
         let file = Attachment {
@@ -23,18 +23,18 @@ async fn a_run_keeps_files_up_to_its_bound_and_goes_on_without_the_others() {
         }))
     });
     runtime.tools.registry().register(tool).unwrap();
-    let answered = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    assert_eq!(answered.report.response.metadata.status, RunStatus::Success);
-    let names: Vec<_> = answered.report.files.iter().map(|file| file.name.as_str()).collect();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    assert_eq!(answer.report.response.metadata.status, RunStatus::Success);
+    let names: Vec<_> = answer.report.files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["a.txt", "a-2.txt", "a-3.txt"]);
-    let results = &answered.report.items[0].tool_results;
-    let kept: Vec<_> = results
+    let results = &answer.report.items[0].tool_results;
+    let stored: Vec<_> = results
         .iter()
         .map(|result| result.metadata.attachments[0].digest.is_some())
         .collect();
-    assert_eq!(kept, [true, true, true, false, false]);
-    for file in &answered.report.files {
-        let bytes = runtime.store.get_blob(&answered.thread_id, &file.digest).await.unwrap();
+    assert_eq!(stored, [true, true, true, false, false]);
+    for file in &answer.report.files {
+        let bytes = runtime.store.get_blob(&answer.thread_id, &file.digest).await.unwrap();
         assert_eq!(bytes.unwrap().len() as u64, file.bytes);
     }
 }

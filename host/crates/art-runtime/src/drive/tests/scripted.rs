@@ -32,7 +32,7 @@ impl Model for Scripted {
     }
 
     fn stream(&self, _request: ModelRequest) -> BoxStream<'static, StreamEvent> {
-        let reply = self.replies.lock().unwrap().pop_front().unwrap_or_else(breaks);
+        let reply = self.replies.lock().unwrap().pop_front().unwrap_or_else(failing_reply);
         let metadata = LlmMetadata {
             input_tokens: Some(10),
             output_tokens: Some(2),
@@ -55,10 +55,12 @@ pub(super) fn plan(items: &Value) -> Reply {
     Ok(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
+/// Returns a plan with one step.
 pub(super) fn one_step() -> Reply {
     plan(&json!([{"id": "a", "description": "do a", "stepType": "tool", "dependencies": []}]))
 }
 
+/// Returns a reply that calls each of `tools` once, without arguments.
 pub(super) fn calls(tools: &[&str]) -> Reply {
     let calls: Vec<_> = tools
         .iter()
@@ -67,15 +69,16 @@ pub(super) fn calls(tools: &[&str]) -> Reply {
     Ok(json!({ "toolCalls": calls }).to_string())
 }
 
-pub(super) fn done() -> Reply {
+/// Returns a reply that completes the step.
+pub(super) fn completing_reply() -> Reply {
     Ok(json!({"content": "done", "nextStepDecision": "complete_item"}).to_string())
 }
 
-pub(super) fn says(text: &str) -> Reply {
+pub(super) fn text_reply(text: &str) -> Reply {
     Ok(text.to_owned())
 }
 
-pub(super) fn breaks() -> Reply {
+pub(super) fn failing_reply() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::AuthenticationError,
         message: "the key is wrong".to_owned(),
@@ -94,21 +97,21 @@ where
     Arc::new(DirectTool::new(schema.unwrap(), move |_call| run()))
 }
 
-/// Creates a runtime whose model calls `tool` so many times in one step, with `n` counted up from 0, and then answers.
-pub(super) fn calls_in_one_step(tool: &str, count: u32) -> (tempfile::TempDir, Runtime) {
+/// Creates a runtime whose model calls `tool` `count` times in one step, with the argument `n` from 0, and then answers.
+pub(super) fn runtime_calling(tool: &str, count: u32) -> (tempfile::TempDir, Runtime) {
     let call = |n| json!({"toolName": tool, "arguments": {"n": n}});
     let calls: Vec<_> = (0..count).map(call).collect();
     scripted([
         one_step(),
         Ok(json!({ "toolCalls": calls }).to_string()),
-        done(),
-        says("3"),
+        completing_reply(),
+        text_reply("3"),
     ])
 }
 
 /// Creates a runtime with the tools `one`, `two`, `fails`, `panics` and `large`, whose model gives `replies`.
 pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
-    let (home, mut runtime) = counted();
+    let (home, mut runtime) = runtime_with_population_tool();
     let tools = runtime.tools.registry();
     let answers = |name, output: Value| tool(name, move || std::future::ready(success(&output)));
     for tool in [

@@ -24,28 +24,31 @@ struct StreamedCall {
 
 /// Calls the model. Returns a stream of all pieces of the reply, including its end, and then exactly one event for the
 /// journal. Errors are events as well. The model is polled for the next piece only when this stream is polled.
-pub(super) fn ask(runtime: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, WorkEvent> {
+pub(super) fn call_model(runtime: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, WorkEvent> {
     let call = ModelCall {
         id: action,
         phase: request.phase,
         step: request.step.clone(),
     };
-    let streamed = StreamedCall {
+    let call = StreamedCall {
         call: Arc::new(call),
         events: Some(runtime.engine.call(&runtime.model, request)),
         reply: ModelReply::default(),
         failure: None,
     };
-    stream::unfold(Some(streamed), async |streamed| Some(advance(streamed?).await)).boxed()
+    stream::unfold(Some(call), async |call| Some(advance(call?).await)).boxed()
 }
 
 /// Returns the next event, and the call unless it has ended.
 async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>) {
     let Some(events) = &mut streamed.events else {
         let reply = streamed.failure.map_or(Ok(streamed.reply), Err);
-        return (ended(streamed.call.id, reply), None);
+        return (end_event(streamed.call.id, reply), None);
     };
-    let event = events.next().await.unwrap_or_else(|| StreamEvent::Error(broken_off()));
+    let event = events
+        .next()
+        .await
+        .unwrap_or_else(|| StreamEvent::Error(incomplete_reply()));
     if matches!(event, StreamEvent::End | StreamEvent::Error(_)) {
         streamed.events = None;
     }
@@ -54,7 +57,7 @@ async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>
     (WorkEvent::Piece { call, event }, Some(streamed))
 }
 
-fn ended(action: ActionId, reply: Result<ModelReply, ModelError>) -> WorkEvent {
+fn end_event(action: ActionId, reply: Result<ModelReply, ModelError>) -> WorkEvent {
     let at = now();
     let event = match reply {
         Ok(reply) => RunEvent::ModelReplied { at, action, reply },
@@ -63,7 +66,7 @@ fn ended(action: ActionId, reply: Result<ModelReply, ModelError>) -> WorkEvent {
     WorkEvent::Ended(Box::new(event), Vec::new())
 }
 
-fn broken_off() -> ModelError {
+fn incomplete_reply() -> ModelError {
     ModelError {
         code: ModelErrorCode::InvalidResponse,
         message: "the reply of the model stopped before its end; ask again".to_owned(),

@@ -1,6 +1,6 @@
 //! Carries out the tool calls of one reply.
 
-use art_agent::{ActionId, FilePlace, RunEvent};
+use art_agent::{ActionId, FileArgument, RunEvent};
 use art_core::error::ToolErrorCode;
 use art_core::tool::{ParsedToolCall, ToolResultMetadata, ToolStatus};
 use art_core::usage::Usage;
@@ -17,7 +17,7 @@ use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
 /// Maximum size of the results of one reply as JSON, in bytes. They are one entry of the journal, of which a store
-/// accepts 16 MiB. The rest is for the reasons that replace omitted outputs.
+/// accepts 16 MiB. The difference is for the messages that replace omitted outputs.
 const MAX_RESULTS: usize = 12 << 20;
 
 /// Tool calls in progress.
@@ -31,11 +31,11 @@ struct Batch<'a> {
 }
 
 /// Calls the tools. Returns a stream of their progress, and then exactly one event for the journal.
-pub(super) fn call(
+pub(super) fn call_tools(
     runtime: &Runtime,
     action: ActionId,
     item_id: String,
-    (calls, files): (Vec<ParsedToolCall>, Vec<FilePlace>),
+    (calls, files): (Vec<ParsedToolCall>, Vec<FileArgument>),
     scope: CallScope,
 ) -> BoxStream<'_, WorkEvent> {
     let (sender, progress) = unbounded_channel();
@@ -46,11 +46,11 @@ pub(super) fn call(
             ..scope
         };
         let store = runtime.store.as_ref();
-        let (calls, refused) = files::fill_in(store, &scope.thread_id, calls, &files).await;
+        let (calls, refused) = files::insert_files(store, &scope.thread_id, calls, &files).await;
         let mut reports = refused;
         reports.extend(runtime.tools.execute_batch(calls, &scope).await);
         files::store_files(store, &scope.trace_id, &mut reports).await;
-        returned(action, &item_id, reports)
+        end_event(action, &item_id, reports)
     };
     let batch = Batch {
         running: running.boxed(),
@@ -75,13 +75,14 @@ impl Batch<'_> {
     }
 }
 
-fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> WorkEvent {
+/// Creates the journal event of the reports, with the cost of each call.
+fn end_event(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> WorkEvent {
     let mut usage = Usage::default();
     let mut costs = Vec::new();
     let mut results = Vec::with_capacity(reports.len());
-    let mut left = MAX_RESULTS;
+    let mut remaining = MAX_RESULTS;
     for report in reports {
-        let report = within(&mut left, report);
+        let report = limit_output(&mut remaining, report);
         usage += report.usage;
         costs.push(CallCost {
             item_id: item_id.to_owned(),
@@ -101,13 +102,13 @@ fn returned(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> WorkEv
     WorkEvent::Ended(Box::new(event), costs)
 }
 
-/// Returns the report, without its output if that exceeds the `left` bytes; otherwise reduces them by its size. A
-/// suspended call is small, and its result is always needed.
-fn within(left: &mut usize, mut report: ToolReport) -> ToolReport {
+/// Returns the report, without its output if its result exceeds the `remaining` bytes. Otherwise subtracts the size of the
+/// result from `remaining`. The result of a suspended call is small and always kept.
+fn limit_output(remaining: &mut usize, mut report: ToolReport) -> ToolReport {
     let result = &mut report.result;
     let bytes = serde_json::to_vec(result).map_or(usize::MAX, |json| json.len());
-    if bytes <= *left || result.status == ToolStatus::Suspended {
-        *left = left.saturating_sub(bytes);
+    if bytes <= *remaining || result.status == ToolStatus::Suspended {
+        *remaining = remaining.saturating_sub(bytes);
         return report;
     }
     if result.status == ToolStatus::Success {

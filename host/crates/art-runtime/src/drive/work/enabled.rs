@@ -12,12 +12,12 @@ use crate::runtime::Runtime;
 
 /// Reads the settings of the thread at each call, so that a tool which is disabled during a run is refused from then on.
 #[derive(Debug)]
-pub(super) struct ToolsOfThread {
+pub(super) struct ThreadTools {
     store: Arc<dyn Store>,
     thread_id: String,
 }
 
-impl ToolsOfThread {
+impl ThreadTools {
     pub(super) fn new(runtime: &Runtime, start: &RunStart) -> Self {
         Self {
             store: Arc::clone(&runtime.store),
@@ -26,7 +26,7 @@ impl ToolsOfThread {
     }
 }
 
-impl EnabledLookup for ToolsOfThread {
+impl EnabledLookup for ThreadTools {
     fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool> {
         async move {
             match self.store.get_thread(&self.thread_id).await {

@@ -1,6 +1,6 @@
 //! Moves logs and files of tool calls to the store, and files from the store into arguments.
 
-use art_agent::FilePlace;
+use art_agent::FileArgument;
 use art_core::error::ToolErrorCode;
 use art_core::tool::ParsedToolCall;
 use art_store::{Store, StoreError};
@@ -9,64 +9,65 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Stores the logs and files of calls, and adds their digests to the results. What cannot be stored gets no digest.
+/// Stores the logs and files of calls, and adds their digests to the results. A log or file that cannot be stored gets no digest.
 pub(super) async fn store_files(store: &dyn Store, trace_id: &str, reports: &mut [ToolReport]) {
     for report in reports {
         let metadata = &mut report.result.metadata;
         if !report.log.is_empty() {
             let log = serde_json::to_vec(&report.log).unwrap_or_default();
-            metadata.log_digest = put(store, trace_id, log).await;
+            metadata.log_digest = store_blob(store, trace_id, log).await;
         }
         for (info, file) in metadata.attachments.iter_mut().zip(report.attachments.iter()) {
-            info.digest = put(store, trace_id, file.data.clone()).await;
+            info.digest = store_blob(store, trace_id, file.data.clone()).await;
         }
     }
 }
 
-async fn put(store: &dyn Store, trace_id: &str, bytes: Vec<u8>) -> Option<String> {
+/// Stores `bytes` and returns their digest, or `None` if the store refuses them.
+async fn store_blob(store: &dyn Store, trace_id: &str, bytes: Vec<u8>) -> Option<String> {
     match store.put_blob(trace_id, bytes).await {
         Ok(digest) => Some(digest),
         Err(error @ StoreError::BlobsFull { .. }) => {
-            tracing::warn!(%error, "what a tool left is not kept");
+            tracing::warn!(%error, "a file or log of a tool is not stored");
             None
         }
         Err(error) => {
-            tracing::error!(%error, "what a tool left cannot be kept");
+            tracing::error!(%error, "a file or log of a tool could not be stored");
             None
         }
     }
 }
 
-/// Returns the calls with the files of earlier calls in their arguments, and the reports of those whose files cannot be
-/// read.
-pub(super) async fn fill_in(
+/// Replaces the arguments at `places` by the content of stored files. Returns the calls, and a report for each call whose files
+/// cannot be read.
+pub(super) async fn insert_files(
     store: &dyn Store,
     thread_id: &str,
     calls: Vec<ParsedToolCall>,
-    files: &[FilePlace],
+    places: &[FileArgument],
 ) -> (Vec<ParsedToolCall>, Vec<ToolReport>) {
-    let (mut whole, mut refused) = (Vec::with_capacity(calls.len()), Vec::new());
+    let (mut ready, mut refused) = (Vec::with_capacity(calls.len()), Vec::new());
     for mut call in calls {
-        let places = files.iter().filter(|place| place.call_id == call.call_id);
-        match fill_in_call(store, thread_id, &mut call.arguments, places).await {
-            Ok(()) => whole.push(call),
+        let files = places.iter().filter(|place| place.call_id == call.call_id);
+        match insert_call_files(store, thread_id, &mut call.arguments, files).await {
+            Ok(()) => ready.push(call),
             Err(reason) => refused.push(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)),
         }
     }
-    (whole, refused)
+    (ready, refused)
 }
 
-async fn fill_in_call(
+async fn insert_call_files(
     store: &dyn Store,
     thread_id: &str,
     arguments: &mut Value,
-    places: impl Iterator<Item = &FilePlace>,
+    files: impl Iterator<Item = &FileArgument>,
 ) -> Result<(), String> {
-    for place in places {
-        let bytes = store.get_blob(thread_id, &place.digest).await;
+    for file in files {
+        let bytes = store.get_blob(thread_id, &file.digest).await;
         let bytes = bytes.map_err(|error| format!("not called: a file cannot be read: {error}"))?;
         let bytes = bytes.ok_or("not called: a file that it names is not kept any more; leave it out")?;
-        if let Some(argument) = arguments.pointer_mut(&place.pointer) {
+        if let Some(argument) = arguments.pointer_mut(&file.pointer) {
             *argument = Value::from(content(bytes));
         }
     }
@@ -108,8 +109,8 @@ mod tests {
         }
     }
 
-    fn place(call_id: &str, pointer: &str, digest: String) -> FilePlace {
-        FilePlace {
+    fn file(call_id: &str, pointer: &str, digest: String) -> FileArgument {
+        FileArgument {
             call_id: call_id.to_owned(),
             pointer: pointer.to_owned(),
             digest,
@@ -117,20 +118,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_put_in_once_whatever_is_in_it() {
+    async fn the_content_of_a_file_is_inserted_without_further_replacement() {
         let store = store().await;
         let text = store.put_blob("r", b"attachment:y".to_vec()).await.unwrap();
         let bytes = store.put_blob("r", vec![0xff, 0]).await.unwrap();
-        let places = [place("c", "/a/0", text), place("c", "/a/1", bytes)];
-        let (calls, refused) = fill_in(&store, "t", vec![call("c")], &places).await;
+        let files = [file("c", "/a/0", text), file("c", "/a/1", bytes)];
+        let (calls, refused) = insert_files(&store, "t", vec![call("c")], &files).await;
         assert_eq!(calls[0].arguments, json!({"a": ["attachment:y", "/wA="]}));
         assert_eq!(refused, []);
     }
 
     #[tokio::test]
-    async fn a_call_whose_file_is_gone_is_answered_and_not_made() {
-        let places = [place("gone", "/a/0", digest(b"never kept"))];
-        let (calls, refused) = fill_in(&store().await, "t", vec![call("gone"), call("other")], &places).await;
+    async fn a_call_whose_file_is_missing_is_refused() {
+        let files = [file("gone", "/a/0", digest(b"never kept"))];
+        let (calls, refused) = insert_files(&store().await, "t", vec![call("gone"), call("other")], &files).await;
         assert_eq!(calls, [call("other")]);
         let result = &refused[0].result;
         assert_eq!((result.call_id.as_str(), result.metadata.not_run), ("gone", true));

@@ -28,7 +28,7 @@ pub async fn proposed_calls(
     Question::check(query).map_err(|error| error.to_string())?;
     let props = AgentProps {
         query: query.to_owned(),
-        thread_id: "rehearsal".to_owned(),
+        thread_id: "dry run".to_owned(),
         ..AgentProps::default()
     };
     let start = RunStart {
