@@ -9,7 +9,7 @@ const FAILURES_TO_OPEN: u32 = 5;
 /// How long the circuit stays open.
 const OPEN_FOR: Duration = Duration::from_secs(60);
 /// Maximum number of concurrent calls while the circuit is half open.
-const PROBES: u32 = 3;
+const MAX_PROBES: u32 = 3;
 /// Number of successful calls that close a half-open circuit.
 const SUCCESSES_TO_CLOSE: u32 = 2;
 
@@ -28,21 +28,21 @@ enum State {
     HalfOpen { probes: u32, successes: u32 },
 }
 
-/// Token of an admitted call, to be returned with its outcome.
+/// Token of an admitted call. It is returned to [`Breaker::record`] with the outcome of the call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     generation: u64,
 }
 
-/// Outcome of a call, as far as it concerns the health of the provider.
+/// What one call shows about the health of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum CallOutcome {
     /// The provider answered.
     Success,
     /// The provider failed: it was unreachable, too slow or overloaded.
     Failure,
-    /// Unknown: the call was dropped, its request was invalid, or it hit a rate limit.
-    Neither,
+    /// The call was dropped, its request was invalid, or it hit a rate limit.
+    Unknown,
 }
 
 impl Breaker {
@@ -73,33 +73,33 @@ impl Breaker {
     pub(crate) fn check(&self, now: Instant) -> Result<(), Duration> {
         match self.state {
             State::Open { until } if now < until => Err(until.duration_since(now)),
-            State::HalfOpen { probes, .. } if probes >= PROBES => Err(Duration::ZERO),
+            State::HalfOpen { probes, .. } if probes >= MAX_PROBES => Err(Duration::ZERO),
             _ => Ok(()),
         }
     }
 
     /// Records the outcome of a call. Each ticket must be returned once.
-    pub(crate) fn done(&mut self, ticket: Ticket, outcome: Outcome, now: Instant) {
+    pub(crate) fn record(&mut self, ticket: Ticket, outcome: CallOutcome, now: Instant) {
         if ticket.generation != self.generation {
             return;
         }
         match (&mut self.state, outcome) {
-            (State::Closed { failures }, Outcome::Failure) => {
+            (State::Closed { failures }, CallOutcome::Failure) => {
                 *failures = failures.saturating_add(1);
                 if *failures >= FAILURES_TO_OPEN {
                     self.open(now);
                 }
             }
-            (State::Closed { failures }, Outcome::Success) => *failures = 0,
-            (State::HalfOpen { .. }, Outcome::Failure) => self.open(now),
+            (State::Closed { failures }, CallOutcome::Success) => *failures = 0,
+            (State::HalfOpen { .. }, CallOutcome::Failure) => self.open(now),
             (State::HalfOpen { probes, successes }, outcome) => {
                 *probes = probes.saturating_sub(1);
-                *successes = successes.saturating_add(u32::from(outcome == Outcome::Success));
+                *successes = successes.saturating_add(u32::from(outcome == CallOutcome::Success));
                 if *successes >= SUCCESSES_TO_CLOSE {
                     self.change(State::Closed { failures: 0 });
                 }
             }
-            (State::Closed { .. }, Outcome::Neither) | (State::Open { .. }, _) => {}
+            (State::Closed { .. }, CallOutcome::Unknown) | (State::Open { .. }, _) => {}
         }
     }
 
@@ -118,15 +118,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn call(breaker: &mut Breaker, outcome: Outcome, now: Instant) {
+    fn call(breaker: &mut Breaker, outcome: CallOutcome, now: Instant) {
         let ticket = breaker.admit(now).unwrap();
-        breaker.done(ticket, outcome, now);
+        breaker.record(ticket, outcome, now);
     }
 
-    fn opened(now: Instant) -> Breaker {
+    fn open_breaker(now: Instant) -> Breaker {
         let mut breaker = Breaker::new();
         for _ in 0..FAILURES_TO_OPEN {
-            call(&mut breaker, Outcome::Failure, now);
+            call(&mut breaker, CallOutcome::Failure, now);
         }
         breaker
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn five_consecutive_failures_open_the_circuit_for_a_minute() {
         let now = Instant::now();
-        let mut breaker = opened(now);
+        let mut breaker = open_breaker(now);
         assert_eq!(breaker.admit(now).unwrap_err(), OPEN_FOR);
         assert!(breaker.admit(now + OPEN_FOR).is_ok());
     }
@@ -145,51 +145,51 @@ mod tests {
         let mut breaker = Breaker::new();
         for _ in 0..3 {
             for _ in 0..FAILURES_TO_OPEN - 1 {
-                call(&mut breaker, Outcome::Failure, now);
+                call(&mut breaker, CallOutcome::Failure, now);
             }
-            call(&mut breaker, Outcome::Success, now);
+            call(&mut breaker, CallOutcome::Success, now);
         }
         assert!(breaker.check(now).is_ok());
     }
 
     #[test]
-    fn an_invalid_call_is_neither_success_nor_failure() {
+    fn an_unknown_outcome_changes_no_count() {
         let now = Instant::now();
         let mut breaker = Breaker::new();
         for _ in 0..FAILURES_TO_OPEN - 1 {
-            call(&mut breaker, Outcome::Failure, now);
-            call(&mut breaker, Outcome::Neither, now);
+            call(&mut breaker, CallOutcome::Failure, now);
+            call(&mut breaker, CallOutcome::Unknown, now);
         }
         assert!(breaker.check(now).is_ok());
-        call(&mut breaker, Outcome::Failure, now);
+        call(&mut breaker, CallOutcome::Failure, now);
         assert!(breaker.check(now).is_err());
     }
 
     #[test]
     fn a_half_open_circuit_admits_three_probes_at_a_time() {
         let later = Instant::now() + OPEN_FOR;
-        let mut breaker = opened(later - OPEN_FOR);
-        let tickets: Vec<_> = (0..PROBES).map(|_| breaker.admit(later).unwrap()).collect();
+        let mut breaker = open_breaker(later - OPEN_FOR);
+        let tickets: Vec<_> = (0..MAX_PROBES).map(|_| breaker.admit(later).unwrap()).collect();
         assert_eq!(breaker.admit(later).unwrap_err(), Duration::ZERO);
-        breaker.done(tickets[0], Outcome::Neither, later);
+        breaker.record(tickets[0], CallOutcome::Unknown, later);
         assert!(breaker.admit(later).is_ok());
     }
 
     #[test]
     fn two_successful_probes_close_the_circuit() {
         let later = Instant::now() + OPEN_FOR;
-        let mut breaker = opened(later - OPEN_FOR);
-        call(&mut breaker, Outcome::Success, later);
+        let mut breaker = open_breaker(later - OPEN_FOR);
+        call(&mut breaker, CallOutcome::Success, later);
         assert!(matches!(breaker.state, State::HalfOpen { .. }));
-        call(&mut breaker, Outcome::Success, later);
+        call(&mut breaker, CallOutcome::Success, later);
         assert_eq!(breaker.state, State::Closed { failures: 0 });
     }
 
     #[test]
     fn a_failed_probe_opens_the_circuit_again() {
         let later = Instant::now() + OPEN_FOR;
-        let mut breaker = opened(later - OPEN_FOR);
-        call(&mut breaker, Outcome::Failure, later);
+        let mut breaker = open_breaker(later - OPEN_FOR);
+        call(&mut breaker, CallOutcome::Failure, later);
         assert_eq!(breaker.admit(later).unwrap_err(), OPEN_FOR);
     }
 
@@ -199,12 +199,12 @@ mod tests {
         let mut breaker = Breaker::new();
         let old = breaker.admit(later - OPEN_FOR).unwrap();
         for _ in 0..FAILURES_TO_OPEN {
-            call(&mut breaker, Outcome::Failure, later - OPEN_FOR);
+            call(&mut breaker, CallOutcome::Failure, later - OPEN_FOR);
         }
         let probe = breaker.admit(later).unwrap();
-        breaker.done(old, Outcome::Failure, later);
+        breaker.record(old, CallOutcome::Failure, later);
         assert!(matches!(breaker.state, State::HalfOpen { probes: 1, .. }));
-        breaker.done(probe, Outcome::Success, later);
+        breaker.record(probe, CallOutcome::Success, later);
         assert!(matches!(
             breaker.state,
             State::HalfOpen {
@@ -217,15 +217,19 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Admit,
-        Done(usize, Outcome),
+        Record(usize, CallOutcome),
         Wait(u64),
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        let outcome = prop_oneof![Just(Outcome::Success), Just(Outcome::Failure), Just(Outcome::Neither)];
+        let outcome = prop_oneof![
+            Just(CallOutcome::Success),
+            Just(CallOutcome::Failure),
+            Just(CallOutcome::Unknown)
+        ];
         prop_oneof![
             3 => Just(Step::Admit),
-            3 => (0..8_usize, outcome).prop_map(|(which, outcome)| Step::Done(which, outcome)),
+            3 => (0..8_usize, outcome).prop_map(|(which, outcome)| Step::Record(which, outcome)),
             1 => (0..90_u64).prop_map(Step::Wait),
         ]
     }
@@ -244,16 +248,16 @@ mod tests {
                         Ok(ticket) => open.push(ticket),
                         Err(wait) => prop_assert!(wait <= OPEN_FOR),
                     },
-                    Step::Done(which, outcome) if which < open.len() => {
-                        breaker.done(open.swap_remove(which), outcome, now);
+                    Step::Record(which, outcome) if which < open.len() => {
+                        breaker.record(open.swap_remove(which), outcome, now);
                     }
-                    Step::Done(..) => {}
+                    Step::Record(..) => {}
                     Step::Wait(seconds) => now += Duration::from_secs(seconds),
                 }
                 let current = open.iter().filter(|ticket| ticket.generation == breaker.generation).count();
                 match breaker.state {
                     State::HalfOpen { probes, successes } => {
-                        prop_assert!(probes <= PROBES && successes < SUCCESSES_TO_CLOSE);
+                        prop_assert!(probes <= MAX_PROBES && successes < SUCCESSES_TO_CLOSE);
                         prop_assert_eq!(current, probes as usize);
                     }
                     State::Closed { failures } => prop_assert!(failures < FAILURES_TO_OPEN),
@@ -261,7 +265,7 @@ mod tests {
                 }
             }
             for ticket in open {
-                breaker.done(ticket, Outcome::Neither, now);
+                breaker.record(ticket, CallOutcome::Unknown, now);
             }
             prop_assert!(breaker.admit(now + OPEN_FOR).is_ok());
         }

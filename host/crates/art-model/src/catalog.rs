@@ -9,7 +9,7 @@ pub(crate) struct ProviderDefaults {
     pub(crate) api: Protocol,
     /// Address. `None` if the settings must set it.
     pub(crate) base_url: Option<&'static str>,
-    /// Environment variables that may hold its key.
+    /// Names of the environment variables that may hold its key, the preferred one first.
     pub(crate) key_env: &'static [&'static str],
     /// Whether every request needs a key.
     pub(crate) needs_key: bool,
@@ -115,7 +115,7 @@ pub(crate) const CATALOG: [ProviderDefaults; 8] = [
 
 /// Returns the defaults of the provider `name`, if it is built in.
 pub(crate) fn built_in(name: &str) -> Option<&'static ProviderDefaults> {
-    CATALOG.iter().find(|known| known.name == name)
+    CATALOG.iter().find(|provider| provider.name == name)
 }
 
 /// Returns the defaults of a provider that is not built in.
@@ -129,9 +129,13 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_lower_case() {
-        for (n, known) in CATALOG.iter().enumerate() {
-            assert!(known.name.chars().all(|c| c.is_ascii_lowercase()), "{}", known.name);
-            assert!(CATALOG[n + 1..].iter().all(|other| other.name != known.name));
+        for (n, provider) in CATALOG.iter().enumerate() {
+            assert!(
+                provider.name.chars().all(|c| c.is_ascii_lowercase()),
+                "{}",
+                provider.name
+            );
+            assert!(CATALOG[n + 1..].iter().all(|other| other.name != provider.name));
         }
     }
 
@@ -142,9 +146,9 @@ mod tests {
 
     #[test]
     fn a_provider_with_a_key_has_a_variable_and_an_https_address() {
-        for known in CATALOG.iter().filter(|known| known.needs_key) {
-            assert!(!known.key_env.is_empty(), "{}", known.name);
-            assert!(known.base_url.unwrap().starts_with("https://"), "{}", known.name);
+        for provider in CATALOG.iter().filter(|provider| provider.needs_key) {
+            assert!(!provider.key_env.is_empty(), "{}", provider.name);
+            assert!(provider.base_url.unwrap().starts_with("https://"), "{}", provider.name);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::breaker::Breaker;
 use crate::http::Transport;
 use crate::model::Model;
 use crate::price::{Price, PriceTable};
-use crate::provider::{Kind, Provider, lookup, registry, resolve};
+use crate::provider::{Provider, ProviderKind, lookup, registry, resolve};
 use crate::queue::CallQueue;
 use crate::remote::RemoteModel;
 use crate::remote::probe::probe;
@@ -50,7 +50,7 @@ impl ReasoningEngine {
     ///
     /// # Errors
     /// Fails with [`art_core::error::ModelErrorCode::ProviderNotConfigured`] for invalid settings: an address that is not a URL,
-    /// a header that cannot be sent, or a provider that is neither built in nor fully defined.
+    /// a header that cannot be sent, or an additional provider without `api` or `base_url`.
     pub fn new(settings: ModelSettings, environment: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::with_models(settings, environment, &[])
     }
@@ -71,7 +71,7 @@ impl ReasoningEngine {
     /// Creates an engine with one model in this process, for embedding and for tests.
     #[must_use]
     pub fn with_model(model: Arc<dyn Model>) -> Self {
-        let provider = Provider::fixed(model);
+        let provider = Provider::in_process(model);
         let providers = BTreeMap::from([(provider.name.clone(), provider)]);
         Self::from_parts(providers, PriceTable::default(), EngineLimits::default())
     }
@@ -132,8 +132,7 @@ impl ReasoningEngine {
     /// Returns all providers, ordered by name.
     #[must_use]
     pub fn providers(&self) -> Vec<ProviderInfo> {
-        let all = self.inner.providers.values();
-        all.map(ProviderInfo::new).collect()
+        self.inner.providers.values().map(ProviderInfo::new).collect()
     }
 
     /// Shuts down: calls that wait for a slot and new calls fail, and models in this process are notified. Calls in progress
@@ -142,7 +141,7 @@ impl ReasoningEngine {
     pub async fn shutdown(&self) {
         self.inner.queue.close();
         for provider in self.inner.providers.values() {
-            if let Kind::Fixed(model) = &provider.kind {
+            if let ProviderKind::InProcess(model) = &provider.kind {
                 model.shutdown();
             }
         }
@@ -150,11 +149,12 @@ impl ReasoningEngine {
 }
 
 impl Inner {
-    /// Returns the model for `config`.
+    /// Creates the model `config` of a service, or returns the model in this process. Fails if the settings of the service are
+    /// invalid.
     fn model(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Arc<dyn Model>, ModelError> {
         match &provider.kind {
-            Kind::Fixed(model) => Ok(Arc::clone(model)),
-            Kind::Remote(remote) => match &remote.problem {
+            ProviderKind::InProcess(model) => Ok(Arc::clone(model)),
+            ProviderKind::Remote(remote) => match &remote.problem {
                 Some(problem) => Err(problem.clone()),
                 None => {
                     let transport = Arc::clone(&self.transport);
@@ -168,12 +168,13 @@ impl Inner {
         }
     }
 
+    /// Returns the price in the settings or else the built-in price, if there is one.
     fn price(&self, config: &RuntimeProviderConfig) -> Option<Price> {
         self.prices.find(config).or_else(|| built_in_prices().find(config))
     }
 
-    /// Calls `work` with the breaker of a provider, if there is such a provider.
-    fn breaker<T>(&self, provider: &str, work: impl FnOnce(&mut Breaker) -> T) -> Option<T> {
+    /// Calls `work` with the circuit breaker of a provider and returns its result. Returns `None` for an unknown provider.
+    fn with_breaker<T>(&self, provider: &str, work: impl FnOnce(&mut Breaker) -> T) -> Option<T> {
         let breaker = self.breakers.get(provider)?;
         Some(work(&mut breaker.lock().unwrap_or_else(PoisonError::into_inner)))
     }

@@ -8,10 +8,11 @@ use secrecy::{ExposeSecret, SecretString};
 /// Maximum length of an error message, in characters.
 const MAX_CHARS: usize = 500;
 /// Minimum length of a secret that is redacted, in bytes. Redacting shorter ones would make texts unreadable.
-const MIN_SECRET: usize = 6;
+const MIN_SECRET_BYTES: usize = 6;
 /// Replacement of a secret.
-const HIDDEN: &str = "[key]";
+const REDACTED: &str = "[key]";
 
+/// Creates an error without a requested delay.
 pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelError {
     ModelError {
         code,
@@ -43,7 +44,7 @@ pub(crate) struct Redactor {
 
 impl Redactor {
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let long_enough = |secret: &SecretString| secret.expose_secret().len() >= MIN_SECRET;
+        let long_enough = |secret: &SecretString| secret.expose_secret().len() >= MIN_SECRET_BYTES;
         let mut secrets: Vec<_> = secrets.into_iter().filter(long_enough).collect();
         // Longer secrets first, so that no part remains of a secret that contains another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
@@ -52,40 +53,37 @@ impl Redactor {
 
     /// Returns `text` without the secrets. A beginning of a secret at the end of the text is redacted too, because providers cut
     /// texts.
-    pub(crate) fn hide(&self, text: &str) -> String {
-        let mut hidden = text.to_owned();
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
         for secret in self.secrets.iter().map(ExposeSecret::expose_secret) {
-            hidden = hidden.replace(secret, HIDDEN);
-            let starts = (MIN_SECRET..secret.len())
-                .rev()
-                .filter_map(|length| secret.get(..length));
-            if let Some(start) = starts.into_iter().find(|start| hidden.ends_with(start)) {
-                hidden.truncate(hidden.len() - start.len());
-                hidden.push_str(HIDDEN);
+            text = text.replace(secret, REDACTED);
+            let overlap = overlap(&text, secret);
+            if overlap >= MIN_SECRET_BYTES {
+                text.truncate(text.len() - overlap);
+                text.push_str(REDACTED);
             }
         }
-        hidden
+        text
     }
 
-    /// Returns the next piece of a text without the secrets. The end of the piece is moved to `pending` while it may be the
-    /// beginning of a secret. At the end of the text, pass `pending` to [`Redactor::hide`].
-    pub(crate) fn hide_piece(&self, pending: &mut String, piece: &str) -> String {
+    /// Returns the next piece of a text without the secrets. The end of the piece stays in `pending` while it may be the
+    /// beginning of a secret. At the end of the text, pass `pending` to [`Redactor::redact`].
+    pub(crate) fn redact_piece(&self, pending: &mut String, piece: &str) -> String {
         pending.push_str(piece);
-        let secrets = || self.secrets.iter().map(ExposeSecret::expose_secret);
-        let mut text = secrets().fold(std::mem::take(pending), |text, secret| text.replace(secret, HIDDEN));
-        let overlap = |secret: &str| {
-            let matches = |length: &usize| secret.get(..*length).is_some_and(|start| text.ends_with(start));
-            (1..secret.len()).rev().find(matches)
-        };
-        let overlap = secrets().filter_map(overlap).max().unwrap_or_default();
-        *pending = text.split_off(text.len().saturating_sub(overlap));
+        let mut text = std::mem::take(pending);
+        for secret in &self.secrets {
+            text = text.replace(secret.expose_secret(), REDACTED);
+        }
+        let overlaps = self.secrets.iter().map(|secret| overlap(&text, secret.expose_secret()));
+        let longest = overlaps.max().unwrap_or_default();
+        *pending = text.split_off(text.len() - longest);
         text
     }
 
     /// Returns `text` on one line, without the secrets, cut to a readable length.
     pub(crate) fn clean(&self, text: &str) -> String {
-        let hidden = self.hide(text);
-        let mut line = hidden.split_whitespace().collect::<Vec<_>>().join(" ");
+        let redacted = self.redact(text);
+        let mut line = redacted.split_whitespace().collect::<Vec<_>>().join(" ");
         line.retain(|c| !c.is_control());
         if let Some((end, _)) = line.char_indices().nth(MAX_CHARS) {
             line.truncate(end);
@@ -93,6 +91,13 @@ impl Redactor {
         }
         line
     }
+}
+
+/// Returns the length in bytes of the longest incomplete beginning of `secret` with which `text` ends.
+fn overlap(text: &str, secret: &str) -> usize {
+    let lengths = (1..secret.len()).rev();
+    let mut matching = lengths.filter(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)));
+    matching.next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -124,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_truncated_secret_is_redacted() {
-        assert_eq!(redactor(&["sk-12345678"]).hide("bad key sk-12345"), "bad key [key]");
+        assert_eq!(redactor(&["sk-12345678"]).redact("bad key sk-12345"), "bad key [key]");
     }
 
     #[test]

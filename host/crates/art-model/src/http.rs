@@ -15,8 +15,8 @@ use crate::fault::error;
 use crate::provider::{host, is_loopback};
 use crate::settings::{EngineLimits, time};
 
-/// Maximum size of a body that is read as a whole, in bytes.
-const MAX_WHOLE_BYTES: usize = 2 << 20;
+/// Maximum size of a response that does not stream, in bytes.
+const MAX_BODY_BYTES: usize = 2 << 20;
 
 /// Connections to all providers.
 #[derive(Debug)]
@@ -31,26 +31,26 @@ pub(crate) struct Transport {
 
 /// A request.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct HttpRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     /// JSON; empty if the request has no body.
     pub(crate) body: Vec<u8>,
-    /// The reply does not stream: nothing arrives until the model has finished it.
-    pub(crate) whole: bool,
+    /// Whether only the total time is limited, because nothing arrives until the model has finished its reply.
+    pub(crate) only_total_timeout: bool,
 }
 
-/// A reply whose headers have arrived.
+/// A response whose headers have arrived.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     response: reqwest::Response,
     host: String,
     limits: EngineLimits,
     deadline: Instant,
-    read: usize,
+    bytes_read: usize,
 }
 
 impl Transport {
@@ -62,30 +62,34 @@ impl Transport {
         }
     }
 
-    /// Sends `call` and waits for the headers of its reply.
-    pub(crate) async fn send(&self, call: Call) -> Result<Reply, ModelError> {
-        let host = host(&call.url);
-        let client = self.client(is_loopback(&call.url))?;
-        let request = client
-            .request(call.method, call.url)
-            .headers(call.headers)
-            .body(call.body);
-        let limits = if call.whole { silent(self.limits) } else { self.limits };
+    /// Sends `request` and waits for the headers of the response.
+    pub(crate) async fn send(&self, request: HttpRequest) -> Result<HttpResponse, ModelError> {
+        let host = host(&request.url);
+        let client = self.client(is_loopback(&request.url))?;
+        let builder = client
+            .request(request.method, request.url)
+            .headers(request.headers)
+            .body(request.body);
+        let limits = if request.only_total_timeout {
+            with_total_timeout_only(self.limits)
+        } else {
+            self.limits
+        };
         let total = time(limits.total_timeout_ms);
         let header_timeout = time(limits.header_timeout_ms).min(total);
         let started = Instant::now();
-        let response = timeout(header_timeout, request.send())
+        let response = timeout(header_timeout, builder.send())
             .await
-            .map_err(|_elapsed| failure::silent(&host, header_timeout))?
-            .map_err(|cause| failure::of(&host, &limits, &cause))?;
-        Ok(Reply {
+            .map_err(|_elapsed| failure::header_timeout(&host, header_timeout))?
+            .map_err(|cause| failure::connection_error(&host, &limits, &cause))?;
+        Ok(HttpResponse {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             response,
             host,
             limits,
             deadline: started + total,
-            read: 0,
+            bytes_read: 0,
         })
     }
 
@@ -113,7 +117,7 @@ impl Transport {
         builder.build().map_err(|cause| {
             let message = format!(
                 "cannot prepare connections to model providers: {}",
-                failure::root(&cause)
+                failure::root_cause(&cause)
             );
             error(ModelErrorCode::NetworkError, message)
         })
@@ -121,7 +125,7 @@ impl Transport {
 }
 
 /// Returns the limits for a reply that does not stream: only the total time is bounded.
-const fn silent(limits: EngineLimits) -> EngineLimits {
+const fn with_total_timeout_only(limits: EngineLimits) -> EngineLimits {
     EngineLimits {
         header_timeout_ms: limits.total_timeout_ms,
         idle_timeout_ms: limits.total_timeout_ms,
@@ -129,34 +133,34 @@ const fn silent(limits: EngineLimits) -> EngineLimits {
     }
 }
 
-impl Reply {
+impl HttpResponse {
     /// Reads the next piece of the body. Returns `None` at its end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
         let idle = time(self.limits.idle_timeout_ms);
-        let until = self.deadline.min(Instant::now() + idle);
-        let Ok(read) = timeout_at(until, self.response.chunk()).await else {
-            return Err(if until == self.deadline {
-                failure::endless(&self.host, time(self.limits.total_timeout_ms))
+        let deadline = self.deadline.min(Instant::now() + idle);
+        let Ok(result) = timeout_at(deadline, self.response.chunk()).await else {
+            return Err(if deadline == self.deadline {
+                failure::total_timeout(&self.host, time(self.limits.total_timeout_ms))
             } else {
-                failure::stalled(&self.host, idle)
+                failure::idle_timeout(&self.host, idle)
             });
         };
-        let chunk = read.map_err(|cause| failure::of(&self.host, &self.limits, &cause))?;
-        self.read += chunk.as_ref().map_or(0, Bytes::len);
-        if self.read > self.limits.max_reply_bytes {
+        let chunk = result.map_err(|cause| failure::connection_error(&self.host, &self.limits, &cause))?;
+        self.bytes_read += chunk.as_ref().map_or(0, Bytes::len);
+        if self.bytes_read > self.limits.max_reply_bytes {
             return Err(failure::too_long(&self.host, self.limits.max_reply_bytes));
         }
         Ok(chunk)
     }
 
     /// Reads the whole body. Its limit is lower than that of a stream, because parsing it as one value takes several times its
-    /// size.
+    /// size in memory.
     pub(crate) async fn body(&mut self) -> Result<Vec<u8>, ModelError> {
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             body.extend_from_slice(&chunk);
-            if body.len() > MAX_WHOLE_BYTES {
-                return Err(failure::too_long(&self.host, MAX_WHOLE_BYTES));
+            if body.len() > MAX_BODY_BYTES {
+                return Err(failure::too_long(&self.host, MAX_BODY_BYTES));
             }
         }
         Ok(body)
@@ -180,7 +184,7 @@ impl Reply {
     }
 
     /// Returns whether the headers declare this media type.
-    pub(crate) fn is(&self, media_type: &str) -> bool {
+    pub(crate) fn has_media_type(&self, media_type: &str) -> bool {
         let header = self.headers.get("content-type").and_then(|value| value.to_str().ok());
         let essence = header.and_then(|value| value.split(';').next()).unwrap_or_default();
         essence.trim().eq_ignore_ascii_case(media_type)

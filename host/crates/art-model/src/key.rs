@@ -54,7 +54,7 @@ impl Key {
 ///
 /// # Errors
 /// Fails if the key is invalid, or if it is missing although the provider requires one or the settings name a source.
-pub(crate) fn find(
+pub(crate) fn find_key(
     name: &str,
     defaults: &[&str],
     required: bool,
@@ -65,11 +65,11 @@ pub(crate) fn find(
     for variable in &variables {
         let value = environment(variable).unwrap_or_default();
         if !value.trim().is_empty() {
-            return checked(&value, KeySource::Environment((*variable).to_owned()));
+            return parse_key(&value, KeySource::Environment((*variable).to_owned()));
         }
     }
     if let Some(path) = &settings.api_key_file {
-        return checked(&read(path)?, KeySource::File(path.clone()));
+        return parse_key(&read_file(path)?, KeySource::File(path.clone()));
     }
     if !required && settings.api_key_env.is_none() {
         return Ok(Key::none());
@@ -95,7 +95,7 @@ fn variables<'a>(defaults: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'
     }
 }
 
-/// Returns whether [`find`] would find a key, valid or not.
+/// Returns whether [`find_key`] would find a key, valid or not.
 pub(crate) fn is_set(
     defaults: &[&str],
     settings: &ProviderSettings,
@@ -112,7 +112,8 @@ fn looks_like_a_variable(name: &str) -> bool {
         .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
+/// Creates the key from the text of its source. Fails if the text is empty or contains white space or control characters.
+fn parse_key(value: &str, source: KeySource) -> Result<Key, ModelError> {
     let value = value.trim();
     if value.is_empty() {
         return Err(not_configured(format!("{source} is empty; set it to the key")));
@@ -126,20 +127,21 @@ fn checked(value: &str, source: KeySource) -> Result<Key, ModelError> {
     Ok(Key { source, secret })
 }
 
-/// Reads a file. Refuses one that others than its owner can read.
-fn read(path: &Path) -> Result<String, ModelError> {
-    let shown = path.display();
-    let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{shown}`: {cause}"));
-    let file = open_regular(path).map_err(|cause| {
+/// Reads a key file. Fails if users other than its owner can read it.
+fn read_file(path: &Path) -> Result<String, ModelError> {
+    let file = open_regular(path);
+    let path = path.display();
+    let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{path}`: {cause}"));
+    let file = file.map_err(|cause| {
         if NotRegular::is_cause_of(&cause) {
-            return not_configured(format!("the key file `{shown}` is {NotRegular}"));
+            return not_configured(format!("the key file `{path}` is {NotRegular}"));
         }
         unreadable(cause)
     })?;
     let metadata = file.metadata().map_err(unreadable)?;
     if readable_by_others(&metadata) {
         return Err(not_configured(format!(
-            "others can read the key file `{shown}`; make it readable only by its owner (`chmod 600`)"
+            "others can read the key file `{path}`; make it readable only by its owner (`chmod 600`)"
         )));
     }
     let mut text = String::new();
@@ -149,7 +151,7 @@ fn read(path: &Path) -> Result<String, ModelError> {
         .map_err(unreadable)?;
     if u64::try_from(length).is_ok_and(|length| length > MAX_FILE_BYTES) {
         return Err(not_configured(format!(
-            "the key file `{shown}` is longer than {MAX_FILE_BYTES} bytes"
+            "the key file `{path}` is longer than {MAX_FILE_BYTES} bytes"
         )));
     }
     Ok(text)
@@ -186,7 +188,7 @@ mod tests {
             "BLANK" => Some("  ".to_owned()),
             _ => None,
         };
-        find("p", &["MISSING", "USUAL"], required, settings, &environment)
+        find_key("p", &["MISSING", "USUAL"], required, settings, &environment)
     }
 
     fn named(variable: &str) -> ProviderSettings {
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_provider_that_requires_no_key_has_none() {
-        let key = find("p", &[], false, &ProviderSettings::default(), &|_| None).unwrap();
+        let key = find_key("p", &[], false, &ProviderSettings::default(), &|_| None).unwrap();
         assert_eq!((key.expose(), &key.source), (None, &KeySource::None));
     }
 
@@ -261,7 +263,7 @@ mod tests {
             api_key_file: Some(path),
             ..ProviderSettings::default()
         };
-        find("p", &["USUAL"], true, &settings, environment)
+        find_key("p", &["USUAL"], true, &settings, environment)
     }
 
     #[cfg(unix)]
@@ -295,7 +297,7 @@ mod tests {
             api_key_file: Some(std::env::temp_dir()),
             ..ProviderSettings::default()
         };
-        let error = find("p", &[], false, &settings, &|_| None).unwrap_err();
+        let error = find_key("p", &[], false, &settings, &|_| None).unwrap_err();
         assert!(error.message.contains("not a regular file"), "{error}");
     }
 }

@@ -23,7 +23,7 @@ pub trait Model: Send + Sync + Debug {
         None
     }
 
-    /// Returns what the model can do.
+    /// Returns the capabilities of the model.
     fn capabilities(&self) -> &[ModelCapability];
 
     /// Returns the context window of the model.

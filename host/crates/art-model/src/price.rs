@@ -14,7 +14,7 @@ const BUILT_IN: &str = include_str!("../prices.toml");
 
 /// Default price of tokens written to a cache, as a multiple of `input`. It is the factor of Anthropic, the only provider that
 /// counts cache writes separately.
-const CACHE_WRITE: f64 = 1.25;
+const CACHE_WRITE_FACTOR: f64 = 1.25;
 
 /// The prices of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,13 +76,15 @@ impl Price {
     pub fn cost(&self, metadata: &LlmMetadata) -> Option<f64> {
         let (input, output) = (metadata.input_tokens?, metadata.output_tokens?);
         let cached = metadata.cached_input_tokens.unwrap_or_default().min(input);
-        let written = cache_writes(metadata).unwrap_or_default().min(input - cached);
-        let fresh = input - cached - written;
+        let cache_written = cache_writes(metadata).unwrap_or_default().min(input - cached);
+        let uncached = input - cached - cache_written;
         let price = self.for_prompt(input);
         let cached_price = price.cached_input.unwrap_or(price.input);
-        let write_price = price.cache_write.unwrap_or(price.input * CACHE_WRITE);
-        let read = dollars(fresh, price.input) + dollars(cached, cached_price) + dollars(written, write_price);
-        Some((read + dollars(output, price.output)) / 1e6)
+        let write_price = price.cache_write.unwrap_or(price.input * CACHE_WRITE_FACTOR);
+        let input_cost = micro_dollars(uncached, price.input)
+            + micro_dollars(cached, cached_price)
+            + micro_dollars(cache_written, write_price);
+        Some((input_cost + micro_dollars(output, price.output)) / 1e6)
     }
 
     /// Returns the prices of a call whose prompt has `tokens` tokens.
@@ -100,8 +102,9 @@ impl Price {
     }
 }
 
+/// Returns the cost of the tokens in millionths of a US dollar.
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
-fn dollars(tokens: u64, price: f64) -> f64 {
+fn micro_dollars(tokens: u64, price: f64) -> f64 {
     tokens as f64 * price
 }
 

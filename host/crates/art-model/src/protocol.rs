@@ -1,7 +1,7 @@
 //! The protocols of the providers: encoding of requests and decoding of replies (M29).
 //!
 //! A [`Codec`] does no I/O. It encodes a call as a [`ProtocolRequest`]. A [`Decoder`] decodes a streamed reply event by event,
-//! and [`Codec::whole`] decodes a reply that does not stream. Invalid replies become error events, never panics. Memory is
+//! and [`Codec::decode_body`] decodes a reply that does not stream. Invalid replies become error events, never panics. Memory is
 //! bounded by the number of received bytes.
 
 mod anthropic;
@@ -51,7 +51,7 @@ pub enum Protocol {
 /// Returns the codec of `protocol` in the variant of `provider`, or in the standard variant for an unknown provider.
 pub(crate) fn codec(protocol: Protocol, provider: &str) -> Arc<dyn Codec> {
     match protocol {
-        Protocol::OpenaiChat => Arc::new(chat::Chat(chat::Profile::of(provider))),
+        Protocol::OpenaiChat => Arc::new(chat::Chat(chat::Profile::for_provider(provider))),
         Protocol::OpenaiResponses => Arc::new(responses::Responses),
         Protocol::Anthropic => Arc::new(anthropic::Anthropic),
         Protocol::Gemini => Arc::new(gemini::Gemini),
@@ -119,7 +119,7 @@ pub(crate) trait Codec: Send + Sync + Debug {
     /// Encodes `call`.
     ///
     /// # Errors
-    /// Fails with [`art_core::error::ModelErrorCode::Unknown`] and the offending part if the protocol cannot express the call.
+    /// Fails with [`art_core::error::ModelErrorCode::Unknown`] if the input schema of a tool is not a JSON object.
     fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError>;
 
     /// Creates a decoder for one streamed reply.
@@ -127,7 +127,7 @@ pub(crate) trait Codec: Send + Sync + Debug {
 
     /// Decodes a reply that did not stream. Returns the same events as for a streamed reply: the last ones are `Metadata` and
     /// `End`, or `Error`.
-    fn whole(&self, body: &Value) -> Vec<StreamEvent>;
+    fn decode_body(&self, body: &Value) -> Vec<StreamEvent>;
 
     /// Returns the header that carries the key.
     fn key_header(&self) -> KeyHeader;
@@ -156,21 +156,23 @@ pub(crate) trait Decoder: Send + Debug {
 
 /// User turn that is inserted before a conversation that begins with a turn of the model, because some providers require a user
 /// turn first.
-const OPENING: &str = "Begin.";
+const OPENING_TURN: &str = "Begin.";
 
 /// Returns the names in a list of models of any provider. Gemini prefixes them with `models/`.
 fn models(body: &Value) -> Vec<String> {
-    let lists = ["/data", "/models", ""];
-    let list = lists.iter().find_map(|path| body.pointer(path)?.as_array());
-    let id = |model: &Value| {
-        let id = ["id", "name"].iter().find_map(|name| model.get(name)?.as_str())?;
-        Some(id.strip_prefix("models/").unwrap_or(id).to_owned())
-    };
-    list.into_iter().flatten().filter_map(id).collect()
+    let list_paths = ["/data", "/models", ""];
+    let list = list_paths.iter().find_map(|path| body.pointer(path)?.as_array());
+    list.into_iter().flatten().filter_map(model_name).collect()
+}
+
+/// Returns the name of an entry of a list of models.
+fn model_name(model: &Value) -> Option<String> {
+    let id = ["id", "name"].iter().find_map(|field| model.get(field)?.as_str())?;
+    Some(id.strip_prefix("models/").unwrap_or(id).to_owned())
 }
 
 /// Returns the input schema of a tool without `$schema`, which providers refuse.
-fn schema_of(tool: &ToolSchema) -> Result<Value, ModelError> {
+fn input_schema(tool: &ToolSchema) -> Result<Value, ModelError> {
     let Value::Object(mut schema) = tool.input_schema.clone() else {
         return Err(ModelError {
             code: ModelErrorCode::Unknown,

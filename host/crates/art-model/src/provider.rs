@@ -27,7 +27,7 @@ const MAX_PARALLEL: usize = 5;
 /// Default number of concurrent calls of a local provider, whose machine runs one model at a time.
 const MAX_PARALLEL_LOCAL: usize = 1;
 /// Number of concurrent calls of a model in this process.
-const MAX_PARALLEL_FIXED: usize = 1024;
+const MAX_PARALLEL_IN_PROCESS: usize = 1024;
 
 /// A configured provider.
 #[derive(Clone, Debug)]
@@ -37,14 +37,14 @@ pub(crate) struct Provider {
     pub(crate) max_parallel: usize,
     /// Whether it runs on this machine, where one local model is in use at a time (M25).
     pub(crate) local: bool,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ProviderKind,
 }
 
 /// The kind of a provider.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ProviderKind {
     /// A model in this process.
-    Fixed(Arc<dyn Model>),
+    InProcess(Arc<dyn Model>),
     /// A service over HTTP.
     Remote(Arc<Remote>),
 }
@@ -74,53 +74,51 @@ impl Remote {
     /// Returns the built-in defaults of the provider if it has the built-in address. A server at another address may have any
     /// name, so it is not trusted.
     pub(crate) fn defaults_at_own_address(&self) -> Option<&'static ProviderDefaults> {
-        let same_address = |known: &&ProviderDefaults| {
-            let url = known.base_url.and_then(|url| Url::parse(url).ok());
-            url.as_ref() == Some(&self.base_url)
-        };
-        built_in(&self.name).filter(same_address)
+        let defaults = built_in(&self.name)?;
+        let address = Url::parse(defaults.base_url?).ok()?;
+        (address == self.base_url).then_some(defaults)
     }
 }
 
 impl Provider {
     /// Creates a provider with one model in this process.
-    pub(crate) fn fixed(model: Arc<dyn Model>) -> Self {
+    pub(crate) fn in_process(model: Arc<dyn Model>) -> Self {
         let config = model.config();
         Self {
             name: config.provider_name.clone(),
             default_model: Some(config.model_id.clone()),
-            max_parallel: MAX_PARALLEL_FIXED,
+            max_parallel: MAX_PARALLEL_IN_PROCESS,
             local: false,
-            kind: Kind::Fixed(model),
+            kind: ProviderKind::InProcess(model),
         }
     }
 
-    fn remote(known: &ProviderDefaults, remote: Remote, settings: &ProviderSettings) -> Self {
+    fn remote(defaults: &ProviderDefaults, remote: Remote, settings: &ProviderSettings) -> Self {
         let default_model = settings.default_model.clone();
-        let local = settings.local.unwrap_or(known.local);
+        let local = settings.local.unwrap_or(defaults.local);
         let max_parallel = if local { MAX_PARALLEL_LOCAL } else { MAX_PARALLEL };
         Self {
             name: remote.name.clone(),
-            default_model: default_model.or_else(|| known.default_model.map(str::to_owned)),
+            default_model: default_model.or_else(|| defaults.default_model.map(str::to_owned)),
             max_parallel: settings.max_parallel.unwrap_or(max_parallel).max(1),
             local,
-            kind: Kind::Remote(Arc::new(remote)),
+            kind: ProviderKind::Remote(Arc::new(remote)),
         }
     }
 
     /// Returns the service, or `None` for a model in this process.
     pub(crate) fn service(&self) -> Option<&Arc<Remote>> {
         match &self.kind {
-            Kind::Fixed(_) => None,
-            Kind::Remote(remote) => Some(remote),
+            ProviderKind::InProcess(_) => None,
+            ProviderKind::Remote(remote) => Some(remote),
         }
     }
 
-    /// Returns what one of its models can do (C43).
+    /// Returns the capabilities of the model `model_id` (C43).
     pub(crate) fn capabilities(&self, model_id: &str) -> Vec<ModelCapability> {
         match &self.kind {
-            Kind::Fixed(model) => model.capabilities().to_vec(),
-            Kind::Remote(remote) => remote.abilities.of(model_id),
+            ProviderKind::InProcess(model) => model.capabilities().to_vec(),
+            ProviderKind::Remote(remote) => remote.abilities.for_model(model_id),
         }
     }
 }
@@ -131,47 +129,47 @@ pub(crate) fn registry(
     environment: &dyn Fn(&str) -> Option<String>,
     models: &[Arc<dyn Model>],
 ) -> Result<BTreeMap<String, Provider>, ModelError> {
-    let mut all = BTreeMap::new();
-    for provider in models.iter().cloned().map(Provider::fixed) {
+    let mut providers = BTreeMap::new();
+    for provider in models.iter().cloned().map(Provider::in_process) {
         let name = &provider.name;
         if settings.providers.contains_key(name) {
             let message = format!("provider `{name}` has no settings; remove `[providers.{name}]`");
             return Err(not_configured(message));
         }
-        all.insert(name.clone(), provider);
+        providers.insert(name.clone(), provider);
     }
     let unset = ProviderSettings::default();
-    let known_names = CATALOG
+    let built_in_names = CATALOG
         .iter()
-        .filter(|known| known.base_url.is_some())
-        .map(|known| known.name);
-    for name in known_names.chain(settings.providers.keys().map(String::as_str)) {
+        .filter(|defaults| defaults.base_url.is_some())
+        .map(|defaults| defaults.name);
+    for name in built_in_names.chain(settings.providers.keys().map(String::as_str)) {
         let settings = settings.providers.get(name).unwrap_or(&unset);
-        all.insert(name.to_owned(), connect::connect(name, settings, environment)?);
+        providers.insert(name.to_owned(), connect::connect(name, settings, environment)?);
     }
-    Ok(all)
+    Ok(providers)
 }
 
 /// Resolves `PROVIDER` or `PROVIDER:MODEL`. Without a model, the default model of the provider is used (C68). A model name may
 /// contain `:` and `/`.
-pub(crate) fn resolve(all: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
+pub(crate) fn resolve(providers: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
     let (name, model) = match text.trim().split_once(':') {
         Some((name, model)) => (name.trim(), Some(model.trim()).filter(|model| !model.is_empty())),
         None => (text.trim(), None),
     };
-    let provider = lookup(all, name)?;
+    let provider = lookup(providers, name)?;
     let model = model.or(provider.default_model.as_deref()).ok_or_else(|| {
         not_configured(format!(
             "provider `{name}` has no default model; name one as `{name}:MODEL`, or set `default_model` in `[providers.{name}]`"
         ))
     })?;
-    if let Kind::Fixed(fixed) = &provider.kind
-        && fixed.config().model_id != model
+    if let ProviderKind::InProcess(in_process) = &provider.kind
+        && in_process.config().model_id != model
     {
         let message = format!(
             "provider `{name}` has no model `{}`; use `{}`",
             Redactor::default().clean(model),
-            fixed.config()
+            in_process.config()
         );
         return Err(error(ModelErrorCode::ModelNotFound, message));
     }
@@ -191,15 +189,15 @@ fn check_model(model: &str) -> Result<(), ModelError> {
 }
 
 /// Returns the provider of that name.
-pub(crate) fn lookup<'a>(all: &'a BTreeMap<String, Provider>, name: &str) -> Result<&'a Provider, ModelError> {
-    all.get(name).ok_or_else(|| {
-        if built_in(name).is_some_and(|known| known.base_url.is_none()) {
+pub(crate) fn lookup<'a>(providers: &'a BTreeMap<String, Provider>, name: &str) -> Result<&'a Provider, ModelError> {
+    providers.get(name).ok_or_else(|| {
+        if built_in(name).is_some_and(|defaults| defaults.base_url.is_none()) {
             return not_configured(format!(
                 "provider `{name}` has no address; set `base_url` in `[providers.{name}]`"
             ));
         }
         let name = Redactor::default().clean(name);
-        let names: Vec<_> = all.keys().map(|name| format!("`{name}`")).collect();
+        let names: Vec<_> = providers.keys().map(|name| format!("`{name}`")).collect();
         let message = format!(
             "model provider `{name}` is not known; use {}, or define it with `api` and `base_url` in `[providers.{name}]`",
             names.join(", ")

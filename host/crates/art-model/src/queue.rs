@@ -16,7 +16,7 @@ use crate::settings::{EngineLimits, time};
 
 /// Why a call was not admitted (C73).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum QueueRefusal {
     #[error("local model `{requested}` cannot be used while `{active}` is in use; wait until it has answered")]
     LocalProviderConflict { requested: String, active: String },
     #[error(
@@ -30,10 +30,10 @@ pub(crate) enum Refusal {
     ShutDown,
 }
 
-impl From<Refusal> for ModelError {
-    fn from(refusal: Refusal) -> Self {
+impl From<QueueRefusal> for ModelError {
+    fn from(refusal: QueueRefusal) -> Self {
         let code = match refusal {
-            Refusal::ShutDown => ModelErrorCode::Unknown,
+            QueueRefusal::ShutDown => ModelErrorCode::Unknown,
             _ => ModelErrorCode::RateLimited,
         };
         error(code, refusal.to_string())
@@ -94,7 +94,11 @@ impl CallQueue {
     }
 
     /// Waits for a slot at `provider` for a call of the model `config`.
-    pub(crate) async fn enter(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Slot, Refusal> {
+    pub(crate) async fn acquire(
+        &self,
+        provider: &Provider,
+        config: &RuntimeProviderConfig,
+    ) -> Result<Slot, QueueRefusal> {
         // Claim the model first, so that no other local model is admitted while this call waits for its slot.
         let claim = self.claim_local(provider, config)?;
         let permit = self.wait(provider).await?;
@@ -111,35 +115,39 @@ impl CallQueue {
         }
     }
 
-    async fn wait(&self, provider: &Provider) -> Result<OwnedSemaphorePermit, Refusal> {
+    async fn wait(&self, provider: &Provider) -> Result<OwnedSemaphorePermit, QueueRefusal> {
         let name = &provider.name;
-        let slots = self.providers.get(name).ok_or(Refusal::ShutDown)?;
+        let slots = self.providers.get(name).ok_or(QueueRefusal::ShutDown)?;
         if let Ok(permit) = Arc::clone(&slots.free).try_acquire_owned() {
             return Ok(permit);
         }
-        let waiting = Waiting::join(&slots.waiting, self.max_waiting).map_err(|waiting| Refusal::QueueFull {
+        let waiting = Waiting::join(&slots.waiting, self.max_waiting).map_err(|waiting| QueueRefusal::QueueFull {
             provider: name.clone(),
             waiting,
         })?;
-        let longest = if provider.local {
+        let max_wait = if provider.local {
             self.local_timeout
         } else {
             self.timeout
         };
-        let permit = timeout(longest, Arc::clone(&slots.free).acquire_owned()).await;
+        let permit = timeout(max_wait, Arc::clone(&slots.free).acquire_owned()).await;
         drop(waiting);
         match permit {
             Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_closed)) => Err(Refusal::ShutDown),
-            Err(_elapsed) => Err(Refusal::ApiQueueTimeout {
+            Ok(Err(_closed)) => Err(QueueRefusal::ShutDown),
+            Err(_elapsed) => Err(QueueRefusal::ApiQueueTimeout {
                 provider: name.clone(),
-                waited: longest,
+                waited: max_wait,
             }),
         }
     }
 
     /// Claims the local model `config`. Returns `None` for a remote provider.
-    fn claim_local(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Option<LocalClaim>, Refusal> {
+    fn claim_local(
+        &self,
+        provider: &Provider,
+        config: &RuntimeProviderConfig,
+    ) -> Result<Option<LocalClaim>, QueueRefusal> {
         if !provider.local {
             return Ok(None);
         }
@@ -149,7 +157,7 @@ impl CallQueue {
             claims: 0,
         });
         if local.config != *config {
-            return Err(Refusal::LocalProviderConflict {
+            return Err(QueueRefusal::LocalProviderConflict {
                 requested: config.to_string(),
                 active: local.config.to_string(),
             });
@@ -173,9 +181,10 @@ impl Drop for LocalClaim {
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
+    /// Counts one more waiting call. Fails with the number of waiting calls if it is `max` already.
     fn join(count: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
-        let more = |waiting: usize| (waiting < max).then_some(waiting + 1);
-        count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more)?;
+        let add_one = |waiting: usize| (waiting < max).then_some(waiting + 1);
+        count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add_one)?;
         Ok(Self(count))
     }
 }

@@ -16,7 +16,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
 use crate::fault::error;
-use crate::http::{Call, Reply, Transport};
+use crate::http::{HttpRequest, HttpResponse, Transport};
 use crate::model::Model;
 use crate::protocol::Reader;
 use crate::provider::Remote;
@@ -35,7 +35,7 @@ pub(crate) struct RemoteModel {
 impl RemoteModel {
     pub(crate) fn new(config: RuntimeProviderConfig, remote: Arc<Remote>, transport: Arc<Transport>) -> Self {
         Self {
-            capabilities: remote.abilities.of(&config.model_id),
+            capabilities: remote.abilities.for_model(&config.model_id),
             config,
             remote,
             transport,
@@ -83,13 +83,19 @@ struct Exchange {
     meter: Meter,
     redactor: ReplyRedactor,
     /// Whether the request has native tools.
-    with_tools: bool,
+    has_tools: bool,
 }
 
 enum Stage {
-    Sending(Box<Call>),
-    Reading(Box<(Reply, Reader)>),
+    Sending(Box<HttpRequest>),
+    Reading(Box<ReplyStream>),
     Done,
+}
+
+/// A response in progress and the reader that decodes it.
+struct ReplyStream {
+    response: HttpResponse,
+    reader: Reader,
 }
 
 impl Exchange {
@@ -102,27 +108,28 @@ impl Exchange {
             ready: VecDeque::new(),
             meter: Meter::start(),
             redactor: ReplyRedactor::new(&model.remote.key),
-            with_tools: false,
+            has_tools: false,
         };
         match request::prepare(&exchange.remote, &exchange.model_id, request) {
             Ok(prepared) => {
                 exchange.meter.set_input(prepared.characters);
-                exchange.with_tools = prepared.with_tools;
-                exchange.stage = Stage::Sending(Box::new(prepared.call));
+                exchange.has_tools = prepared.has_tools;
+                exchange.stage = Stage::Sending(Box::new(prepared.http_request));
             }
             Err(error) => exchange.fail(&error),
         }
         exchange
     }
 
+    /// Returns the next event, or `None` after the last one.
     async fn next(&mut self) -> Option<StreamEvent> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
             let result = match std::mem::replace(&mut self.stage, Stage::Done) {
-                Stage::Sending(call) => self.send(*call).await,
-                Stage::Reading(reading) => self.read(reading).await,
+                Stage::Sending(request) => self.send(*request).await,
+                Stage::Reading(stream) => self.read(stream).await,
                 Stage::Done => return None,
             };
             if let Err(error) = result {
@@ -131,48 +138,52 @@ impl Exchange {
         }
     }
 
-    async fn send(&mut self, call: Call) -> Result<(), ModelError> {
-        let mut reply = self.transport.send(call).await?;
-        if !(200..300).contains(&reply.status) {
-            let refusal = request::refusal(&self.remote, &mut reply).await;
-            return Err(self.refused(refusal));
+    /// Sends the request. Starts to read the stream, or reads the whole response if it does not stream.
+    async fn send(&mut self, request: HttpRequest) -> Result<(), ModelError> {
+        let mut response = self.transport.send(request).await?;
+        if !(200..300).contains(&response.status) {
+            let refusal = request::read_refusal(&self.remote, &mut response).await;
+            return Err(self.refusal_error(refusal));
         }
-        if reply.is("text/html") {
-            return Err(request::web_page(&reply));
+        if response.has_media_type("text/html") {
+            return Err(request::web_page(&response));
         }
-        if self.remote.stream && !reply.is("application/json") {
-            self.stage = Stage::Reading(Box::new((reply, Reader::new(&*self.remote.codec))));
+        if self.remote.stream && !response.has_media_type("application/json") {
+            self.stage = Stage::Reading(Box::new(ReplyStream {
+                response,
+                reader: Reader::new(&*self.remote.codec),
+            }));
             return Ok(());
         }
-        let body = reply.body().await?;
-        let body = serde_json::from_slice(&body).map_err(|cause| unreadable(reply.host(), &cause))?;
-        self.queue_events(self.remote.codec.whole(&body));
+        let body = response.body().await?;
+        let body = serde_json::from_slice(&body).map_err(|cause| not_json(response.host(), &cause))?;
+        self.queue_events(self.remote.codec.decode_body(&body));
         Ok(())
     }
 
     /// Returns the error of a refused request. Records whether the service refuses function calls for the model.
-    fn refused(&self, refusal: request::Refusal) -> ModelError {
-        if !(self.with_tools && refusal.names_tools) {
+    fn refusal_error(&self, refusal: request::RefusedRequest) -> ModelError {
+        if !(self.has_tools && refusal.refuses_tools) {
             return refusal.error;
         }
-        self.remote.abilities.note_tools_refused(&self.model_id);
+        self.remote.abilities.record_tools_refused(&self.model_id);
         ModelError {
             code: ModelErrorCode::ToolsNotSupported,
             ..refusal.error
         }
     }
 
-    async fn read(&mut self, mut reading: Box<(Reply, Reader)>) -> Result<(), ModelError> {
-        let (reply, reader) = &mut *reading;
-        let mut out = Vec::new();
-        match reply.chunk().await? {
-            Some(chunk) => reader.push(&chunk, &mut out),
-            None => reader.finish(&mut out),
+    /// Reads and decodes the next piece of the response.
+    async fn read(&mut self, mut stream: Box<ReplyStream>) -> Result<(), ModelError> {
+        let mut events = Vec::new();
+        match stream.response.chunk().await? {
+            Some(chunk) => stream.reader.push(&chunk, &mut events),
+            None => stream.reader.finish(&mut events),
         }
-        if !reader.ended() {
-            self.stage = Stage::Reading(reading);
+        if !stream.reader.ended() {
+            self.stage = Stage::Reading(stream);
         }
-        self.queue_events(out);
+        self.queue_events(events);
         Ok(())
     }
 
@@ -183,16 +194,17 @@ impl Exchange {
                 StreamEvent::Error(error) => return self.fail(&error),
                 StreamEvent::End => {
                     self.stage = Stage::Done;
-                    self.ready.extend(self.redactor.rest());
-                    self.ready.extend(self.meter.missing().map(StreamEvent::Metadata));
+                    self.ready.extend(self.redactor.flush());
+                    self.ready
+                        .extend(self.meter.metadata_if_missing().map(StreamEvent::Metadata));
                     self.ready.push_back(StreamEvent::End);
                     return;
                 }
                 StreamEvent::Metadata(mut metadata) => {
                     // Trust only the provider's own address: another server could report a cost of zero to defeat the cost limit.
-                    metadata
-                        .cost_usd
-                        .take_if(|_| self.remote.defaults_at_own_address().is_none());
+                    if self.remote.defaults_at_own_address().is_none() {
+                        metadata.cost_usd = None;
+                    }
                     self.queue(StreamEvent::Metadata(metadata));
                 }
                 event => self.queue(event),
@@ -202,8 +214,8 @@ impl Exchange {
 
     /// Counts an event, redacts the key in it, and queues it.
     fn queue(&mut self, event: StreamEvent) {
-        let event = self.meter.pass(event);
-        self.ready.extend(self.redactor.pass(event));
+        let event = self.meter.measure(event);
+        self.ready.extend(self.redactor.redact_event(event));
     }
 
     /// Queues the error that ends the stream, unless the stream has ended.
@@ -211,14 +223,14 @@ impl Exchange {
         self.stage = Stage::Done;
         let ended = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);
         if !self.ready.back().is_some_and(ended) {
-            self.ready.extend(self.redactor.rest());
+            self.ready.extend(self.redactor.flush());
             let error = request::explain(&self.remote, &self.model_id, error);
             self.ready.push_back(StreamEvent::Error(error));
         }
     }
 }
 
-fn unreadable(host: &str, cause: &serde_json::Error) -> ModelError {
+fn not_json(host: &str, cause: &serde_json::Error) -> ModelError {
     let message = format!("the reply of `{host}` is not JSON: {cause}; check `base_url` and `api`, or try again");
     error(ModelErrorCode::InvalidResponse, message)
 }

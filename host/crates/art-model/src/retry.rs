@@ -8,32 +8,32 @@ use reqwest::header::HeaderMap;
 use crate::settings::EngineLimits;
 
 /// Maximum delay that is read from a header. It is far longer than any call waits.
-const MAX_REQUESTED: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+const MAX_REQUESTED_DELAY: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Whether a failed attempt is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum RetryDecision {
     /// Retry after this delay.
-    Again(Duration),
+    Retry(Duration),
     /// Fail the call with the error of the attempt.
-    GiveUp,
+    Fail,
 }
 
-/// Decides on an attempt that failed with `error` after `retries` retries. `random` is in `0.0..1.0`.
-pub(crate) fn verdict(limits: &EngineLimits, error: &ModelError, retries: u32, random: f64) -> Verdict {
+/// Decides whether to retry an attempt that failed with `error` after `retries` retries. `random` is in `0.0..1.0`.
+pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, random: f64) -> RetryDecision {
     if !error.code.is_retryable() || retries >= limits.max_retries {
-        return Verdict::GiveUp;
+        return RetryDecision::Fail;
     }
     // A requested delay over the maximum is ignored, and the usual backoff applies (M01).
     let requested = error.retry_after_ms.filter(|delay| *delay <= limits.max_retry_after_ms);
     let wait = requested.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
-    Verdict::Again(wait)
+    RetryDecision::Retry(wait)
 }
 
 /// Returns an exponential backoff up to the maximum, with a jitter of 20 %, so that hosts do not retry at the same time.
 fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
-    let doubled = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
-    let capped = Duration::from_millis(doubled.min(limits.retry_cap_ms));
+    let doubled_ms = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
+    let capped = Duration::from_millis(doubled_ms.min(limits.retry_cap_ms));
     capped
         .mul_f64(0.8 + 0.4 * random.clamp(0.0, 1.0))
         .max(Duration::from_millis(1))
@@ -42,23 +42,27 @@ fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
 /// Returns the delay that the headers request: `retry-after-ms`, or `retry-after` in seconds or as a date. A delay under a
 /// millisecond is ignored.
 pub(crate) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    text("retry-after-ms")
-        .and_then(|text| positive(text, 1000.0))
-        .or_else(|| text("retry-after").and_then(|text| positive(text, 1.0).or_else(|| until(text, now))))
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(delay) = header("retry-after-ms").and_then(|value| parse_delay(value, 1000.0)) {
+        return Some(delay);
+    }
+    let value = header("retry-after")?;
+    parse_delay(value, 1.0).or_else(|| delay_until(value, now))
 }
 
-fn positive(text: &str, per_second: f64) -> Option<Duration> {
+/// Parses a positive number. `per_second` is 1 for seconds and 1000 for milliseconds.
+fn parse_delay(text: &str, per_second: f64) -> Option<Duration> {
     let seconds = text.parse::<f64>().ok()? / per_second;
     if !seconds.is_finite() || seconds <= 0.0 {
         return None;
     }
-    at_least_a_millisecond(Duration::from_secs_f64(seconds.min(MAX_REQUESTED.as_secs_f64())))
+    at_least_a_millisecond(Duration::from_secs_f64(seconds.min(MAX_REQUESTED_DELAY.as_secs_f64())))
 }
 
-fn until(text: &str, now: SystemTime) -> Option<Duration> {
-    let asked = httpdate::parse_http_date(text).ok()?.duration_since(now).ok()?;
-    at_least_a_millisecond(asked.min(MAX_REQUESTED))
+/// Returns the delay from `now` to an HTTP date.
+fn delay_until(text: &str, now: SystemTime) -> Option<Duration> {
+    let delay = httpdate::parse_http_date(text).ok()?.duration_since(now).ok()?;
+    at_least_a_millisecond(delay.min(MAX_REQUESTED_DELAY))
 }
 
 /// Returns `wait` if it is at least a millisecond. Shorter delays would cause a retry storm.
@@ -81,28 +85,31 @@ mod tests {
         }
     }
 
-    fn again(ms: u64) -> Verdict {
-        Verdict::Again(Duration::from_millis(ms))
+    fn retry(ms: u64) -> RetryDecision {
+        RetryDecision::Retry(Duration::from_millis(ms))
     }
 
-    fn after(retries: u32, random: f64) -> Verdict {
+    fn decision_after(retries: u32, random: f64) -> RetryDecision {
         let limits = EngineLimits {
             max_retries: 9,
             ..EngineLimits::default()
         };
-        verdict(&limits, &failed(ModelErrorCode::NetworkError, None), retries, random)
+        decide(&limits, &failed(ModelErrorCode::NetworkError, None), retries, random)
     }
 
     #[test]
     fn the_delay_doubles_up_to_ten_seconds() {
-        let waits: Vec<_> = (0..6).map(|retries| after(retries, 0.5)).collect();
-        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(again);
+        let waits: Vec<_> = (0..6).map(|retries| decision_after(retries, 0.5)).collect();
+        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(retry);
         assert_eq!(waits, expected);
     }
 
     #[test]
     fn jitter_is_at_most_20_percent() {
-        assert_eq!([after(0, 0.0), after(0, 1.0)], [again(800), again(1200)]);
+        assert_eq!(
+            [decision_after(0, 0.0), decision_after(0, 1.0)],
+            [retry(800), retry(1200)]
+        );
     }
 
     // Retries never follow without a delay (A85, R1).
@@ -120,9 +127,9 @@ mod tests {
     #[test]
     fn only_three_error_codes_are_retried() {
         use ModelErrorCode as Code;
-        let verdict = |code| verdict(&EngineLimits::default(), &failed(code, None), 0, 0.5);
+        let decide = |code| decide(&EngineLimits::default(), &failed(code, None), 0, 0.5);
         for code in [Code::RateLimited, Code::NetworkError, Code::Timeout] {
-            assert_eq!(verdict(code), again(1000), "{code:?}");
+            assert_eq!(decide(code), retry(1000), "{code:?}");
         }
         let others = [
             Code::ProviderNotConfigured,
@@ -135,7 +142,7 @@ mod tests {
             Code::Unknown,
         ];
         for code in others {
-            assert_eq!(verdict(code), Verdict::GiveUp, "{code:?}");
+            assert_eq!(decide(code), RetryDecision::Fail, "{code:?}");
         }
     }
 
@@ -143,21 +150,21 @@ mod tests {
     fn there_are_at_most_as_many_retries_as_configured() {
         let error = failed(ModelErrorCode::Timeout, None);
         let limits = EngineLimits::default();
-        assert!(matches!(verdict(&limits, &error, 2, 0.5), Verdict::Again(_)));
-        assert_eq!(verdict(&limits, &error, 3, 0.5), Verdict::GiveUp);
+        assert!(matches!(decide(&limits, &error, 2, 0.5), RetryDecision::Retry(_)));
+        assert_eq!(decide(&limits, &error, 3, 0.5), RetryDecision::Fail);
         let limits = EngineLimits {
             max_retries: 0,
             ..limits
         };
-        assert_eq!(verdict(&limits, &error, 0, 0.5), Verdict::GiveUp);
+        assert_eq!(decide(&limits, &error, 0, 0.5), RetryDecision::Fail);
     }
 
     #[test]
     fn a_requested_delay_of_up_to_a_minute_is_used() {
         let limits = EngineLimits::default();
-        let asked = |ms| verdict(&limits, &failed(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
-        assert_eq!(asked(60_000), again(60_000));
-        assert_eq!(asked(60_001), again(1000));
+        let decide = |ms| decide(&limits, &failed(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
+        assert_eq!(decide(60_000), retry(60_000));
+        assert_eq!(decide(60_001), retry(1000));
     }
 
     fn header(name: &'static str, value: &str) -> Option<Duration> {
@@ -173,7 +180,7 @@ mod tests {
         assert_eq!(seconds("7"), Some(7.0));
         assert_eq!(seconds(" 1.5 "), Some(1.5));
         assert_eq!(seconds("Sun, 06 Nov 1994 08:49:47 GMT"), Some(10.0));
-        assert_eq!(seconds("1e9"), Some(MAX_REQUESTED.as_secs_f64()));
+        assert_eq!(seconds("1e9"), Some(MAX_REQUESTED_DELAY.as_secs_f64()));
         assert_eq!(header("retry-after-ms", "250"), Some(Duration::from_millis(250)));
     }
 
@@ -224,7 +231,7 @@ mod tests {
                     headers.insert("retry-after", value);
                 }
                 let delay = requested_delay(&headers, UNIX_EPOCH + Duration::from_secs(now));
-                prop_assert!(delay.is_none_or(|delay| delay <= MAX_REQUESTED));
+                prop_assert!(delay.is_none_or(|delay| delay <= MAX_REQUESTED_DELAY));
             }
         }
 

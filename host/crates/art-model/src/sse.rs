@@ -11,28 +11,30 @@ pub(crate) struct SseEvent {
     /// The `data` lines, joined with line feeds.
     pub(crate) data: String,
     /// Whether the stream ended before the blank line after the event, which may be incomplete.
-    pub(crate) cut: bool,
+    pub(crate) is_incomplete: bool,
 }
 
 /// The error for an event that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooLong {
     /// The limit, in bytes.
-    pub(crate) max: usize,
+    pub(crate) max_bytes: usize,
 }
 
 /// Decodes events. Lines may end with LF, CRLF or CR; bytes that are not UTF-8 become U+FFFD.
 #[derive(Debug)]
 pub(crate) struct SseDecoder {
-    max: usize,
+    max_bytes: usize,
     /// The incomplete line so far.
     line: Vec<u8>,
     event: SseEvent,
+    /// Whether the event has a `data` line, which may be empty.
     has_data: bool,
     /// Whether the last byte was a CR, so that a following LF belongs to it.
     after_cr: bool,
     /// Whether no line was read yet. The first line may begin with a byte order mark.
-    first: bool,
+    is_first_line: bool,
+    /// Whether an event was too long.
     failed: bool,
 }
 
@@ -46,18 +48,18 @@ impl Default for SseDecoder {
 }
 
 impl SseDecoder {
-    /// Creates a decoder for events of at most `max` bytes, including the incomplete line.
-    pub(crate) const fn new(max: usize) -> Self {
+    /// Creates a decoder for events of at most `max_bytes` bytes, including the incomplete line.
+    pub(crate) const fn new(max_bytes: usize) -> Self {
         Self {
-            max,
+            max_bytes,
             line: Vec::new(),
             event: SseEvent {
                 data: String::new(),
-                cut: false,
+                is_incomplete: false,
             },
             has_data: false,
             after_cr: false,
-            first: true,
+            is_first_line: true,
             failed: false,
         }
     }
@@ -69,9 +71,9 @@ impl SseDecoder {
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         self.check(0)?;
         let mut rest = bytes;
-        while let Some((&byte, after)) = rest.split_first() {
+        while let Some((&byte, following)) = rest.split_first() {
             if std::mem::take(&mut self.after_cr) && byte == b'\n' {
-                rest = after;
+                rest = following;
                 continue;
             }
             let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
@@ -89,7 +91,7 @@ impl SseDecoder {
     }
 
     /// Ends the stream. An event without its final blank line, which some providers omit, is added and marked as
-    /// [`SseEvent::cut`].
+    /// [`SseEvent::is_incomplete`].
     ///
     /// # Errors
     /// Same as [`Self::push`].
@@ -98,17 +100,19 @@ impl SseDecoder {
         if !self.line.is_empty() {
             self.end_line(&[], out);
         }
-        self.event.cut = true;
+        self.event.is_incomplete = true;
         self.dispatch(out);
         Ok(())
     }
 
-    /// Checks that `more` bytes of a line are within the limit.
-    fn check(&mut self, more: usize) -> Result<(), TooLong> {
-        let kept = self.line.len() + self.event.data.len();
-        self.failed |= kept.saturating_add(more) > self.max;
+    /// Checks that `additional` bytes of a line are within the limit.
+    fn check(&mut self, additional: usize) -> Result<(), TooLong> {
+        let pending = self.line.len() + self.event.data.len();
+        self.failed |= pending.saturating_add(additional) > self.max_bytes;
         if self.failed {
-            return Err(TooLong { max: self.max });
+            return Err(TooLong {
+                max_bytes: self.max_bytes,
+            });
         }
         Ok(())
     }
@@ -116,22 +120,23 @@ impl SseDecoder {
     /// Parses the incomplete line, completed by `tail`.
     fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
         if self.line.is_empty() {
-            self.read(tail, out);
+            self.parse_line(tail, out);
             return;
         }
         let mut line = std::mem::take(&mut self.line);
         line.extend_from_slice(tail);
-        self.read(&line, out);
+        self.parse_line(&line, out);
         line.clear();
         self.line = line;
     }
 
-    fn read(&mut self, line: &[u8], out: &mut Vec<SseEvent>) {
+    /// Parses a complete line. An empty line ends the event.
+    fn parse_line(&mut self, line: &[u8], out: &mut Vec<SseEvent>) {
         let line = match line.strip_prefix(BYTE_ORDER_MARK) {
-            Some(rest) if self.first => rest,
+            Some(rest) if self.is_first_line => rest,
             _ => line,
         };
-        self.first = false;
+        self.is_first_line = false;
         if line.is_empty() {
             self.dispatch(out);
             return;
@@ -140,12 +145,12 @@ impl SseDecoder {
         let (field, value) = line.split_at_checked(colon).unwrap_or((line, &[]));
         let value = value.strip_prefix(b":").unwrap_or_default();
         let value = value.strip_prefix(b" ").unwrap_or(value);
-        self.field(field, value);
+        self.parse_field(field, value);
     }
 
     /// Parses a field. Only `data` is used: comments have no name, `id` and `retry` are for reconnecting, and the data repeat the
     /// content of `event`.
-    fn field(&mut self, field: &[u8], value: &[u8]) {
+    fn parse_field(&mut self, field: &[u8], value: &[u8]) {
         if field != b"data" {
             return;
         }
@@ -156,6 +161,7 @@ impl SseDecoder {
         self.event.data.push_str(&String::from_utf8_lossy(value));
     }
 
+    /// Adds the event to `out`, unless it has no data, and starts the next one.
     fn dispatch(&mut self, out: &mut Vec<SseEvent>) {
         let event = std::mem::take(&mut self.event);
         if std::mem::take(&mut self.has_data) {

@@ -46,16 +46,16 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::<Mutex<Vec<String>>>::default();
-        let seen = Arc::clone(&requests);
+        let recorded = Arc::clone(&requests);
         let task = tokio::spawn(async move {
             let mut open = Vec::new();
             for number in 0.. {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let steps = script[number.min(script.len() - 1)].clone();
-                let seen = Arc::clone(&seen);
+                let recorded = Arc::clone(&recorded);
                 open.push(tokio::spawn(async move {
                     let request = read_request(&mut stream).await;
-                    seen.lock().unwrap().push(request);
+                    recorded.lock().unwrap().push(request);
                     serve(stream, steps).await;
                 }));
             }

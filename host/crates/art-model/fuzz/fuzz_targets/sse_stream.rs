@@ -21,9 +21,9 @@ const PROTOCOLS: [(Protocol, &str); 5] = [
 fuzz_target!(|bytes: &[u8]| {
     let size = usize::from(bytes.first().copied().unwrap_or(0) % 61) + 1;
     for (api, provider) in PROTOCOLS {
-        let whole = replay(api, provider, [bytes]);
-        assert_eq!(replay(api, provider, bytes.chunks(size)), whole);
+        let expected = replay(api, provider, [bytes]);
+        assert_eq!(replay(api, provider, bytes.chunks(size)), expected);
         let (first, rest) = bytes.split_at(bytes.len() / 2);
-        assert_eq!(replay(api, provider, [first, rest]), whole);
+        assert_eq!(replay(api, provider, [first, rest]), expected);
     }
 });

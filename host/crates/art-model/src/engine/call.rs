@@ -11,22 +11,23 @@ use futures_util::stream::{self, BoxStream};
 use tokio::time::{Instant, sleep};
 
 use super::Inner;
-use crate::breaker::{Outcome, Ticket};
+use crate::breaker::{CallOutcome, Ticket};
 use crate::fault::{duration, error};
 use crate::model::Model;
 use crate::provider::{Provider, lookup};
 use crate::queue::Slot;
-use crate::retry::{Verdict, verdict};
+use crate::retry::{RetryDecision, decide};
 
-/// Maximum size of the text and thoughts of a reply, in bytes. Stores accept no more.
-const MAX_WRITTEN: usize = 4 << 20;
+/// Maximum size of the text and thoughts of a reply, in bytes. The stores of threads accept no larger message.
+const MAX_REPLY_BYTES: usize = 4 << 20;
 
+/// Returns the events of a call with its retries. The last event is [`StreamEvent::End`] or [`StreamEvent::Error`].
 pub(super) fn stream(
     inner: Arc<Inner>,
     config: RuntimeProviderConfig,
     request: ModelRequest,
 ) -> BoxStream<'static, StreamEvent> {
-    let call = Call {
+    let call = EngineCall {
         inner,
         config,
         request,
@@ -41,7 +42,7 @@ pub(super) fn stream(
 }
 
 /// A call. Dropping it frees its slot and reports the attempt as cancelled to the circuit breaker.
-struct Call {
+struct EngineCall {
     inner: Arc<Inner>,
     config: RuntimeProviderConfig,
     request: ModelRequest,
@@ -70,10 +71,11 @@ struct Attempt {
     /// Whether any content was received.
     has_content: bool,
     /// Size of the text and thoughts so far, in bytes.
-    written: usize,
+    reply_bytes: usize,
 }
 
-impl Call {
+impl EngineCall {
+    /// Returns the next event, or `None` after the last one.
     async fn next(&mut self) -> Option<StreamEvent> {
         loop {
             match &mut self.stage {
@@ -82,7 +84,7 @@ impl Call {
                     sleep(*delay).await;
                     self.stage = Stage::Attempt;
                 }
-                Stage::Attempt => match self.begin().await {
+                Stage::Attempt => match self.start_attempt().await {
                     Ok(attempt) => self.stage = Stage::Streaming(attempt),
                     Err(error) => {
                         let error = self.last_error.take().unwrap_or(error);
@@ -91,28 +93,28 @@ impl Call {
                 },
                 Stage::Streaming(attempt) => {
                     let event = attempt.events.next().await;
-                    return Some(self.take(event));
+                    return Some(self.handle_event(event));
                 }
             }
         }
     }
 
     /// Starts an attempt. The first attempt waits for a slot, which is kept until the call ends.
-    async fn begin(&mut self) -> Result<Attempt, ModelError> {
+    async fn start_attempt(&mut self) -> Result<Attempt, ModelError> {
         if self.admitted.is_none() {
             let model = self.model()?;
             let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
-            let slot = self.inner.queue.enter(provider, &self.config).await?;
+            let slot = self.inner.queue.acquire(provider, &self.config).await?;
             self.admitted = Some((model, slot));
         }
         let ticket = self.breaker(|breaker, now| breaker.admit(now))?;
         let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
-        let (model, _) = self.admitted.as_ref().ok_or_else(|| unknown(&self.config))?;
+        let (model, _) = self.admitted.as_ref().ok_or_else(|| unknown_provider(&self.config))?;
         Ok(Attempt {
             events: model.stream(self.request.clone()),
             ticket,
             has_content: false,
-            written: 0,
+            reply_bytes: 0,
         })
     }
 
@@ -126,27 +128,31 @@ impl Call {
 
     fn check_capabilities(&self, provider: &Provider) -> Result<(), ModelError> {
         let capabilities = provider.capabilities(&self.config.model_id);
-        let mut required = self.request.required_capabilities.iter();
-        let missing = required.find(|wanted| !capabilities.contains(wanted));
-        missing.map_or(Ok(()), |missing| Err(missing_capability(&self.config, *missing)))
+        for required in &self.request.required_capabilities {
+            if !capabilities.contains(required) {
+                return Err(missing_capability(&self.config, *required));
+            }
+        }
+        Ok(())
     }
 
+    /// Calls `work` with the circuit breaker of the provider and the current time. Fails if the circuit is open.
     fn breaker<T>(
         &self,
         work: impl FnOnce(&mut crate::breaker::Breaker, Instant) -> Result<T, Duration>,
     ) -> Result<T, ModelError> {
         let name = &self.config.provider_name;
-        let asked = self.inner.breaker(name, |breaker| work(breaker, Instant::now()));
-        asked
-            .ok_or_else(|| unknown(&self.config))?
-            .map_err(|left| circuit_open(name, left))
+        let result = self.inner.with_breaker(name, |breaker| work(breaker, Instant::now()));
+        result
+            .ok_or_else(|| unknown_provider(&self.config))?
+            .map_err(|remaining| circuit_open(name, remaining))
     }
 
-    /// Forwards an event of the attempt, or handles its end.
-    fn take(&mut self, event: Option<StreamEvent>) -> StreamEvent {
+    /// Returns the event to forward for an event of the attempt. `None` means that its stream ended without an end event.
+    fn handle_event(&mut self, event: Option<StreamEvent>) -> StreamEvent {
         match event {
-            Some(StreamEvent::Error(error)) => self.failed(error),
-            None => self.failed(error(
+            Some(StreamEvent::Error(error)) => self.handle_failure(error),
+            None => self.handle_failure(error(
                 ModelErrorCode::InvalidResponse,
                 format!(
                     "the stream of `{}` stopped before the end of the reply; try again",
@@ -154,7 +160,7 @@ impl Call {
                 ),
             )),
             Some(StreamEvent::End) => {
-                self.end(Outcome::Success);
+                self.end(CallOutcome::Success);
                 StreamEvent::End
             }
             Some(StreamEvent::Metadata(mut metadata)) => {
@@ -166,33 +172,33 @@ impl Call {
         }
     }
 
-    /// Forwards a piece of the reply. Fails the call if the reply becomes too long.
+    /// Returns a piece of the reply, or the error if the reply becomes too long.
     fn content(&mut self, event: StreamEvent) -> StreamEvent {
-        let (content, bytes) = match &event {
-            StreamEvent::Token(text) | StreamEvent::Thinking(text) => (true, text.len()),
-            StreamEvent::ToolCall(_) => (true, 0),
-            _ => (false, 0),
-        };
         if let Stage::Streaming(attempt) = &mut self.stage {
-            attempt.has_content |= content;
-            attempt.written = attempt.written.saturating_add(bytes);
-            if attempt.written > MAX_WRITTEN {
-                return self.failed(too_much(&self.config));
+            match &event {
+                StreamEvent::Token(text) | StreamEvent::Thinking(text) => {
+                    attempt.has_content = true;
+                    attempt.reply_bytes = attempt.reply_bytes.saturating_add(text.len());
+                }
+                StreamEvent::ToolCall(_) => attempt.has_content = true,
+                _ => {}
+            }
+            if attempt.reply_bytes > MAX_REPLY_BYTES {
+                return self.handle_failure(reply_too_long(&self.config));
             }
         }
         event
     }
 
-    /// Retries a failed attempt, or fails the call with its error.
-    fn failed(&mut self, mut error: ModelError) -> StreamEvent {
+    /// Schedules a retry after a failed attempt, or fails the call. Returns the event that reports it.
+    fn handle_failure(&mut self, mut error: ModelError) -> StreamEvent {
         let has_content = matches!(&self.stage, Stage::Streaming(attempt) if attempt.has_content);
         let outcome = outcome(error.code);
         if let Stage::Streaming(attempt) = &mut self.stage {
-            attempt.ticket.done(outcome);
+            attempt.ticket.report(outcome);
         }
-        let verdict = verdict(&self.inner.limits, &error, self.retries, fastrand::f64());
-        match verdict {
-            Verdict::Again(delay) if !has_content && !self.timed_out_without_streaming(&error) => {
+        match decide(&self.inner.limits, &error, self.retries, fastrand::f64()) {
+            RetryDecision::Retry(delay) if !has_content && !self.timed_out_without_streaming(&error) => {
                 self.retry(error, delay)
             }
             _ => {
@@ -226,14 +232,14 @@ impl Call {
     }
 
     fn fail(&mut self, error: ModelError) -> StreamEvent {
-        self.end(Outcome::Neither);
+        self.end(CallOutcome::Unknown);
         StreamEvent::Error(error)
     }
 
-    /// Frees the slot before the last event is yielded, so that the consumer can call again immediately.
-    fn end(&mut self, outcome: Outcome) {
+    /// Ends the call and frees its slot before the last event is yielded, so that the consumer can call again immediately.
+    fn end(&mut self, outcome: CallOutcome) {
         if let Stage::Streaming(attempt) = &mut self.stage {
-            attempt.ticket.done(outcome);
+            attempt.ticket.report(outcome);
         }
         self.stage = Stage::Done;
         self.admitted = None;
@@ -241,11 +247,11 @@ impl Call {
 }
 
 /// Returns the outcome for the circuit breaker. A rate limit is not a failure of the provider.
-const fn outcome(code: ModelErrorCode) -> Outcome {
+const fn outcome(code: ModelErrorCode) -> CallOutcome {
     if code.is_retryable() && !matches!(code, ModelErrorCode::RateLimited) {
-        Outcome::Failure
+        CallOutcome::Failure
     } else {
-        Outcome::Neither
+        CallOutcome::Unknown
     }
 }
 
@@ -276,31 +282,32 @@ fn missing_capability(config: &RuntimeProviderConfig, missing: ModelCapability) 
     error(ModelErrorCode::ProviderNotSupported, message)
 }
 
-fn too_much(config: &RuntimeProviderConfig) -> ModelError {
-    let message = format!("the reply of `{config}` has more than {MAX_WRITTEN} bytes of text; ask for a shorter reply");
+fn reply_too_long(config: &RuntimeProviderConfig) -> ModelError {
+    let message =
+        format!("the reply of `{config}` has more than {MAX_REPLY_BYTES} bytes of text; ask for a shorter reply");
     error(ModelErrorCode::InvalidResponse, message)
 }
 
-fn unknown(config: &RuntimeProviderConfig) -> ModelError {
+fn unknown_provider(config: &RuntimeProviderConfig) -> ModelError {
     let message = format!("model provider `{}` is not known", config.provider_name);
     error(ModelErrorCode::ProviderNotSupported, message)
 }
 
 /// Creates the error for a call that the circuit breaker refuses.
-fn circuit_open(provider: &str, left: Duration) -> ModelError {
-    let when = if left.is_zero() {
+fn circuit_open(provider: &str, remaining: Duration) -> ModelError {
+    let when = if remaining.is_zero() {
         "test calls are in progress".to_owned()
     } else {
-        format!("the next call is possible in {}", duration(left))
+        format!("the next call is possible in {}", duration(remaining))
     };
     let message = format!("provider `{provider}` failed several times in a row, so calls are suspended; {when}");
     error(ModelErrorCode::NetworkError, message)
 }
 
-/// Adds to the error when the provider may be called again, if that is longer than the longest delay of a retry.
-fn add_retry_time(error: &mut ModelError, longest_ms: u64) {
-    if let Some(asked) = error.retry_after_ms.filter(|asked| *asked > longest_ms) {
-        let wait = duration(Duration::from_millis(asked));
+/// Adds the requested delay to the message of the error, if it is too long for a retry.
+fn add_retry_time(error: &mut ModelError, max_delay_ms: u64) {
+    if let Some(delay_ms) = error.retry_after_ms.filter(|delay_ms| *delay_ms > max_delay_ms) {
+        let wait = duration(Duration::from_millis(delay_ms));
         error.message = format!("{}; it accepts requests again in {wait}", error.message);
     }
 }
@@ -322,18 +329,18 @@ impl TicketGuard {
     }
 
     /// Reports the outcome. Only the first one counts.
-    fn done(&mut self, outcome: Outcome) {
+    fn report(&mut self, outcome: CallOutcome) {
         if let Some(ticket) = self.ticket.take() {
             let now = Instant::now();
             self.inner
-                .breaker(&self.provider, |breaker| breaker.done(ticket, outcome, now));
+                .with_breaker(&self.provider, |breaker| breaker.record(ticket, outcome, now));
         }
     }
 }
 
 impl Drop for TicketGuard {
     fn drop(&mut self) {
-        self.done(Outcome::Neither);
+        self.report(CallOutcome::Unknown);
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::price::Price;
 use crate::protocol::Protocol;
-use crate::provider::{Kind, Provider, Remote};
+use crate::provider::{Provider, ProviderKind, Remote};
 
 /// A model as the settings describe it, without secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,10 +57,10 @@ impl ModelInfo {
     pub(super) fn new(provider: &Provider, config: &RuntimeProviderConfig, price: Option<Price>) -> Self {
         let info = ProviderInfo::new(provider);
         let (notice, capabilities, context, max_output_tokens) = match &provider.kind {
-            Kind::Fixed(model) => (model.notice(), model.capabilities().to_vec(), model.context(), None),
-            Kind::Remote(remote) => (
+            ProviderKind::InProcess(model) => (model.notice(), model.capabilities().to_vec(), model.context(), None),
+            ProviderKind::Remote(remote) => (
                 None,
-                remote.abilities.of(&config.model_id),
+                remote.abilities.for_model(&config.model_id),
                 ContextWindow::Tokens(remote.context_tokens),
                 remote.max_output_tokens,
             ),

@@ -88,35 +88,39 @@ fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> 
     Some(calls.remove(index))
 }
 
+/// Returns the number of expected arguments that have an accepted value in `call`.
 fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
-    let given = |name: &String| call.arguments.get(name);
-    expected
-        .arguments
-        .iter()
-        .filter(|(name, accepted)| given(name).is_some_and(|value| accepts(accepted, value)))
-        .count()
+    let mut right = 0;
+    for (name, accepted) in &expected.arguments {
+        if call.arguments.get(name).is_some_and(|value| accepts(accepted, value)) {
+            right += 1;
+        }
+    }
+    right
 }
 
+/// Returns whether `call` has all expected arguments and no others than optional ones, with accepted values.
 fn has_right_arguments(expected: &ExpectedCall, call: &ProposedCall) -> bool {
-    let known = |name: &String| expected.arguments.get(name).or_else(|| expected.optional.get(name));
-    arguments_right(expected, call) == expected.arguments.len()
-        && call
-            .arguments
-            .iter()
-            .all(|(name, value)| known(name).is_some_and(|accepted| accepts(accepted, value)))
+    if arguments_right(expected, call) < expected.arguments.len() {
+        return false;
+    }
+    call.arguments.iter().all(|(name, value)| {
+        let accepted = expected.arguments.get(name).or_else(|| expected.optional.get(name));
+        accepted.is_some_and(|accepted| accepts(accepted, value))
+    })
 }
 
 fn accepts(accepted: &[Value], value: &Value) -> bool {
-    accepted.iter().any(|candidate| same(candidate, value))
+    accepted.iter().any(|candidate| json_equal(candidate, value))
 }
 
-fn same(a: &Value, b: &Value) -> bool {
+fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
         (Value::String(a), Value::String(b)) => a.trim() == b.trim(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b)),
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| json_equal(a, b)))
         }
         _ => a == b,
     }

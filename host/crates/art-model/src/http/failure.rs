@@ -13,24 +13,25 @@ use crate::provider::is_loopback;
 use crate::settings::{EngineLimits, time};
 
 /// Creates the error of a failed request to `host`.
-pub(super) fn of(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
+pub(super) fn connection_error(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
     // A connection that is lost during a reply also ends with a system timeout, so check that it failed while connecting.
     if cause.is_timeout() && cause.is_connect() {
         let connect_timeout = time(limits.connect_timeout_ms);
-        return network(format!(
+        return network_error(format!(
             "no connection to `{host}` within {}; check the network and `base_url`",
             duration(connect_timeout)
         ));
     }
-    network(sentence(host, cause))
+    network_error(connection_message(host, cause))
 }
 
-fn sentence(host: &str, cause: &reqwest::Error) -> String {
-    if let Some(cause) = source::<rustls::Error>(cause) {
-        return tls(host, cause);
+/// Returns the problem and a hint as one sentence.
+fn connection_message(host: &str, cause: &reqwest::Error) -> String {
+    if let Some(cause) = find_cause::<rustls::Error>(cause) {
+        return tls_message(host, cause);
     }
-    let kind = source::<io::Error>(cause).map(io::Error::kind);
-    let root = root(cause);
+    let kind = find_cause::<io::Error>(cause).map(io::Error::kind);
+    let root_cause = root_cause(cause);
     if kind == Some(io::ErrorKind::ConnectionRefused) {
         return if is_this_machine(host) {
             format!("`{host}` refused the connection; start the server there, or correct `base_url`")
@@ -40,12 +41,12 @@ fn sentence(host: &str, cause: &reqwest::Error) -> String {
     }
     if chain(cause).any(|cause| cause.to_string().contains("dns error")) {
         // The unresolved name may be that of the proxy.
-        return format!("cannot find the host `{host}`: {root}; check the network, `base_url`, and any proxy");
+        return format!("cannot find the host `{host}`: {root_cause}; check the network, `base_url`, and any proxy");
     }
     if cause.is_connect() {
-        return format!("no connection to `{host}`: {root}; check the network, and any proxy");
+        return format!("no connection to `{host}`: {root_cause}; check the network, and any proxy");
     }
-    format!("the connection to `{host}` was lost: {root}; try again")
+    format!("the connection to `{host}` was lost: {root_cause}; try again")
 }
 
 /// Returns whether `host` is this machine, which is reached without a proxy.
@@ -53,7 +54,7 @@ fn is_this_machine(host: &str) -> bool {
     Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
 }
 
-fn tls(host: &str, cause: &rustls::Error) -> String {
+fn tls_message(host: &str, cause: &rustls::Error) -> String {
     use rustls::CertificateError as Certificate;
     let rustls::Error::InvalidCertificate(certificate) = cause else {
         return match cause {
@@ -61,7 +62,7 @@ fn tls(host: &str, cause: &rustls::Error) -> String {
             _ => format!("the TLS connection to `{host}` failed: {cause}; check `base_url`, and any proxy"),
         };
     };
-    let wrong = match certificate {
+    let reason = match certificate {
         Certificate::Expired | Certificate::ExpiredContext { .. } => "has expired; check the clock of this machine",
         Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
             "is not valid yet; check the clock of this machine"
@@ -74,30 +75,30 @@ fn tls(host: &str, cause: &rustls::Error) -> String {
         }
         _ => "is not valid; check the certificates of this machine, and any proxy",
     };
-    format!("the certificate of `{host}` {wrong}")
+    format!("the certificate of `{host}` {reason}")
 }
 
 /// Creates the error of a reply whose headers did not arrive in time.
-pub(super) fn silent(host: &str, waited: Duration) -> ModelError {
-    late(format!(
+pub(super) fn header_timeout(host: &str, limit: Duration) -> ModelError {
+    timeout_error(format!(
         "`{host}` did not answer within {}; try again, or choose a faster model",
-        duration(waited)
+        duration(limit)
     ))
 }
 
 /// Creates the error of a reply that stopped arriving.
-pub(super) fn stalled(host: &str, waited: Duration) -> ModelError {
-    late(format!(
+pub(super) fn idle_timeout(host: &str, limit: Duration) -> ModelError {
+    timeout_error(format!(
         "`{host}` sent nothing for {} in the middle of a reply; try again",
-        duration(waited)
+        duration(limit)
     ))
 }
 
 /// Creates the error of a reply that did not end in time.
-pub(super) fn endless(host: &str, waited: Duration) -> ModelError {
-    late(format!(
+pub(super) fn total_timeout(host: &str, limit: Duration) -> ModelError {
+    timeout_error(format!(
         "the reply of `{host}` did not end within {}; ask for a shorter reply",
-        duration(waited)
+        duration(limit)
     ))
 }
 
@@ -108,47 +109,48 @@ pub(super) fn too_long(host: &str, limit: usize) -> ModelError {
 }
 
 /// Returns the text of the innermost cause. The outer errors add no information.
-pub(super) fn root(cause: &reqwest::Error) -> String {
+pub(super) fn root_cause(cause: &reqwest::Error) -> String {
     chain(cause).last().map(ToString::to_string).unwrap_or_default()
 }
 
-fn network(message: String) -> ModelError {
+fn network_error(message: String) -> ModelError {
     error(ModelErrorCode::NetworkError, message)
 }
 
-fn late(message: String) -> ModelError {
+fn timeout_error(message: String) -> ModelError {
     error(ModelErrorCode::Timeout, message)
 }
 
 /// Returns `cause` and its chain of causes.
 fn chain(cause: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = cause;
-    std::iter::successors(Some(first), |cause| inner(*cause))
+    std::iter::successors(Some(first), |cause| next_cause(*cause))
 }
 
 /// Returns the cause of `cause`. The inner error of an I/O error is not its `source`, so it is checked first.
-fn inner<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+fn next_cause<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     wrapped
         .map(|error| error as &'a (dyn Error + 'static))
         .or_else(|| cause.source())
 }
 
-fn source<E: Error + 'static>(cause: &reqwest::Error) -> Option<&E> {
+/// Returns the innermost cause of the type `E`.
+fn find_cause<E: Error + 'static>(cause: &reqwest::Error) -> Option<&E> {
     chain(cause).filter_map(|cause| cause.downcast_ref::<E>()).last()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::tls as trust;
+    use crate::http::tls;
     use crate::testing::{Server, Step};
     use rustls::CertificateError as Certificate;
 
     #[expect(clippy::disallowed_methods, reason = "this client is used to create failures")]
     fn client() -> reqwest::ClientBuilder {
         let builder = reqwest::Client::builder().no_proxy();
-        builder.tls_backend_preconfigured(trust::config(true).unwrap())
+        builder.tls_backend_preconfigured(tls::config(true).unwrap())
     }
 
     #[tokio::test]
@@ -157,7 +159,7 @@ mod tests {
         let client = client().read_timeout(Duration::from_millis(1)).build().unwrap();
         let cause = client.get(server.base_url()).send().await.unwrap_err();
         assert!(cause.is_timeout() && !cause.is_connect(), "{cause:?}");
-        let error = of("h", &EngineLimits::default(), &cause);
+        let error = connection_error("h", &EngineLimits::default(), &cause);
         insta::assert_snapshot!(error, @"the connection to `h` was lost: operation timed out; try again");
     }
 
@@ -168,7 +170,8 @@ mod tests {
         drop(listener);
         let client = client().build().unwrap();
         let cause = client.get(format!("http://{address}")).send().await.unwrap_err();
-        let messages = ["localhost:1", "models.example"].map(|host| of(host, &EngineLimits::default(), &cause).message);
+        let messages = ["localhost:1", "models.example"]
+            .map(|host| connection_error(host, &EngineLimits::default(), &cause).message);
         insta::assert_snapshot!(messages.join("\n"), @r"
         `localhost:1` refused the connection; start the server there, or correct `base_url`
         `models.example` refused the connection; start the server there, or correct `base_url` and any proxy
@@ -184,7 +187,7 @@ mod tests {
             Certificate::UnknownIssuer,
             Certificate::BadEncoding,
         ];
-        let texts = causes.map(|cause| tls("h", &rustls::Error::InvalidCertificate(cause)));
+        let texts = causes.map(|cause| tls_message("h", &rustls::Error::InvalidCertificate(cause)));
         insta::assert_snapshot!(texts.join("\n"), @r"
         the certificate of `h` has expired; check the clock of this machine
         the certificate of `h` is not valid yet; check the clock of this machine

@@ -33,8 +33,8 @@ impl Codec for Anthropic {
         Box::new(Stream::new(reply::Parser::default()))
     }
 
-    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
-        Stream::new(reply::Parser::default()).whole(body)
+    fn decode_body(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Parser::default()).decode_body(body)
     }
 
     fn key_header(&self) -> KeyHeader {

@@ -6,11 +6,11 @@ use serde_json::Value;
 /// Maximum number of calls of a reply.
 const MAX_CALLS: usize = 128;
 /// Maximum size of all calls of a reply, in bytes.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_CALL_BYTES: usize = 1 << 20;
 
 /// The error for a reply with too many or too long calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooMuch;
+pub(super) struct CallsTooLarge;
 
 /// The calls of one reply, in the order in which they started.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct PartialCall {
     id: String,
     name: String,
     arguments: String,
-    /// Arguments that came with the name. They are used if no pieces follow.
+    /// Arguments in the event with the name. They are used if no pieces follow.
     initial_arguments: String,
 }
 
@@ -44,7 +44,13 @@ impl Calls {
 
     /// Adds a piece of a chat reply. Some providers omit indexes, use one index for several calls, or repeat the identifier with
     /// each piece. So a piece continues an existing call unless its index, identifier or name differ.
-    pub(super) fn piece(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> Result<(), TooMuch> {
+    pub(super) fn add_piece(
+        &mut self,
+        index: Option<u64>,
+        id: &str,
+        name: &str,
+        arguments: &str,
+    ) -> Result<(), CallsTooLarge> {
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
@@ -62,19 +68,25 @@ impl Calls {
                 initial_arguments: String::new(),
             });
         };
-        let kept = fill(&mut call.id, id) + fill(&mut call.name, name) + arguments.len();
+        let added = fill(&mut call.id, id) + fill(&mut call.name, name) + arguments.len();
         call.arguments.push_str(arguments);
-        self.count(kept)
+        self.add_bytes(added)
     }
 
     /// Starts a call. An earlier call may have had the same index. `initial_arguments` are used if no pieces follow.
-    pub(super) fn begin(&mut self, index: u64, id: &str, name: &str, initial_arguments: &str) -> Result<(), TooMuch> {
-        let same = |call: &&mut PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
-        if let Some(call) = self.find(index).filter(same) {
-            let kept = fill(&mut call.id, id)
+    pub(super) fn start(
+        &mut self,
+        index: u64,
+        id: &str,
+        name: &str,
+        initial_arguments: &str,
+    ) -> Result<(), CallsTooLarge> {
+        let has_same_id = |call: &&mut PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
+        if let Some(call) = self.find(index).filter(has_same_id) {
+            let added = fill(&mut call.id, id)
                 + fill(&mut call.name, name)
                 + fill(&mut call.initial_arguments, initial_arguments);
-            return self.count(kept);
+            return self.add_bytes(added);
         }
         self.add(PartialCall {
             index: Some(index),
@@ -86,45 +98,51 @@ impl Calls {
     }
 
     /// Appends to the arguments of the call with this index, if there is one.
-    pub(super) fn append(&mut self, index: u64, arguments: &str) -> Result<(), TooMuch> {
+    pub(super) fn append(&mut self, index: u64, arguments: &str) -> Result<(), CallsTooLarge> {
         let Some(call) = self.find(index) else { return Ok(()) };
         call.arguments.push_str(arguments);
-        self.count(arguments.len())
+        self.add_bytes(arguments.len())
     }
 
     /// Replaces the arguments of the call with this index, if there is one.
-    pub(super) fn replace(&mut self, index: u64, arguments: &str) -> Result<(), TooMuch> {
+    pub(super) fn replace(&mut self, index: u64, arguments: &str) -> Result<(), CallsTooLarge> {
         let Some(call) = self.find(index) else { return Ok(()) };
         let before = call.arguments.len();
         arguments.clone_into(&mut call.arguments);
         self.bytes = self.bytes.saturating_sub(before);
-        self.count(arguments.len())
+        self.add_bytes(arguments.len())
     }
 
     /// Returns the calls. If the reply was `cut` off, the last one is dropped unless its arguments are a complete object.
     pub(super) fn take(&mut self, cut: bool) -> Vec<ToolCallRequest> {
         let mut calls = std::mem::take(&mut self.calls);
         calls.sort_by_key(|call| call.index);
-        if cut && calls.last().is_some_and(|call| !is_object(call.text())) {
+        if cut && calls.last().is_some_and(|call| !is_object(call.arguments())) {
             calls.pop();
         }
         calls.into_iter().map(PartialCall::into_call).collect()
     }
 
+    /// Returns the last call with this index.
     fn find(&mut self, index: u64) -> Option<&mut PartialCall> {
         self.calls.iter_mut().rev().find(|call| call.index == Some(index))
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), TooMuch> {
+    /// Counts `bytes`. Fails if the calls exceed [`MAX_CALL_BYTES`].
+    fn add_bytes(&mut self, bytes: usize) -> Result<(), CallsTooLarge> {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > MAX_BYTES { Err(TooMuch) } else { Ok(()) }
+        if self.bytes > MAX_CALL_BYTES {
+            Err(CallsTooLarge)
+        } else {
+            Ok(())
+        }
     }
 
-    fn add(&mut self, call: PartialCall) -> Result<(), TooMuch> {
+    fn add(&mut self, call: PartialCall) -> Result<(), CallsTooLarge> {
         if self.calls.len() >= MAX_CALLS {
-            return Err(TooMuch);
+            return Err(CallsTooLarge);
         }
-        self.count(call.id.len() + call.name.len() + call.arguments.len() + call.initial_arguments.len())?;
+        self.add_bytes(call.id.len() + call.name.len() + call.arguments.len() + call.initial_arguments.len())?;
         self.calls.push(call);
         Ok(())
     }
@@ -151,7 +169,8 @@ impl PartialCall {
         self.arguments.trim_end().ends_with('}')
     }
 
-    fn text(&self) -> &str {
+    /// Returns the arguments so far.
+    fn arguments(&self) -> &str {
         if self.arguments.is_empty() {
             &self.initial_arguments
         } else {
@@ -182,7 +201,7 @@ impl PartialCall {
     }
 }
 
-/// Sets `target` if it is empty. Returns the number of bytes added.
+/// Sets `target` to `text` if `target` is empty. Returns the number of bytes added.
 fn fill(target: &mut String, text: &str) -> usize {
     if !target.is_empty() {
         return 0;
@@ -199,89 +218,89 @@ fn is_object(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(calls: &mut Calls, cut: bool) -> Vec<String> {
+    fn call_lines(calls: &mut Calls, cut: bool) -> Vec<String> {
         let calls = calls.take(cut);
-        let show = |call: ToolCallRequest| format!("{} {} {}", call.id, call.function.name, call.function.arguments);
-        calls.into_iter().map(show).collect()
+        let line = |call: ToolCallRequest| format!("{} {} {}", call.id, call.function.name, call.function.arguments);
+        calls.into_iter().map(line).collect()
     }
 
     #[test]
     fn pieces_with_the_same_index_are_one_call() {
         let mut calls = Calls::default();
-        calls.piece(Some(0), "a", "f", "").unwrap();
-        calls.piece(Some(1), "b", "g", "{").unwrap();
-        calls.piece(Some(0), "", "", "{}").unwrap();
-        calls.piece(Some(1), "b", "g", "}").unwrap();
-        assert_eq!(shown(&mut calls, false), ["a f {}", "b g {}"]);
+        calls.add_piece(Some(0), "a", "f", "").unwrap();
+        calls.add_piece(Some(1), "b", "g", "{").unwrap();
+        calls.add_piece(Some(0), "", "", "{}").unwrap();
+        calls.add_piece(Some(1), "b", "g", "}").unwrap();
+        assert_eq!(call_lines(&mut calls, false), ["a f {}", "b g {}"]);
     }
 
     #[test]
     fn an_index_used_for_two_identifiers_is_two_calls() {
         let mut calls = Calls::default();
-        calls.piece(Some(0), "a", "f", "{}").unwrap();
-        calls.piece(Some(0), "b", "f", "{\"x\"").unwrap();
-        calls.piece(Some(0), "", "", ":1}").unwrap();
-        assert_eq!(shown(&mut calls, false), ["a f {}", "b f {\"x\":1}"]);
+        calls.add_piece(Some(0), "a", "f", "{}").unwrap();
+        calls.add_piece(Some(0), "b", "f", "{\"x\"").unwrap();
+        calls.add_piece(Some(0), "", "", ":1}").unwrap();
+        assert_eq!(call_lines(&mut calls, false), ["a f {}", "b f {\"x\":1}"]);
     }
 
     #[test]
     fn an_index_used_for_two_names_without_identifiers_is_two_calls() {
         let mut calls = Calls::default();
-        calls.piece(Some(0), "", "f", "{}").unwrap();
-        calls.piece(Some(0), "", "g", "{\"x\"").unwrap();
-        calls.piece(Some(0), "", "", ":1}").unwrap();
-        assert_eq!(shown(&mut calls, false), [" f {}", " g {\"x\":1}"]);
+        calls.add_piece(Some(0), "", "f", "{}").unwrap();
+        calls.add_piece(Some(0), "", "g", "{\"x\"").unwrap();
+        calls.add_piece(Some(0), "", "", ":1}").unwrap();
+        assert_eq!(call_lines(&mut calls, false), [" f {}", " g {\"x\":1}"]);
     }
 
     #[test]
     fn a_name_after_complete_arguments_starts_another_call() {
         let mut calls = Calls::default();
-        calls.piece(Some(0), "", "f", "{\"x\":1}").unwrap();
-        calls.piece(Some(0), "", "f", "{\"x\":2}").unwrap();
-        assert_eq!(shown(&mut calls, false), [" f {\"x\":1}", " f {\"x\":2}"]);
+        calls.add_piece(Some(0), "", "f", "{\"x\":1}").unwrap();
+        calls.add_piece(Some(0), "", "f", "{\"x\":2}").unwrap();
+        assert_eq!(call_lines(&mut calls, false), [" f {\"x\":1}", " f {\"x\":2}"]);
     }
 
     #[test]
     fn a_name_repeated_with_each_piece_starts_no_other_call() {
         let mut calls = Calls::default();
         for arguments in ["{\"x\":", "{}", "}", ""] {
-            calls.piece(Some(0), "", "f", arguments).unwrap();
+            calls.add_piece(Some(0), "", "f", arguments).unwrap();
         }
-        assert_eq!(shown(&mut calls, false), [" f {\"x\":{}}"]);
+        assert_eq!(call_lines(&mut calls, false), [" f {\"x\":{}}"]);
     }
 
     #[test]
     fn without_index_and_identifier_a_name_starts_a_call() {
         let mut calls = Calls::default();
-        calls.piece(None, "", "f", "{").unwrap();
-        calls.piece(None, "", "", "}").unwrap();
-        calls.piece(None, "", "g", "{}").unwrap();
-        calls.piece(None, "c", "h", "{}").unwrap();
-        assert_eq!(shown(&mut calls, false), [" f {}", " g {}", "c h {}"]);
+        calls.add_piece(None, "", "f", "{").unwrap();
+        calls.add_piece(None, "", "", "}").unwrap();
+        calls.add_piece(None, "", "g", "{}").unwrap();
+        calls.add_piece(None, "c", "h", "{}").unwrap();
+        assert_eq!(call_lines(&mut calls, false), [" f {}", " g {}", "c h {}"]);
     }
 
     #[test]
     fn a_large_index_takes_no_memory() {
         let mut calls = Calls::default();
-        calls.piece(Some(u64::MAX), "a", "f", "{}").unwrap();
-        calls.piece(Some(7), "b", "g", "{}").unwrap();
-        assert_eq!(shown(&mut calls, false), ["b g {}", "a f {}"]);
+        calls.add_piece(Some(u64::MAX), "a", "f", "{}").unwrap();
+        calls.add_piece(Some(7), "b", "g", "{}").unwrap();
+        assert_eq!(call_lines(&mut calls, false), ["b g {}", "a f {}"]);
     }
 
     #[test]
     fn invalid_arguments_stay_text_and_missing_ones_are_an_empty_object() {
         let mut calls = Calls::default();
-        calls.piece(Some(0), "", "f", "{oops").unwrap();
-        calls.piece(Some(1), "", "g", "").unwrap();
-        assert_eq!(shown(&mut calls, false), [" f {oops", " g {}"]);
+        calls.add_piece(Some(0), "", "f", "{oops").unwrap();
+        calls.add_piece(Some(1), "", "g", "").unwrap();
+        assert_eq!(call_lines(&mut calls, false), [" f {oops", " g {}"]);
     }
 
     #[test]
     fn an_incomplete_last_call_of_a_cut_reply_is_dropped() {
         for (arguments, kept) in [("{\"a\":1", 1), ("", 1), ("12", 1), ("{\"a\":1}", 2)] {
             let mut calls = Calls::default();
-            calls.piece(Some(0), "a", "f", "{oops").unwrap();
-            calls.piece(Some(1), "b", "g", arguments).unwrap();
+            calls.add_piece(Some(0), "a", "f", "{oops").unwrap();
+            calls.add_piece(Some(1), "b", "g", arguments).unwrap();
             assert_eq!(calls.take(true).len(), kept, "{arguments}");
         }
     }
@@ -289,31 +308,31 @@ mod tests {
     #[test]
     fn pieces_replace_the_initial_arguments() {
         let mut calls = Calls::default();
-        calls.begin(0, "a", "f", "{\"x\":1}").unwrap();
-        calls.begin(1, "b", "g", "{}").unwrap();
+        calls.start(0, "a", "f", "{\"x\":1}").unwrap();
+        calls.start(1, "b", "g", "{}").unwrap();
         calls.append(1, "{\"y\":2}").unwrap();
         calls.append(9, "lost").unwrap();
-        assert_eq!(shown(&mut calls, false), ["a f {\"x\":1}", "b g {\"y\":2}"]);
+        assert_eq!(call_lines(&mut calls, false), ["a f {\"x\":1}", "b g {\"y\":2}"]);
     }
 
     #[test]
     fn calls_are_bounded_in_number_and_size() {
         let mut calls = Calls::default();
         for index in 0..128 {
-            calls.piece(Some(index), "", "f", "").unwrap();
+            calls.add_piece(Some(index), "", "f", "").unwrap();
         }
-        assert_eq!(calls.piece(Some(128), "", "f", ""), Err(TooMuch));
+        assert_eq!(calls.add_piece(Some(128), "", "f", ""), Err(CallsTooLarge));
         let mut calls = Calls::default();
-        calls.begin(0, "", "f", "").unwrap();
-        calls.append(0, &"x".repeat(MAX_BYTES - 1)).unwrap();
-        assert_eq!(calls.append(0, "x"), Err(TooMuch));
+        calls.start(0, "", "f", "").unwrap();
+        calls.append(0, &"x".repeat(MAX_CALL_BYTES - 1)).unwrap();
+        assert_eq!(calls.append(0, "x"), Err(CallsTooLarge));
     }
 
     #[test]
     fn repeated_identifiers_do_not_count_towards_the_limit() {
         let (mut calls, id) = (Calls::default(), "x".repeat(1000));
         for _ in 0..2000 {
-            calls.piece(Some(0), &id, "f", "1").unwrap();
+            calls.add_piece(Some(0), &id, "f", "1").unwrap();
         }
         assert_eq!(calls.take(false)[0].function.arguments.len(), 2000);
     }

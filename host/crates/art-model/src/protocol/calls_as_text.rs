@@ -8,15 +8,17 @@ use serde_json::{Value, json};
 /// Returns `request` with calls as text in the format that the prompt requests, and results as user turns.
 pub(crate) fn calls_as_text(request: &ModelRequest) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::new();
-    let mut answering = false;
+    let mut after_result = false;
     for message in &request.prompt.0 {
-        let answers = message.role == Role::ToolResult;
-        match messages.last_mut().filter(|_| answers && answering) {
+        let is_result = message.role == Role::ToolResult;
+        match messages.last_mut() {
             // Adjacent results become one turn.
-            Some(last) => *last = Message::user(format!("{}\n\n{}", last.content_text(), result(message))),
-            None => messages.push(turn(message)),
+            Some(last) if is_result && after_result => {
+                *last = Message::user(format!("{}\n\n{}", last.content_text(), result_text(message)));
+            }
+            _ => messages.push(message_as_text(message)),
         }
-        answering = answers;
+        after_result = is_result;
     }
     ModelRequest {
         prompt: ArtStandardPrompt(messages),
@@ -25,15 +27,16 @@ pub(crate) fn calls_as_text(request: &ModelRequest) -> ModelRequest {
     }
 }
 
-fn turn(message: &Message) -> Message {
+/// Returns `message` with its calls as text, or its result as a user turn.
+fn message_as_text(message: &Message) -> Message {
     match message.role {
-        Role::ToolResult => Message::user(result(message)),
+        Role::ToolResult => Message::user(result_text(message)),
         Role::ToolRequest => {
             let name = message.name.as_deref().unwrap_or_default();
-            Message::assistant(calls([(name, message.content.clone())]))
+            Message::assistant(calls_text([(name, message.content.clone())]))
         }
         Role::Assistant if !message.tool_calls.is_empty() => {
-            let calls = calls(message.tool_calls.iter().map(named));
+            let calls = calls_text(message.tool_calls.iter().map(name_and_arguments));
             let content = message.content_text();
             let text = if content.is_empty() {
                 calls
@@ -46,13 +49,14 @@ fn turn(message: &Message) -> Message {
     }
 }
 
-fn named(call: &ToolCallRequest) -> (&str, Value) {
+fn name_and_arguments(call: &ToolCallRequest) -> (&str, Value) {
     let arguments = &call.function.arguments;
     let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
     (&call.function.name, arguments)
 }
 
-fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> String {
+/// Returns the calls as JSON text in the format that the prompt requests.
+fn calls_text<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> String {
     let calls = calls.into_iter();
     let calls: Vec<_> = calls
         .map(|(name, arguments)| json!({"toolName": name, "arguments": arguments}))
@@ -60,7 +64,7 @@ fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> String {
     json!({ "toolCalls": calls }).to_string()
 }
 
-fn result(message: &Message) -> String {
+fn result_text(message: &Message) -> String {
     let name = message.name.as_deref().unwrap_or("a tool");
     format!("Result of `{name}`: {}", message.content_text())
 }

@@ -28,7 +28,7 @@ pub(super) enum Profile {
 
 impl Profile {
     /// Returns the variant of a provider, by its name.
-    pub(super) fn of(provider: &str) -> Self {
+    pub(super) fn for_provider(provider: &str) -> Self {
         match provider.to_ascii_lowercase().as_str() {
             "openai" => Self::OpenAi,
             "openrouter" => Self::OpenRouter,
@@ -77,8 +77,8 @@ impl Codec for Chat {
         Box::new(Stream::new(reply::Parser::new(self.0)))
     }
 
-    fn whole(&self, body: &Value) -> Vec<StreamEvent> {
-        Stream::new(reply::Parser::new(self.0)).whole(body)
+    fn decode_body(&self, body: &Value) -> Vec<StreamEvent> {
+        Stream::new(reply::Parser::new(self.0)).decode_body(body)
     }
 
     fn key_header(&self) -> KeyHeader {

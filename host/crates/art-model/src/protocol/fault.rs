@@ -7,7 +7,7 @@ use serde_json::Value;
 mod tests;
 
 /// Maximum length of a provider's message in an error, in characters.
-const MAX_MESSAGE: usize = 200;
+const MAX_MESSAGE_CHARS: usize = 200;
 
 /// Returns the error in `body`. `status` is the HTTP status, or `None` for an error in a stream. A used-up quota is
 /// [`ModelErrorCode::Unknown`], because waiting does not help; any other limit is [`ModelErrorCode::RateLimited`].
@@ -31,9 +31,29 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
 }
 
 /// Returns whether a service refused a request because of its tools, judging by the words of its message.
-pub(crate) fn names_tools(status: u16, body: &Value) -> bool {
+pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
+    let provider_error = ProviderError::read(Some(status), body);
+    let may_concern_tools = matches!(provider_error.kind(), ErrorKind::Other | ErrorKind::ModelNotFound);
+    if !matches!(status, 400 | 404 | 422) || !may_concern_tools {
+        return false;
+    }
+    // This code means an invalid call of the model, not a problem with the tools of the request.
+    if provider_error.codes.contains("tool_use_failed") {
+        return false;
+    }
+    let param = ["/error/param", "/param"]
+        .iter()
+        .find_map(|path| body.pointer(path)?.as_str());
+    let message: String = provider_error.message.chars().take(2000).collect();
+    let text = format!("{} {message}", param.unwrap_or_default()).to_lowercase();
+    // With 404, the name of a field may be part of the name of the missing model.
+    mentions_tools(&text, status != 404)
+}
+
+/// Returns whether `text` mentions function calls, or a field for tools if `fields` is set. `text` is in lower case.
+fn mentions_tools(text: &str, fields: bool) -> bool {
     const FIELDS: [&str; 3] = ["tools", "tool_choice", "functions"];
-    const WORDS: [[&str; 2]; 6] = [
+    const PHRASES: [[&str; 2]; 6] = [
         ["tool", "choice"],
         ["tool", "use"],
         ["tool", "calls"],
@@ -41,65 +61,57 @@ pub(crate) fn names_tools(status: u16, body: &Value) -> bool {
         ["function", "calls"],
         ["function", "calling"],
     ];
-    let provider_error = ProviderError::read(Some(status), body);
-    // This code means an invalid call of the model, not a problem with the tools of the request.
-    let failed = provider_error.codes.contains("tool_use_failed");
-    if failed || !matches!(status, 400 | 404 | 422) || !matches!(provider_error.kind(), Kind::Other | Kind::Missing) {
-        return false;
-    }
-    let param = ["/error/param", "/param"]
-        .iter()
-        .find_map(|path| body.pointer(path)?.as_str());
-    let text: String = provider_error.message.chars().take(2000).collect();
-    let text = format!("{} {text}", param.unwrap_or_default()).to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let in_words = words.windows(2).any(|pair| WORDS.iter().any(|words| pair == words));
-    // With 404, the word may be part of the name of the missing model.
-    in_words || status != 404 && words.iter().any(|word| FIELDS.contains(word))
+    let has_phrase = words.windows(2).any(|pair| PHRASES.iter().any(|phrase| pair == phrase));
+    has_phrase || fields && words.iter().any(|word| FIELDS.contains(word))
 }
 
 /// Returns the error in an event or body of any protocol, if it is one.
-pub(super) fn of_reply(body: &Value) -> Option<ModelError> {
+pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
     let is_set = |error: &Value| !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("");
-    let present = |path: &str| body.pointer(path).is_some_and(is_set);
-    let named = body.get("type").and_then(Value::as_str);
-    let is_error = present("/error")
-        || present("/response/error")
-        || matches!(named, Some("error" | "response.failed"))
-        || body.get(0).is_some_and(|first| first.get("error").is_some());
-    is_error
-        .then(|| error_of_body(None, body))
-        .or_else(|| interrupted(body))
+    let has_error = |path: &str| body.pointer(path).is_some_and(is_set);
+    let event_type = body.get("type").and_then(Value::as_str);
+    if has_error("/error")
+        || has_error("/response/error")
+        || matches!(event_type, Some("error" | "response.failed"))
+        || body.pointer("/0/error").is_some()
+    {
+        return Some(error_of_body(None, body));
+    }
+    interrupted_choice(body).or_else(|| interrupted_response(body))
 }
 
-/// Returns the error of a reply that the provider reports as unfinished. Apart from the report, it looks complete.
-fn interrupted(body: &Value) -> Option<ModelError> {
-    let choices = body.get("choices").and_then(Value::as_array);
-    let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
-    if let Some(choice) = choices.and_then(|choices| choices.iter().find(first)) {
-        let word = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
-        let failed = choice.get("error").is_some_and(Value::is_object);
-        return (failed || matches!(word, "error" | "insufficient_system_resource")).then(|| failure(choice, word));
-    }
-    let named = body.get("type").and_then(Value::as_str).unwrap_or_default();
+/// Returns the error of a chat reply whose first choice the provider reports as unfinished.
+fn interrupted_choice(body: &Value) -> Option<ModelError> {
+    let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
+    let choice = body.get("choices")?.as_array()?.iter().find(is_first)?;
+    let reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
+    let failed = choice.get("error").is_some_and(Value::is_object);
+    (failed || matches!(reason, "error" | "insufficient_system_resource")).then(|| failure(choice, reason))
+}
+
+/// Returns the error of a response that the provider reports as cancelled or failed.
+fn interrupted_response(body: &Value) -> Option<ModelError> {
+    let event_type = body.get("type").and_then(Value::as_str).unwrap_or_default();
     let response = body.get("response").unwrap_or(body);
     let status = match response.get("status").and_then(Value::as_str) {
-        None if named == "response.cancelled" => "cancelled",
+        None if event_type == "response.cancelled" => "cancelled",
         status => status.unwrap_or_default(),
     };
-    let is_response = named.starts_with("response.") || response.get("output").is_some_and(Value::is_array);
+    let is_response = event_type.starts_with("response.") || response.get("output").is_some_and(Value::is_array);
     (is_response && matches!(status, "cancelled" | "failed")).then(|| failure(&Value::Null, status))
 }
 
-/// Returns the error in a part of a reply. Without a reason it counts as a failure of the provider.
-fn failure(part: &Value, word: &str) -> ModelError {
+/// Returns the error in a part of a reply, with `status` in place of a missing message. An error of no known kind counts as a
+/// failure of the provider.
+fn failure(part: &Value, status: &str) -> ModelError {
     let provider_error = ProviderError::read(None, part);
     let (code, sentence) = match provider_error.kind() {
-        Kind::Other => Kind::Down.code_and_text(),
+        ErrorKind::Other => ErrorKind::Unavailable.code_and_text(),
         kind => kind.code_and_text(),
     };
     let detail = if provider_error.message.is_empty() {
-        word
+        status
     } else {
         &provider_error.message
     };
@@ -130,18 +142,23 @@ pub(super) fn interrupted_stream() -> ModelError {
 
 /// A kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ErrorKind {
+    /// The quota is used up.
     Quota,
-    Context,
-    Key,
-    Missing,
-    Rate,
-    Down,
-    Form,
+    /// The prompt is longer than the context of the model.
+    ContextLength,
+    /// The key was not accepted.
+    Authentication,
+    ModelNotFound,
+    RateLimit,
+    /// The provider failed.
+    Unavailable,
+    /// The model did not follow the requested reply format.
+    ReplyFormat,
     Other,
 }
 
-impl Kind {
+impl ErrorKind {
     /// Returns the error code and its description.
     const fn code_and_text(self) -> (ModelErrorCode, &'static str) {
         use ModelErrorCode as Code;
@@ -150,18 +167,18 @@ impl Kind {
                 Code::Unknown,
                 "the quota at the provider is used up; add credit or choose another model",
             ),
-            Self::Context => (Code::ContextLengthExceeded, "the prompt is too long for the model"),
-            Self::Key => (
+            Self::ContextLength => (Code::ContextLengthExceeded, "the prompt is too long for the model"),
+            Self::Authentication => (
                 Code::AuthenticationError,
                 "the provider did not accept the key; check it and its rights",
             ),
-            Self::Missing => (
+            Self::ModelNotFound => (
                 Code::ModelNotFound,
                 "the provider does not have the model; check its name",
             ),
-            Self::Rate => (Code::RateLimited, "the provider accepts no more requests for now"),
-            Self::Down => (Code::NetworkError, "the provider failed"),
-            Self::Form => (
+            Self::RateLimit => (Code::RateLimited, "the provider accepts no more requests for now"),
+            Self::Unavailable => (Code::NetworkError, "the provider failed"),
+            Self::ReplyFormat => (
                 Code::InvalidResponse,
                 "the model did not follow the requested reply format",
             ),
@@ -179,46 +196,46 @@ struct ProviderError {
 }
 
 /// Substrings of codes and types, with their kinds. The first match is used.
-const CODES: &[(&str, Kind)] = &[
-    ("insufficient_quota", Kind::Quota),
-    ("billing", Kind::Quota),
-    ("insufficient_balance", Kind::Quota),
-    ("rate_limit", Kind::Rate),
-    ("resource_exhausted", Kind::Rate),
-    ("too_many_requests", Kind::Rate),
-    ("context_length", Kind::Context),
-    ("request_too_large", Kind::Context),
-    ("authentication", Kind::Key),
-    ("invalid_api_key", Kind::Key),
-    ("api_key_invalid", Kind::Key),
-    ("permission", Kind::Key),
-    ("unauthenticated", Kind::Key),
-    ("model_not_found", Kind::Missing),
-    ("not_found", Kind::Missing),
-    ("json_validate_failed", Kind::Form),
-    ("overloaded", Kind::Down),
-    ("server_error", Kind::Down),
-    ("api_error", Kind::Down),
-    ("unavailable", Kind::Down),
-    ("internal", Kind::Down),
-    ("timeout", Kind::Down),
-    ("deadline_exceeded", Kind::Down),
+const CODES: &[(&str, ErrorKind)] = &[
+    ("insufficient_quota", ErrorKind::Quota),
+    ("billing", ErrorKind::Quota),
+    ("insufficient_balance", ErrorKind::Quota),
+    ("rate_limit", ErrorKind::RateLimit),
+    ("resource_exhausted", ErrorKind::RateLimit),
+    ("too_many_requests", ErrorKind::RateLimit),
+    ("context_length", ErrorKind::ContextLength),
+    ("request_too_large", ErrorKind::ContextLength),
+    ("authentication", ErrorKind::Authentication),
+    ("invalid_api_key", ErrorKind::Authentication),
+    ("api_key_invalid", ErrorKind::Authentication),
+    ("permission", ErrorKind::Authentication),
+    ("unauthenticated", ErrorKind::Authentication),
+    ("model_not_found", ErrorKind::ModelNotFound),
+    ("not_found", ErrorKind::ModelNotFound),
+    ("json_validate_failed", ErrorKind::ReplyFormat),
+    ("overloaded", ErrorKind::Unavailable),
+    ("server_error", ErrorKind::Unavailable),
+    ("api_error", ErrorKind::Unavailable),
+    ("unavailable", ErrorKind::Unavailable),
+    ("internal", ErrorKind::Unavailable),
+    ("timeout", ErrorKind::Unavailable),
+    ("deadline_exceeded", ErrorKind::Unavailable),
 ];
 
 /// Substrings of messages that are more specific than the code.
-const MESSAGES: &[(&str, Kind)] = &[
-    ("credit balance is too low", Kind::Quota),
-    ("insufficient balance", Kind::Quota),
-    ("insufficient credits", Kind::Quota),
-    ("context length", Kind::Context),
-    ("context window", Kind::Context),
-    ("context size", Kind::Context),
-    ("prompt is too long", Kind::Context),
-    ("input is too long", Kind::Context),
-    ("input token count", Kind::Context),
-    ("not a valid model", Kind::Missing),
-    ("api key not valid", Kind::Key),
-    ("api key expired", Kind::Key),
+const MESSAGES: &[(&str, ErrorKind)] = &[
+    ("credit balance is too low", ErrorKind::Quota),
+    ("insufficient balance", ErrorKind::Quota),
+    ("insufficient credits", ErrorKind::Quota),
+    ("context length", ErrorKind::ContextLength),
+    ("context window", ErrorKind::ContextLength),
+    ("context size", ErrorKind::ContextLength),
+    ("prompt is too long", ErrorKind::ContextLength),
+    ("input is too long", ErrorKind::ContextLength),
+    ("input token count", ErrorKind::ContextLength),
+    ("not a valid model", ErrorKind::ModelNotFound),
+    ("api key not valid", ErrorKind::Authentication),
+    ("api key expired", ErrorKind::Authentication),
 ];
 
 impl ProviderError {
@@ -227,7 +244,7 @@ impl ProviderError {
         let nested = ["/error", "/response/error"].iter().find_map(|path| body.pointer(path));
         let error = nested.filter(|error| !error.is_null()).unwrap_or(body);
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-        let inner = error
+        let status_in_body = error
             .get("code")
             .and_then(Value::as_u64)
             .and_then(|code| u16::try_from(code).ok());
@@ -248,48 +265,50 @@ impl ProviderError {
         Self {
             status: status
                 .filter(|status| *status >= 400)
-                .or(inner.filter(|code| (400..600).contains(code))),
+                .or(status_in_body.filter(|code| (400..600).contains(code))),
             codes: codes.join(" ").to_lowercase(),
             message: message.or(error.as_str()).unwrap_or_default().to_owned(),
         }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ErrorKind {
         let message = self
             .message
             .get(..2000.min(self.message.len()))
             .unwrap_or(&self.message)
             .to_lowercase();
-        let named = |table: &[(&str, Kind)], text: &str| {
+        let lookup = |table: &[(&str, ErrorKind)], text: &str| {
             let found = table.iter().find(|(words, _)| text.contains(words));
             found.map(|(_, kind)| *kind)
         };
         // A client error fails again, so its code cannot mean that the provider is down.
         let client_error = matches!(self.status, Some(400..=407 | 409..=428));
-        let coded = named(CODES, &self.codes).filter(|kind| !(client_error && *kind == Kind::Down));
-        if let Some(kind @ (Kind::Quota | Kind::Rate | Kind::Context)) = coded {
+        let kind_of_code = lookup(CODES, &self.codes).filter(|kind| !(client_error && *kind == ErrorKind::Unavailable));
+        if let Some(kind @ (ErrorKind::Quota | ErrorKind::RateLimit | ErrorKind::ContextLength)) = kind_of_code {
             return kind;
         }
-        named(MESSAGES, &message).or(coded).unwrap_or_else(|| self.by_status())
+        lookup(MESSAGES, &message)
+            .or(kind_of_code)
+            .unwrap_or_else(|| self.kind_of_status())
     }
 
-    fn by_status(&self) -> Kind {
+    fn kind_of_status(&self) -> ErrorKind {
         match self.status {
-            Some(401 | 403) => Kind::Key,
-            Some(402) => Kind::Quota,
-            Some(404) => Kind::Missing,
-            Some(413) => Kind::Context,
-            Some(429) => Kind::Rate,
-            Some(408 | 500..) => Kind::Down,
-            _ => Kind::Other,
+            Some(401 | 403) => ErrorKind::Authentication,
+            Some(402) => ErrorKind::Quota,
+            Some(404) => ErrorKind::ModelNotFound,
+            Some(413) => ErrorKind::ContextLength,
+            Some(429) => ErrorKind::RateLimit,
+            Some(408 | 500..) => ErrorKind::Unavailable,
+            _ => ErrorKind::Other,
         }
     }
 }
 
-/// Returns the first [`MAX_MESSAGE`] characters without control characters and with keys removed.
+/// Returns the first [`MAX_MESSAGE_CHARS`] characters without control characters and with keys removed.
 fn clean(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let short: String = text.chars().take(MAX_MESSAGE).map(plain).collect();
+    let without_control = |c: char| if c.is_control() { ' ' } else { c };
+    let short: String = text.chars().take(MAX_MESSAGE_CHARS).map(without_control).collect();
     let words: Vec<&str> = short
         .split_whitespace()
         .map(|word| if is_secret(word) { "[removed]" } else { word })
@@ -299,11 +318,11 @@ fn clean(text: &str) -> String {
 
 /// Returns whether a word contains a key: a common prefix of keys, or a URL with a key.
 fn is_secret(word: &str) -> bool {
-    const MARKS: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
+    const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
     let starts = |word: &str| {
-        MARKS
+        KEY_PREFIXES
             .iter()
-            .any(|mark| word.starts_with(mark) && word.len() > mark.len() + 4)
+            .any(|prefix| word.starts_with(prefix) && word.len() > prefix.len() + 4)
     };
     word.split(['\'', '"', '`', '(', '?', '&', ':', '=', ',']).any(starts) || word.contains("key=")
 }
@@ -313,11 +332,11 @@ fn is_secret(word: &str) -> bool {
 fn retry_after(body: &Value) -> Option<u64> {
     let body = body.get(0).unwrap_or(body);
     let details = body.pointer("/error/details")?.as_array()?;
-    let delay = details
+    let text = details
         .iter()
         .take(16)
         .find_map(|detail| detail.get("retryDelay")?.as_str())?;
-    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
-    let waits = std::time::Duration::try_from_secs_f64(seconds).ok()?;
-    u64::try_from(waits.as_millis()).ok().filter(|wait| *wait > 0)
+    let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
+    let delay = std::time::Duration::try_from_secs_f64(seconds).ok()?;
+    u64::try_from(delay.as_millis()).ok().filter(|wait| *wait > 0)
 }

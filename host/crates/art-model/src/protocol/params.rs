@@ -38,21 +38,21 @@ const RESERVED: &[&str] = &[
 /// The parameters of one call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Params<'a> {
-    given: &'a JsonObject,
+    params: &'a JsonObject,
     default_max_tokens: Option<u64>,
 }
 
 impl<'a> Params<'a> {
     pub(super) const fn new(call: &ProtocolCall<'a>) -> Self {
         Self {
-            given: &call.request.params,
+            params: &call.request.params,
             default_max_tokens: call.max_tokens,
         }
     }
 
-    /// Returns a parameter unchanged.
+    /// Returns the value of a parameter, unless it is missing or null.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        self.given.get(name).filter(|value| !value.is_null())
+        self.params.get(name).filter(|value| !value.is_null())
     }
 
     /// Returns the maximum number of tokens of the reply.
@@ -72,7 +72,7 @@ impl<'a> Params<'a> {
         (!texts.is_empty()).then_some(texts)
     }
 
-    /// Returns the reasoning effort: `none`, `minimal`, `low`, `medium`, `high`, or another word of the provider.
+    /// Returns the reasoning effort: `none`, `minimal`, `low`, `medium`, `high`, or a provider-specific value.
     pub(super) fn effort(&self) -> Option<&'a str> {
         self.get("reasoningEffort").and_then(Value::as_str)
     }
@@ -85,26 +85,26 @@ impl<'a> Params<'a> {
     }
 
     /// Adds the provider-specific parameters. Existing fields of the body are not changed.
-    pub(super) fn add_rest(&self, body: &mut JsonObject) {
-        let rest = self.given.iter().filter(|(name, value)| {
+    pub(super) fn add_provider_params(&self, body: &mut JsonObject) {
+        let specific = self.params.iter().filter(|(name, value)| {
             let name = name.as_str();
             !COMMON.contains(&name) && !RESERVED.contains(&name) && !value.is_null()
         });
-        for (name, value) in rest {
-            add(body, name, value);
+        for (name, value) in specific {
+            add_field(body, name, value);
         }
     }
 }
 
-/// Adds a field. If both values are objects, adds the missing entries.
-fn add(body: &mut JsonObject, name: &str, value: &Value) {
+/// Adds a field to `body`. An existing field is only extended: if both values are objects, the missing entries are added.
+fn add_field(body: &mut JsonObject, name: &str, value: &Value) {
     match (body.get_mut(name), value) {
         (None, value) => {
             body.insert(name.to_owned(), value.clone());
         }
-        (Some(Value::Object(ours)), Value::Object(theirs)) => {
-            for (name, value) in theirs {
-                add(ours, name, value);
+        (Some(Value::Object(existing)), Value::Object(additional)) => {
+            for (name, value) in additional {
+                add_field(existing, name, value);
             }
         }
         _ => {}
@@ -121,13 +121,13 @@ mod tests {
     }
 
     fn merged(params: &Value, body: &Value) -> Value {
-        let given = object(params);
+        let params = object(params);
         let params = Params {
-            given: &given,
+            params: &params,
             default_max_tokens: None,
         };
         let mut body = object(body);
-        params.add_rest(&mut body);
+        params.add_provider_params(&mut body);
         Value::Object(body)
     }
 
@@ -157,9 +157,9 @@ mod tests {
             (json!([]), None),
             (json!(3), None),
         ] {
-            let given = object(&json!({"stop": stop}));
+            let params = object(&json!({"stop": stop}));
             let params = Params {
-                given: &given,
+                params: &params,
                 default_max_tokens: None,
             };
             assert_eq!(params.stop(), expected);

@@ -25,12 +25,12 @@ impl Reader {
 
     /// Decodes `bytes` and adds the events to `out`.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
-        self.take(out, |decoder, events| decoder.push(bytes, events));
+        self.decode(out, |decoder, events| decoder.push(bytes, events));
     }
 
-    /// Ends the stream.
+    /// Ends the stream and adds the last events to `out`. An incomplete reply ends with an error.
     pub(crate) fn finish(&mut self, out: &mut Vec<StreamEvent>) {
-        self.take(out, SseDecoder::finish);
+        self.decode(out, SseDecoder::finish);
         if !self.ended {
             self.ended = true;
             self.decoder.finish(out);
@@ -42,7 +42,8 @@ impl Reader {
         self.ended
     }
 
-    fn take(
+    /// Reads events from the byte decoder with `read`, and decodes them into `out`.
+    fn decode(
         &mut self,
         out: &mut Vec<StreamEvent>,
         read: impl FnOnce(&mut SseDecoder, &mut Vec<SseEvent>) -> Result<(), TooLong>,
@@ -51,21 +52,19 @@ impl Reader {
             return;
         }
         let mut events = Vec::new();
-        let fits = read(&mut self.bytes, &mut events);
-        let mut events = events.iter();
-        while !self.ended
-            && let Some(event) = events.next()
-        {
-            let before = out.len();
+        let result = read(&mut self.bytes, &mut events);
+        for event in &events {
+            let length_before = out.len();
             self.decoder.event(event, out);
-            let new = out.get(before..).unwrap_or_default();
-            self.ended = matches!(new.last(), Some(StreamEvent::End | StreamEvent::Error(_)));
+            let added = out.get(length_before..).unwrap_or_default();
+            if matches!(added.last(), Some(StreamEvent::End | StreamEvent::Error(_))) {
+                self.ended = true;
+                return;
+            }
         }
-        if let Err(error) = fits
-            && !self.ended
-        {
+        if let Err(error) = result {
             self.ended = true;
-            let reason = format!("an event has more than {} bytes", error.max);
+            let reason = format!("an event has more than {} bytes", error.max_bytes);
             out.push(StreamEvent::Error(fault::unreadable(&reason)));
         }
     }

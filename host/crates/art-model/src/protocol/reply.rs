@@ -7,22 +7,22 @@ use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
 use serde_json::Value;
 
-use super::calls::{Calls, TooMuch};
+use super::calls::{Calls, CallsTooLarge};
 use super::{Decoder, fault, usage};
 use crate::sse::SseEvent;
 
 /// Maximum size of the state of a turn, in bytes.
-pub(super) const MAX_STATE: usize = 256 << 10;
+pub(super) const MAX_STATE_BYTES: usize = 256 << 10;
 /// Maximum length of an unknown stop reason, in characters.
-const MAX_REASON: usize = 64;
+const MAX_REASON_CHARS: usize = 64;
 
 /// Parses the events of one protocol.
 pub(super) trait Parser: Send + Debug {
-    /// Parses one event, which is not an error, into `reply`.
-    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch>;
+    /// Adds the content of one event to `reply`. The event is not an error.
+    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge>;
 
     /// Returns whether the reply would be complete if the stream ended here without a stop reason.
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         false
     }
 
@@ -30,7 +30,7 @@ pub(super) trait Parser: Send + Debug {
     fn state(&mut self, calls: bool) -> Option<ProviderState>;
 
     /// Adds text that was pending until the end.
-    fn flush(&mut self, _reply: &mut Reply<'_>) {}
+    fn flush(&mut self, _reply: &mut ReplyBuilder<'_>) {}
 }
 
 /// The state of a reply so far.
@@ -47,14 +47,14 @@ pub(super) struct ReplyState {
     pub(super) ended: bool,
 }
 
-/// The state of a reply, and its events.
+/// Adds to the state of a reply and to its events.
 #[derive(Debug)]
-pub(super) struct Reply<'a> {
+pub(super) struct ReplyBuilder<'a> {
     pub(super) state: &'a mut ReplyState,
     out: &'a mut Vec<StreamEvent>,
 }
 
-impl Reply<'_> {
+impl ReplyBuilder<'_> {
     /// Adds text.
     pub(super) fn text(&mut self, text: &str) {
         if !text.is_empty() {
@@ -71,15 +71,15 @@ impl Reply<'_> {
 
     /// Reads the token counts in `body`.
     pub(super) fn usage(&mut self, body: &Value) {
-        if let Some(found) = usage::find(body) {
-            usage::merge(&mut self.state.usage, found);
+        if let Some(usage) = usage::find(body) {
+            usage::merge(&mut self.state.usage, usage);
         }
     }
 
     /// Sets the stop reason. A reply with a stop reason is complete.
-    pub(super) fn stop(&mut self, word: &str) {
-        if !word.is_empty() {
-            self.state.stop = Some(reason(word));
+    pub(super) fn stop(&mut self, reason: &str) {
+        if !reason.is_empty() {
+            self.state.stop = Some(stop_reason(reason));
         }
     }
 
@@ -107,11 +107,11 @@ impl<P: Parser> Stream<P> {
         }
     }
 
-    /// Decodes a reply that did not stream.
-    pub(super) fn whole(mut self, body: &Value) -> Vec<StreamEvent> {
+    /// Decodes a reply that did not stream, and returns its events.
+    pub(super) fn decode_body(mut self, body: &Value) -> Vec<StreamEvent> {
         let mut out = Vec::new();
-        self.value(body, &mut out);
-        if !self.done && !self.is_whole() {
+        self.decode_value(body, &mut out);
+        if !self.done && !self.is_complete() {
             let error = fault::unreadable("it is not a reply of this protocol; check `base_url` and `api`");
             self.fail(error, &mut out);
         }
@@ -119,11 +119,12 @@ impl<P: Parser> Stream<P> {
         out
     }
 
-    fn value(&mut self, body: &Value, out: &mut Vec<StreamEvent>) {
-        if let Some(error) = fault::of_reply(body) {
+    /// Decodes the JSON of one event, or of a reply that did not stream.
+    fn decode_value(&mut self, body: &Value, out: &mut Vec<StreamEvent>) {
+        if let Some(error) = fault::error_in_reply(body) {
             return self.fail(error, out);
         }
-        let mut reply = Reply {
+        let mut reply = ReplyBuilder {
             state: &mut self.state,
             out,
         };
@@ -136,8 +137,8 @@ impl<P: Parser> Stream<P> {
         }
     }
 
-    fn is_whole(&self) -> bool {
-        self.state.stop.is_some() || self.parser.is_whole()
+    fn is_complete(&self) -> bool {
+        self.state.stop.is_some() || self.parser.is_complete()
     }
 
     fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
@@ -148,34 +149,35 @@ impl<P: Parser> Stream<P> {
     /// Adds calls, state, metadata and end, in this order. A refused or blocked reply has no calls (M10).
     fn end(&mut self, out: &mut Vec<StreamEvent>) {
         self.done = true;
-        let mut reply = Reply {
+        let mut reply = ReplyBuilder {
             state: &mut self.state,
             out,
         };
         self.parser.flush(&mut reply);
-        let blocked = self.state.refused || self.state.stop == Some(StopReason::ContentFilter);
-        let started = self.state.calls.len();
+        let is_refused = self.state.refused || self.state.stop == Some(StopReason::ContentFilter);
+        let started_calls = self.state.calls.len();
         let mut calls = self.state.calls.take(self.state.stop == Some(StopReason::Length));
-        if blocked {
+        if is_refused {
             calls.clear();
         }
-        let called = !calls.is_empty();
+        let has_calls = !calls.is_empty();
         // The state has a position for each call, so it is useless if a call was dropped.
-        let complete = calls.len() == started;
+        let has_all_calls = calls.len() == started_calls;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
         // Drop a state that is nested too deeply: a store would refuse the whole reply.
-        let state = self.parser.state(called);
-        let state = state.filter(|state| complete && !is_deeper(&state.content, MAX_DEPTH));
+        let state = self.parser.state(has_calls);
+        let state = state.filter(|state| has_all_calls && !is_deeper(&state.content, MAX_DEPTH));
         out.extend(state.map(StreamEvent::State));
-        out.push(StreamEvent::Metadata(self.metadata(called)));
+        out.push(StreamEvent::Metadata(self.metadata(has_calls)));
         out.push(StreamEvent::End);
     }
 
-    fn metadata(&mut self, called: bool) -> LlmMetadata {
+    /// Returns the metadata of the complete reply.
+    fn metadata(&mut self, has_calls: bool) -> LlmMetadata {
         let stop = match self.state.stop.take() {
             _ if self.state.refused => Some(StopReason::ContentFilter),
             // Some providers report `stop` for a reply with calls.
-            Some(StopReason::Stop) | None if called => Some(StopReason::ToolCalls),
+            Some(StopReason::Stop) | None if has_calls => Some(StopReason::ToolCalls),
             stop => stop,
         };
         let mut metadata = LlmMetadata {
@@ -183,8 +185,8 @@ impl<P: Parser> Stream<P> {
             cost_usd: self.state.cost_usd,
             ..LlmMetadata::default()
         };
-        if let Some(found) = self.state.usage.take() {
-            usage::read(found, &mut metadata);
+        if let Some(usage) = self.state.usage.take() {
+            usage::copy_counts(usage, &mut metadata);
         }
         metadata
     }
@@ -200,9 +202,9 @@ impl<P: Parser> Decoder for Stream<P> {
             return self.end(out);
         }
         match serde_json::from_str::<Value>(data) {
-            Ok(body) => self.value(&body, out),
+            Ok(body) => self.decode_value(&body, out),
             // The stream ended inside the event; `finish` reports it.
-            Err(_) if event.cut => {}
+            Err(_) if event.is_incomplete => {}
             Err(source) => self.fail(fault::unreadable(&format!("{source} in `{data}`")), out),
         }
     }
@@ -211,7 +213,7 @@ impl<P: Parser> Decoder for Stream<P> {
         if self.done {
             return;
         }
-        if self.is_whole() {
+        if self.is_complete() {
             self.end(out);
         } else {
             self.fail(fault::interrupted_stream(), out);
@@ -219,9 +221,9 @@ impl<P: Parser> Decoder for Stream<P> {
     }
 }
 
-/// Returns the stop reason for a provider's word.
-pub(super) fn reason(word: &str) -> StopReason {
-    match word.to_ascii_lowercase().as_str() {
+/// Returns the stop reason for the name that a provider uses.
+pub(super) fn stop_reason(reason: &str) -> StopReason {
+    match reason.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "stop_sequence" | "completed" | "eos" => StopReason::Stop,
         "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
             StopReason::Length
@@ -229,7 +231,7 @@ pub(super) fn reason(word: &str) -> StopReason {
         "tool_calls" | "tool_use" | "function_call" => StopReason::ToolCalls,
         "content_filter" | "refusal" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii"
         | "image_safety" => StopReason::ContentFilter,
-        _ => StopReason::Other(word.chars().take(MAX_REASON).collect()),
+        _ => StopReason::Other(reason.chars().take(MAX_REASON_CHARS).collect()),
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
         tool_call("call_a", "calculator", r#"{"expression":"6*7"}"#),
         tool_call("call_b", "datetime", "now"),
     ];
-    let mut called = Message::assistant_calls("Let me see.", calls);
-    called.provider_state = Some(ProviderState {
+    let mut turn_with_calls = Message::assistant_calls("Let me see.", calls);
+    turn_with_calls.provider_state = Some(ProviderState {
         wire: protocol.to_owned(),
         content: state,
     });
@@ -50,7 +50,7 @@ pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
         Message::system("You plan."),
         Message::system("Answer in JSON."),
         Message::user("What is 6*7?"),
-        called,
+        turn_with_calls,
         Message::tool_result("call_a", "calculator", r#"{"result":42}"#),
         Message::tool_result("call_b", "datetime", "no clock"),
         Message::tool_result("gone", "csv_query", "3 rows"),
@@ -80,7 +80,7 @@ pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
 }
 
 /// Returns the encoded request for `model_id` of `provider`.
-pub(super) fn written(protocol: Protocol, provider: &str, model_id: &str, request: &ModelRequest) -> ProtocolRequest {
+pub(super) fn encode(protocol: Protocol, provider: &str, model_id: &str, request: &ModelRequest) -> ProtocolRequest {
     let call = ProtocolCall {
         model_id,
         request,
@@ -92,12 +92,12 @@ pub(super) fn written(protocol: Protocol, provider: &str, model_id: &str, reques
 }
 
 /// Returns a request with `messages` only.
-pub(super) fn asked(messages: Vec<Message>) -> ModelRequest {
+pub(super) fn request_with(messages: Vec<Message>) -> ModelRequest {
     ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning)
 }
 
 /// Returns the events as text, one per line. Adjacent tokens or thoughts are joined.
-pub(super) fn shown(events: &[StreamEvent]) -> String {
+pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last = "";
     for event in events {
@@ -210,11 +210,11 @@ pub(super) fn stream(events: &[Value]) -> Vec<u8> {
 }
 
 /// Decodes a stream of `events`. Returns the result as text.
-pub(super) fn read(protocol: Protocol, provider: &str, events: &[Value]) -> String {
-    shown(&replay(protocol, provider, [stream(events).as_slice()]))
+pub(super) fn decode_stream(protocol: Protocol, provider: &str, events: &[Value]) -> String {
+    events_as_text(&replay(protocol, provider, [stream(events).as_slice()]))
 }
 
-/// Decodes a whole body. Returns the result as text.
-pub(super) fn read_whole(protocol: Protocol, provider: &str, body: &Value) -> String {
-    shown(&codec(protocol, provider).whole(body))
+/// Decodes a expected body. Returns the result as text.
+pub(super) fn decode_body(protocol: Protocol, provider: &str, body: &Value) -> String {
+    events_as_text(&codec(protocol, provider).decode_body(body))
 }

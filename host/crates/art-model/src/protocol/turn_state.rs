@@ -6,7 +6,7 @@
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
-use super::reply::MAX_STATE;
+use super::reply::MAX_STATE_BYTES;
 
 /// The state of one turn. A state over the limit is dropped, because an incomplete one is useless.
 #[derive(Debug, Default)]
@@ -17,19 +17,19 @@ pub(super) struct TurnState {
 }
 
 impl TurnState {
-    /// Returns whether there is anything to send back.
+    /// Returns whether the provider expects an object to be sent back.
     pub(super) const fn has_objects(&self) -> bool {
         self.has_objects
     }
 
     /// Adds an object to send back.
-    pub(super) fn keep(&mut self, item: Value) {
+    pub(super) fn add_object(&mut self, item: Value) {
         self.has_objects = true;
         self.push(item);
     }
 
     /// Adds the position of the text.
-    pub(super) fn text(&mut self) {
+    pub(super) fn add_text_position(&mut self) {
         let repeated = self.list.last().and_then(Value::as_str) == Some("text");
         if !repeated {
             self.push(json!("text"));
@@ -37,14 +37,14 @@ impl TurnState {
     }
 
     /// Adds the position of a call.
-    pub(super) fn call(&mut self) {
+    pub(super) fn add_call_position(&mut self) {
         self.push(json!("call"));
     }
 
-    /// Returns the state of the turn for `protocol`, if there is anything to send back.
+    /// Returns the state of the turn for `protocol`, if it has an object and is within the limit.
     pub(super) fn take(&mut self, protocol: &str) -> Option<ProviderState> {
         let state = std::mem::take(self);
-        (state.has_objects && state.bytes <= MAX_STATE).then(|| ProviderState {
+        (state.has_objects && state.bytes <= MAX_STATE_BYTES).then(|| ProviderState {
             wire: protocol.to_owned(),
             content: state.list.into(),
         })
@@ -52,7 +52,7 @@ impl TurnState {
 
     fn push(&mut self, item: Value) {
         self.bytes = self.bytes.saturating_add(item.to_string().len() + 1);
-        if self.bytes <= MAX_STATE {
+        if self.bytes <= MAX_STATE_BYTES {
             self.list.push(item);
         }
     }
@@ -93,12 +93,12 @@ mod tests {
     #[test]
     fn a_turn_is_restored_in_its_original_order() {
         let mut turn = TurnState::default();
-        turn.keep(json!({"k": 1}));
-        turn.text();
-        turn.text();
-        turn.call();
-        turn.keep(json!({"k": 2}));
-        turn.call();
+        turn.add_object(json!({"k": 1}));
+        turn.add_text_position();
+        turn.add_text_position();
+        turn.add_call_position();
+        turn.add_object(json!({"k": 2}));
+        turn.add_call_position();
         let state = turn.take("w").unwrap();
         assert_eq!(arranged(&state.content), json!([{"k": 1}, "T", "A", {"k": 2}, "B"]));
     }
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn an_empty_or_too_large_state_is_dropped() {
         let mut turn = TurnState::default();
-        turn.text();
-        turn.call();
+        turn.add_text_position();
+        turn.add_call_position();
         assert_eq!(turn.take("w"), None);
-        turn.keep(json!("x".repeat(MAX_STATE)));
+        turn.add_object(json!("x".repeat(MAX_STATE_BYTES)));
         assert_eq!(turn.take("w"), None);
-        turn.keep(json!({}));
+        turn.add_object(json!({}));
         assert!(turn.take("w").is_some());
     }
 }

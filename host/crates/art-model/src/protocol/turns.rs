@@ -23,17 +23,17 @@ pub(super) enum Turn<'a> {
     },
     Assistant {
         text: &'a str,
-        calls: Vec<Call<'a>>,
+        calls: Vec<TurnCall<'a>>,
         /// The state to send back with the turn.
         state: Option<&'a Value>,
     },
     /// One result for each call of the previous turn, in the same order.
-    Results(Vec<Answer<'a>>),
+    Results(Vec<TurnResult<'a>>),
 }
 
 /// A call of an assistant turn. Its identifier is not empty and is unique in the prompt.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Call<'a> {
+pub(super) struct TurnCall<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: &'a str,
     /// The arguments as the model wrote them, JSON or not.
@@ -42,7 +42,7 @@ pub(super) struct Call<'a> {
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Answer<'a> {
+pub(super) struct TurnResult<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: &'a str,
     pub(super) text: Cow<'a, str>,
@@ -60,7 +60,7 @@ pub(super) fn turns<'a>(call: &ProtocolCall<'a>, protocol: &str) -> Vec<Turn<'a>
     }
     let mut turns = builder.turns;
     if !media.is_empty() {
-        attach(&mut turns, media);
+        attach_media(&mut turns, media);
     }
     turns.retain(|turn| !turn.is_empty());
     turns
@@ -81,13 +81,13 @@ impl Turn<'_> {
             Self::System(text) => text.trim().is_empty(),
             Self::User { text, media } => text.trim().is_empty() && media.is_empty(),
             Self::Assistant { text, calls, .. } => text.trim().is_empty() && calls.is_empty(),
-            Self::Results(answers) => answers.is_empty(),
+            Self::Results(results) => results.is_empty(),
         }
     }
 }
 
-/// Returns arguments or a result as an object, as some providers require. Any other value becomes the field `key`.
-pub(super) fn object(text: &str, key: &str) -> JsonObject {
+/// Returns arguments or a result as a JSON object, which some providers require. Any other value becomes the field `key`.
+pub(super) fn to_object(text: &str, key: &str) -> JsonObject {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,
         _ if text.trim().is_empty() => JsonObject::new(),
@@ -96,18 +96,18 @@ pub(super) fn object(text: &str, key: &str) -> JsonObject {
     }
 }
 
-impl Call<'_> {
+impl TurnCall<'_> {
     /// Returns the arguments as valid JSON text, because providers refuse prompts with invalid arguments in earlier turns.
     pub(super) fn json(&self) -> Cow<'_, str> {
         match serde_json::from_str(&self.arguments) {
             Ok(Value::Object(_)) => Cow::Borrowed(&self.arguments),
-            _ => Cow::Owned(Value::Object(self.object()).to_string()),
+            _ => Cow::Owned(Value::Object(self.to_object()).to_string()),
         }
     }
 
     /// Returns the arguments as an object.
-    pub(super) fn object(&self) -> JsonObject {
-        object(&self.arguments, "arguments")
+    pub(super) fn to_object(&self) -> JsonObject {
+        to_object(&self.arguments, "arguments")
     }
 }
 
@@ -125,12 +125,12 @@ pub(super) fn mentions_json(turns: &[Turn<'_>], system: bool) -> bool {
         Turn::System(text) => system && mentions(text),
         Turn::User { text, .. } => mentions(text),
         Turn::Assistant { text, .. } => mentions(text),
-        Turn::Results(answers) => answers.iter().any(|answer| mentions(&answer.text)),
+        Turn::Results(results) => results.iter().any(|result| mentions(&result.text)),
     })
 }
 
 /// Attaches media to the last user turn, or to a new one if there is none.
-fn attach<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
+fn attach_media<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
     let last = turns.iter_mut().rev().find_map(|turn| match turn {
         Turn::User { media, .. } => Some(media),
         _ => None,
@@ -145,7 +145,7 @@ fn attach<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
 }
 
 /// Returns the content of a message as text.
-fn text_of(message: &Message) -> Cow<'_, str> {
+fn content_as_text(message: &Message) -> Cow<'_, str> {
     match &message.content {
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed(""),
@@ -153,6 +153,14 @@ fn text_of(message: &Message) -> Cow<'_, str> {
     }
 }
 
+/// A call in a prompt. Its identifier may be empty or repeated.
+struct RequestedCall<'a> {
+    id: &'a str,
+    name: &'a str,
+    arguments: Cow<'a, str>,
+}
+
+/// Builds the turns of a prompt.
 struct TurnBuilder<'a> {
     turns: Vec<Turn<'a>>,
     protocol: String,
@@ -182,66 +190,73 @@ impl<'a> TurnBuilder<'a> {
 
     fn add(&mut self, message: &'a Message) {
         match message.role {
-            Role::System => self.turns.push(Turn::System(text_of(message))),
-            Role::User => self.user(text_of(message)),
-            Role::Assistant => self.assistant(message, message.content_text()),
-            Role::ToolRequest => self.tool_request(message),
+            Role::System => self.turns.push(Turn::System(content_as_text(message))),
+            Role::User => self.add_user(content_as_text(message)),
+            Role::Assistant => self.add_assistant(message, message.content_text()),
+            Role::ToolRequest => self.add_tool_request(message),
             Role::ToolResult if self.matched.contains(&std::ptr::from_ref(message)) => {}
-            Role::ToolResult => self.orphan(message),
+            Role::ToolResult => self.add_orphan_result(message),
         }
     }
 
-    fn user(&mut self, text: Cow<'a, str>) {
+    fn add_user(&mut self, text: Cow<'a, str>) {
         self.turns.push(Turn::User { text, media: &[] });
     }
 
-    fn assistant(&mut self, message: &'a Message, text: &'a str) {
-        let calls = message.tool_calls.iter().map(|call| {
-            let arguments = Cow::Borrowed(call.function.arguments.as_str());
-            (call.id.as_str(), call.function.name.as_str(), arguments)
+    fn add_assistant(&mut self, message: &'a Message, text: &'a str) {
+        let calls = message.tool_calls.iter().map(|call| RequestedCall {
+            id: &call.id,
+            name: &call.function.name,
+            arguments: Cow::Borrowed(&call.function.arguments),
         });
         let state = message
             .provider_state
             .as_ref()
             .filter(|state| state.wire == self.protocol);
-        self.push_calls(text, calls.collect(), state.map(|state| &state.content));
+        self.add_calls(text, calls.collect(), state.map(|state| &state.content));
     }
 
     /// Adds a call that is a separate message. A call without a name is ignored.
-    fn tool_request(&mut self, message: &'a Message) {
+    fn add_tool_request(&mut self, message: &'a Message) {
         let Some(name) = message.name.as_deref() else {
             return;
         };
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        self.push_calls("", vec![(id, name, text_of(message))], None);
+        let call = RequestedCall {
+            id,
+            name,
+            arguments: content_as_text(message),
+        };
+        self.add_calls("", vec![call], None);
     }
 
-    fn push_calls(&mut self, text: &'a str, calls: Vec<(&'a str, &'a str, Cow<'a, str>)>, state: Option<&'a Value>) {
-        let mut answers = Vec::with_capacity(calls.len());
-        let mut named = Vec::with_capacity(calls.len());
-        for (given, name, arguments) in calls {
-            let id = self.unused_id(given);
-            let result = self.results.get_mut(given).and_then(VecDeque::pop_front);
+    /// Adds a turn of the model, and a turn with the results of its calls.
+    fn add_calls(&mut self, text: &'a str, requested: Vec<RequestedCall<'a>>, state: Option<&'a Value>) {
+        let mut calls = Vec::with_capacity(requested.len());
+        let mut results = Vec::with_capacity(requested.len());
+        for call in requested {
+            let id = self.unused_id(call.id);
+            let result = self.results.get_mut(call.id).and_then(VecDeque::pop_front);
             self.matched.extend(result.map(std::ptr::from_ref));
-            answers.push(Answer {
+            results.push(TurnResult {
                 id: id.clone(),
-                name,
-                text: result.map_or(Cow::Borrowed(NO_RESULT), text_of),
+                name: call.name,
+                text: result.map_or(Cow::Borrowed(NO_RESULT), content_as_text),
             });
-            named.push(Call { id, name, arguments });
+            calls.push(TurnCall {
+                id,
+                name: call.name,
+                arguments: call.arguments,
+            });
         }
-        self.turns.push(Turn::Assistant {
-            text,
-            calls: named,
-            state,
-        });
-        self.turns.push(Turn::Results(answers));
+        self.turns.push(Turn::Assistant { text, calls, state });
+        self.turns.push(Turn::Results(results));
     }
 
-    /// Returns `given`, or a generated identifier if `given` is empty or in use.
-    fn unused_id(&mut self, given: &'a str) -> Cow<'a, str> {
-        if !given.is_empty() && self.used.insert(given.to_owned()) {
-            return Cow::Borrowed(given);
+    /// Returns `requested`, or a generated identifier if `requested` is empty or in use.
+    fn unused_id(&mut self, requested: &'a str) -> Cow<'a, str> {
+        if !requested.is_empty() && self.used.insert(requested.to_owned()) {
+            return Cow::Borrowed(requested);
         }
         let mut number = self.used.len();
         loop {
@@ -254,11 +269,11 @@ impl<'a> TurnBuilder<'a> {
     }
 
     /// Adds a result without an earlier call as text, because providers refuse such a result.
-    fn orphan(&mut self, message: &'a Message) {
+    fn add_orphan_result(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         // Earlier results were removed, so this one is the first of the queue.
         self.results.get_mut(id).and_then(VecDeque::pop_front);
         let name = message.name.as_deref().unwrap_or("a tool");
-        self.user(Cow::Owned(format!("result of `{name}`: {}", text_of(message))));
+        self.add_user(Cow::Owned(format!("result of `{name}`: {}", content_as_text(message))));
     }
 }

@@ -5,13 +5,13 @@ use art_core::stream::LlmMetadata;
 use serde_json::Value;
 
 /// Maximum size of a raw usage object that is stored, in bytes.
-const MAX_RAW: usize = 4 << 10;
+const MAX_RAW_BYTES: usize = 4 << 10;
 
 /// Maximum depth of a raw usage object that is stored: counts, their details, and lists of details for each kind of content.
 const MAX_RAW_DEPTH: usize = 4;
 
 /// Maximum plausible cost of a call, in US dollars.
-const MAX_COST: f64 = 10_000.0;
+const MAX_COST_USD: f64 = 10_000.0;
 
 /// Maximum number of usage fields that are merged from several events.
 const MAX_FIELDS: usize = 64;
@@ -25,8 +25,8 @@ pub(super) fn find(body: &Value) -> Option<&Value> {
         "/usageMetadata",
         "/x_groq/usage",
     ];
-    let mut found = names.iter().filter_map(|name| body.pointer(name));
-    found.find(|usage| usage.is_object())
+    let mut objects = names.iter().filter_map(|name| body.pointer(name));
+    objects.find(|usage| usage.is_object())
 }
 
 /// Merges `newer` into `older`. Some providers send the counts of prompt and reply in separate events.
@@ -36,7 +36,7 @@ pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
             for (name, value) in newer.iter().filter(|(_, value)| !value.is_null()) {
                 let before = older.get(name);
                 // Some gateways send zeros with the last event. Counts never shrink, so ignore smaller ones.
-                let smaller = before.and_then(number) > number(value);
+                let smaller = before.and_then(parse_count) > parse_count(value);
                 if !smaller && (before.is_some() || older.len() < MAX_FIELDS) {
                     older.insert(name.clone(), value.clone());
                 }
@@ -48,12 +48,12 @@ pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
 }
 
 /// Copies the counts of `usage` into `metadata`.
-pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
-    let count = |names: &[&str]| names.iter().find_map(|name| usage.pointer(name).and_then(number));
+pub(super) fn copy_counts(usage: Value, metadata: &mut LlmMetadata) {
+    let count = |names: &[&str]| names.iter().find_map(|name| usage.pointer(name).and_then(parse_count));
     // Gemini does not include thoughts in the count of the reply; all others do.
     let separate_thoughts = count(&["/thoughtsTokenCount"]);
-    metadata.thinking_tokens = separate_thoughts.or_else(|| count(THINKING));
-    metadata.cached_input_tokens = count(CACHED);
+    metadata.thinking_tokens = separate_thoughts.or_else(|| count(THINKING_COUNTS));
+    metadata.cached_input_tokens = count(CACHED_COUNTS);
     let input = count(&["/prompt_tokens", "/promptTokens"])
         .or_else(|| sum([count(&["/promptTokenCount"]), count(&["/toolUsePromptTokenCount"])]))
         .or_else(|| {
@@ -68,7 +68,7 @@ pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
     metadata.output_tokens = count(&["/completion_tokens", "/completionTokens"])
         .or_else(|| sum([count(&["/candidatesTokenCount"]), separate_thoughts]))
         .or_else(|| count(&["/output_tokens", "/outputTokens"]));
-    if usage.to_string().len() <= MAX_RAW && !is_deeper(&usage, MAX_RAW_DEPTH) {
+    if usage.to_string().len() <= MAX_RAW_BYTES && !is_deeper(&usage, MAX_RAW_DEPTH) {
         metadata.provider_raw_usage = Some(usage);
     }
 }
@@ -76,23 +76,23 @@ pub(super) fn read(usage: Value, metadata: &mut LlmMetadata) {
 /// Returns the prompt tokens that were written to the cache, if the provider counts them separately.
 pub(crate) fn cache_writes(metadata: &LlmMetadata) -> Option<u64> {
     let usage = metadata.provider_raw_usage.as_ref()?;
-    usage.get("cache_creation_input_tokens").and_then(number)
+    usage.get("cache_creation_input_tokens").and_then(parse_count)
 }
 
 /// Returns the cost in `usage`, in US dollars, which resellers report.
 pub(super) fn cost(usage: &Value) -> Option<f64> {
     let cost = usage.get("cost").and_then(Value::as_f64);
-    cost.filter(|cost| (0.0..=MAX_COST).contains(cost))
+    cost.filter(|cost| (0.0..=MAX_COST_USD).contains(cost))
 }
 
-const THINKING: &[&str] = &[
+const THINKING_COUNTS: &[&str] = &[
     "/completion_tokens_details/reasoning_tokens",
     "/completionTokensDetails/reasoningTokens",
     "/output_tokens_details/reasoning_tokens",
     "/output_tokens_details/thinking_tokens",
 ];
 
-const CACHED: &[&str] = &[
+const CACHED_COUNTS: &[&str] = &[
     "/prompt_tokens_details/cached_tokens",
     "/promptTokensDetails/cachedTokens",
     "/input_tokens_details/cached_tokens",
@@ -107,10 +107,10 @@ fn sum(counts: [Option<u64>; 2]) -> Option<u64> {
 }
 
 /// Parses a count, which some gateways send as a float or as text.
-fn number(value: &Value) -> Option<u64> {
+fn parse_count(value: &Value) -> Option<u64> {
     let float = || value.as_f64().filter(|n| (0.0..9.0e15).contains(n));
     let text = || value.as_str().and_then(|text| text.parse().ok());
-    value.as_u64().or_else(|| float().map(whole)).or_else(text)
+    value.as_u64().or_else(|| float().map(to_integer)).or_else(text)
 }
 
 #[expect(
@@ -118,7 +118,7 @@ fn number(value: &Value) -> Option<u64> {
     clippy::cast_sign_loss,
     reason = "the caller checked that it is between 0 and 9e15"
 )]
-fn whole(number: f64) -> u64 {
+fn to_integer(number: f64) -> u64 {
     number as u64
 }
 
@@ -131,7 +131,7 @@ mod tests {
     fn counts(body: &Value) -> [Option<u64>; 4] {
         let mut metadata = LlmMetadata::default();
         if let Some(usage) = find(body) {
-            read(usage.clone(), &mut metadata);
+            copy_counts(usage.clone(), &mut metadata);
         }
         [
             metadata.input_tokens,
@@ -211,7 +211,7 @@ mod tests {
 
     fn is_stored(usage: Value) -> bool {
         let mut metadata = LlmMetadata::default();
-        read(usage, &mut metadata);
+        copy_counts(usage, &mut metadata);
         metadata.provider_raw_usage.is_some()
     }
 

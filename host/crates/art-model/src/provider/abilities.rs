@@ -20,10 +20,10 @@ pub(crate) struct Abilities {
 }
 
 impl Abilities {
-    pub(super) fn new(known: &ProviderDefaults, settings: &ProviderSettings) -> Self {
+    pub(super) fn new(defaults: &ProviderDefaults, settings: &ProviderSettings) -> Self {
         Self {
             tools: settings.tools.unwrap_or(true),
-            vision: settings.vision.unwrap_or(known.vision),
+            vision: settings.vision.unwrap_or(defaults.vision),
             stream: settings.stream.unwrap_or(true),
             models: settings.models.clone(),
             refused_tools: Mutex::default(),
@@ -31,26 +31,26 @@ impl Abilities {
     }
 
     /// Returns the capabilities of a model. All models are assumed to support code and reasoning.
-    pub(crate) fn of(&self, model_id: &str) -> Vec<ModelCapability> {
-        use ModelCapability as Can;
+    pub(crate) fn for_model(&self, model_id: &str) -> Vec<ModelCapability> {
         let model = self.models.get(model_id).copied().unwrap_or_default();
         let refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
         let tools = model.tools.unwrap_or(self.tools) && !refused.contains(model_id);
-        let all = [
-            (Can::Text, true),
-            (Can::Streaming, self.stream),
-            (Can::ToolUse, tools),
-            (Can::Code, true),
-            (Can::Reasoning, true),
-            (Can::Vision, model.vision.unwrap_or(self.vision)),
-        ];
-        all.into_iter()
-            .filter_map(|(capability, has)| has.then_some(capability))
-            .collect()
+        let mut capabilities = vec![ModelCapability::Text];
+        if self.stream {
+            capabilities.push(ModelCapability::Streaming);
+        }
+        if tools {
+            capabilities.push(ModelCapability::ToolUse);
+        }
+        capabilities.extend([ModelCapability::Code, ModelCapability::Reasoning]);
+        if model.vision.unwrap_or(self.vision) {
+            capabilities.push(ModelCapability::Vision);
+        }
+        capabilities
     }
 
     /// Records that the service refused function calls for the model, so that later requests contain none.
-    pub(crate) fn note_tools_refused(&self, model_id: &str) {
+    pub(crate) fn record_tools_refused(&self, model_id: &str) {
         let mut refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
         refused.insert(model_id.to_owned());
     }

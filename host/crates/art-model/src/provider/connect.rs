@@ -38,22 +38,22 @@ pub(super) fn connect(
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Provider, ModelError> {
     check_name(name)?;
-    let known_provider = built_in(name);
-    let known = known_provider.unwrap_or_else(|| compatible());
-    if known_provider.is_none() && settings.api.is_none() {
+    let built_in_defaults = built_in(name);
+    let defaults = built_in_defaults.unwrap_or_else(|| compatible());
+    if built_in_defaults.is_none() && settings.api.is_none() {
         return Err(not_configured(format!(
             "provider `{name}` is not built in; set its `api` and `base_url` in `[providers.{name}]`"
         )));
     }
-    let base_url = base_url(name, known, settings)?;
+    let base_url = base_url(name, defaults, settings)?;
     let (headers, mut secrets) = headers(name, settings)?;
-    let found = key::find(name, known.key_env, known.needs_key, settings, environment);
-    let (key, problem) = match found.and_then(|key| guard(name, key, &base_url)) {
+    let found = key::find_key(name, defaults.key_env, defaults.needs_key, settings, environment);
+    let (key, problem) = match found.and_then(|key| check_encrypted(name, key, &base_url)) {
         Ok(key) => (key, None),
         Err(problem) => (Key::none(), Some(problem)),
     };
     secrets.extend(key.secret.clone());
-    let api = settings.api.unwrap_or(known.api);
+    let api = settings.api.unwrap_or(defaults.api);
     let remote = Remote {
         name: name.to_owned(),
         api,
@@ -61,20 +61,20 @@ pub(super) fn connect(
         base_url,
         headers,
         key,
-        key_set: key::is_set(known.key_env, settings, environment),
+        key_set: key::is_set(defaults.key_env, settings, environment),
         problem,
-        abilities: Abilities::new(known, settings),
-        context_tokens: settings.context_tokens.unwrap_or(known.context_tokens),
+        abilities: Abilities::new(defaults, settings),
+        context_tokens: settings.context_tokens.unwrap_or(defaults.context_tokens),
         max_output_tokens: settings.max_output_tokens,
         stream: settings.stream.unwrap_or(true),
         redactor: Redactor::new(secrets),
     };
-    Ok(Provider::remote(known, remote, settings))
+    Ok(Provider::remote(defaults, remote, settings))
 }
 
 fn check_name(name: &str) -> Result<(), ModelError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_allowed) {
         return Ok(());
     }
     Err(not_configured(format!(
@@ -84,28 +84,28 @@ fn check_name(name: &str) -> Result<(), ModelError> {
 }
 
 /// Returns the address of the service. Errors do not show it, because it may contain a password.
-fn base_url(name: &str, known: &ProviderDefaults, settings: &ProviderSettings) -> Result<Url, ModelError> {
-    let wrong = |problem: &str| not_configured(format!("`base_url` of `[providers.{name}]` {problem}"));
-    let text = settings.base_url.as_deref().or(known.base_url);
-    let text =
-        text.ok_or_else(|| wrong("is not set; set the address of the provider, such as `https://models.example/v1`"))?;
-    let url = Url::parse(text.trim()).map_err(|cause| wrong(&format!("is not a URL: {cause}")))?;
+fn base_url(name: &str, defaults: &ProviderDefaults, settings: &ProviderSettings) -> Result<Url, ModelError> {
+    let invalid = |problem: &str| not_configured(format!("`base_url` of `[providers.{name}]` {problem}"));
+    let text = settings.base_url.as_deref().or(defaults.base_url);
+    let text = text
+        .ok_or_else(|| invalid("is not set; set the address of the provider, such as `https://models.example/v1`"))?;
+    let url = Url::parse(text.trim()).map_err(|cause| invalid(&format!("is not a URL: {cause}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(wrong("must begin with `https://` or `http://`"));
+        return Err(invalid("must begin with `https://` or `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong(
+        return Err(invalid(
             "must not contain a user name or password; use `api_key_env` or `api_key_file`",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("must not contain `?` or `#`"));
+        return Err(invalid("must not contain `?` or `#`"));
     }
     Ok(url)
 }
 
-/// Refuses to send a key over a connection that others can read.
-fn guard(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
+/// Returns `key`, unless it would be sent unencrypted to another machine.
+fn check_encrypted(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
     if key.secret.is_none() || url.scheme() == "https" || is_loopback(url) {
         return Ok(key);
     }
@@ -135,21 +135,22 @@ fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<Se
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();
     for (header, value) in &settings.headers {
-        let wrong = |problem: &str| {
+        let invalid = |problem: &str| {
             let header = Redactor::default().clean(header);
             not_configured(format!("header `{header}` of `[providers.{name}]` {problem}"))
         };
-        let parsed = HeaderName::from_bytes(header.as_bytes()).map_err(|_cause| wrong("is not a valid header name"))?;
-        if RESERVED_HEADERS.contains(&parsed.as_str()) {
-            return Err(wrong("cannot be set; set a key with `api_key_env` or `api_key_file`"));
+        let header_name =
+            HeaderName::from_bytes(header.as_bytes()).map_err(|_cause| invalid("is not a valid header name"))?;
+        if RESERVED_HEADERS.contains(&header_name.as_str()) {
+            return Err(invalid("cannot be set; set a key with `api_key_env` or `api_key_file`"));
         }
-        let visible = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        let mut content = HeaderValue::from_str(value)
+        let is_printable = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let mut header_value = HeaderValue::from_str(value)
             .ok()
-            .filter(|_| visible)
-            .ok_or_else(|| wrong("has a character that is not allowed in a header; use printable ASCII"))?;
-        content.set_sensitive(true);
-        headers.insert(parsed, content);
+            .filter(|_| is_printable)
+            .ok_or_else(|| invalid("has a character that is not allowed in a header; use printable ASCII"))?;
+        header_value.set_sensitive(true);
+        headers.insert(header_name, header_value);
         secrets.push(SecretString::from(value.as_str()));
     }
     Ok((headers, secrets))

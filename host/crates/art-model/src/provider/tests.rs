@@ -1,13 +1,13 @@
 use super::*;
 use crate::testing::{KEY, Scripted, environment, settings};
 
-fn described(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
+fn registry_with(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
     let mut all = settings(String::new(), crate::settings::EngineLimits::default());
     all.providers = BTreeMap::from([("p".to_owned(), provider)]);
     registry(&all, &environment, &[])
 }
 
-fn at(base_url: &str) -> ProviderSettings {
+fn provider_at(base_url: &str) -> ProviderSettings {
     ProviderSettings {
         api: Some(Protocol::OpenaiChat),
         base_url: Some(base_url.to_owned()),
@@ -15,21 +15,21 @@ fn at(base_url: &str) -> ProviderSettings {
     }
 }
 
-fn keyed(base_url: &str) -> ProviderSettings {
+fn provider_with_key(base_url: &str) -> ProviderSettings {
     ProviderSettings {
         api_key_env: Some("P_KEY".to_owned()),
-        ..at(base_url)
+        ..provider_at(base_url)
     }
 }
 
 fn problem(provider: ProviderSettings) -> Option<String> {
-    let all = described(provider).unwrap();
+    let all = registry_with(provider).unwrap();
     let problem = all["p"].service().unwrap().problem.clone();
     problem.map(|problem| problem.message)
 }
 
-fn refused(provider: ProviderSettings) -> String {
-    let error = described(provider).unwrap_err();
+fn error_message(provider: ProviderSettings) -> String {
+    let error = registry_with(provider).unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
     error.message
 }
@@ -43,20 +43,20 @@ fn in_process() -> Arc<dyn Model> {
     Arc::new(Scripted::named("embedded", "lexical"))
 }
 
-fn name(text: &str) -> String {
+fn resolved_name(text: &str) -> String {
     resolve(&default_registry(), text).unwrap().to_string()
 }
 
 #[test]
 fn a_provider_name_alone_means_its_default_model() {
-    assert_eq!(name("embedded"), "embedded:lexical");
-    assert_eq!(name("openai"), "openai:gpt-5.4-mini");
-    assert_eq!(name(" groq "), "groq:openai/gpt-oss-20b");
+    assert_eq!(resolved_name("embedded"), "embedded:lexical");
+    assert_eq!(resolved_name("openai"), "openai:gpt-5.4-mini");
+    assert_eq!(resolved_name(" groq "), "groq:openai/gpt-oss-20b");
 }
 
 #[test]
 fn a_model_may_have_colons_and_slashes() {
-    assert_eq!(name("ollama:qwen3:8b"), "ollama:qwen3:8b");
+    assert_eq!(resolved_name("ollama:qwen3:8b"), "ollama:qwen3:8b");
     assert_eq!(
         resolve(&default_registry(), "openrouter:meta/x:free").unwrap().model_id,
         "meta/x:free"
@@ -64,7 +64,7 @@ fn a_model_may_have_colons_and_slashes() {
 }
 
 #[test]
-fn an_unknown_provider_is_refused_with_what_exists() {
+fn the_error_for_an_unknown_provider_lists_the_known_ones() {
     let error = resolve(&default_registry(), "opnai:gpt").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotSupported);
     insta::assert_snapshot!(error, @"model provider `opnai` is not known; use `anthropic`, `deepseek`, `embedded`, `gemini`, `groq`, `ollama`, `openai`, `openrouter`, or define it with `api` and `base_url` in `[providers.opnai]`");
@@ -89,7 +89,7 @@ fn a_provider_without_a_default_model_needs_one() {
 }
 
 #[test]
-fn an_unknown_model_of_this_process_is_refused_with_what_exists() {
+fn the_error_for_an_unknown_model_of_this_process_names_its_model() {
     let error = resolve(&default_registry(), "embedded:huge").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ModelNotFound);
     insta::assert_snapshot!(error, @"provider `embedded` has no model `huge`; use `embedded:lexical`");
@@ -125,13 +125,13 @@ fn gemini_accepts_either_of_its_variables() {
 #[test]
 fn an_unknown_provider_must_be_defined() {
     let undescribed = ProviderSettings::default();
-    insta::assert_snapshot!(refused(undescribed), @"provider `p` is not built in; set its `api` and `base_url` in `[providers.p]`");
+    insta::assert_snapshot!(error_message(undescribed), @"provider `p` is not built in; set its `api` and `base_url` in `[providers.p]`");
     let nowhere = ProviderSettings {
         api: Some(Protocol::OpenaiChat),
         ..ProviderSettings::default()
     };
-    insta::assert_snapshot!(refused(nowhere), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
-    assert!(described(at("https://models.example/v1")).is_ok());
+    insta::assert_snapshot!(error_message(nowhere), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
+    assert!(registry_with(provider_at("https://models.example/v1")).is_ok());
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn an_address_that_cannot_be_used_is_refused_without_being_shown() {
         "https://models.example/#s3cret",
     ];
     for url in wrong {
-        let message = refused(at(url));
+        let message = error_message(provider_at(url));
         assert!(message.starts_with("`base_url` of `[providers.p]`"), "{message}");
         assert!(!message.contains("s3cret"), "{message}");
     }
@@ -158,23 +158,23 @@ fn a_key_is_sent_unencrypted_only_to_this_machine() {
         "http://[::1]:8080",
         "https://models.example",
     ] {
-        assert_eq!(problem(keyed(url)), None, "{url}");
+        assert_eq!(problem(provider_with_key(url)), None, "{url}");
     }
-    assert_eq!(problem(at("http://models.example/v1")), None);
+    assert_eq!(problem(provider_at("http://models.example/v1")), None);
     for url in [
         "http://models.example/v1",
         "http://localhost.example",
         "http://10.0.0.1",
     ] {
-        assert!(problem(keyed(url)).is_some(), "{url}");
+        assert!(problem(provider_with_key(url)).is_some(), "{url}");
     }
-    insta::assert_snapshot!(problem(keyed("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
+    insta::assert_snapshot!(problem(provider_with_key("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
 }
 
 fn with_header(name: &str, value: &str) -> ProviderSettings {
     ProviderSettings {
         headers: BTreeMap::from([(name.to_owned(), value.to_owned())]),
-        ..at("https://models.example")
+        ..provider_at("https://models.example")
     }
 }
 
@@ -186,15 +186,15 @@ fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
         ("x a", "s3cret"),
         ("", "s3cret"),
     ] {
-        assert!(!refused(with_header(name, value)).contains("s3cr"));
+        assert!(!error_message(with_header(name, value)).contains("s3cr"));
     }
-    insta::assert_snapshot!(refused(with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
+    insta::assert_snapshot!(error_message(with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
 }
 
 #[test]
 fn a_header_must_not_carry_the_key() {
-    insta::assert_snapshot!(refused(with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
-    assert!(described(with_header("x-title", "mine")).is_ok());
+    insta::assert_snapshot!(error_message(with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
+    assert!(registry_with(with_header("x-title", "mine")).is_ok());
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_provider_in_this_process_has_no_settings() {
 
 #[test]
 fn debug_output_has_no_key() {
-    let all = described(keyed("https://models.example")).unwrap();
+    let all = registry_with(provider_with_key("https://models.example")).unwrap();
     assert_eq!(all["p"].service().unwrap().key.expose(), Some(KEY));
     assert!(!format!("{all:?}").contains(KEY));
 }

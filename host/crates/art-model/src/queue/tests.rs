@@ -15,7 +15,7 @@ fn fixture(max_parallel: usize) -> Fixture {
         name: name.to_owned(),
         max_parallel,
         local: matches!(name, "l" | "k"),
-        ..Provider::fixed(Arc::new(Scripted::new(Vec::new())))
+        ..Provider::in_process(Arc::new(Scripted::new(Vec::new())))
     };
     let names = ["a", "b", "l", "k"];
     let providers = BTreeMap::from(names.map(|name| (name.to_owned(), provider(name))));
@@ -26,24 +26,24 @@ fn fixture(max_parallel: usize) -> Fixture {
 }
 
 impl Fixture {
-    async fn enter(&self, name: &str) -> Result<Slot, ModelError> {
+    async fn acquire(&self, name: &str) -> Result<Slot, ModelError> {
         let (provider, model) = name.split_once(':').unwrap_or((name, "m"));
         let config = RuntimeProviderConfig::new(provider, model);
-        Ok(self.queue.enter(&self.providers[provider], &config).await?)
+        Ok(self.queue.acquire(&self.providers[provider], &config).await?)
     }
 
-    fn now(&self, name: &str) -> Option<Result<Slot, ModelError>> {
-        self.enter(name).now_or_never()
+    fn try_acquire(&self, name: &str) -> Option<Result<Slot, ModelError>> {
+        self.acquire(name).now_or_never()
     }
 }
 
 #[tokio::test]
 async fn a_call_without_a_free_slot_waits_for_one() {
     let fixture = fixture(1);
-    let first = fixture.enter("a").await.unwrap();
-    let mut second = Box::pin(fixture.enter("a"));
+    let first = fixture.acquire("a").await.unwrap();
+    let mut second = Box::pin(fixture.acquire("a"));
     assert!(second.as_mut().now_or_never().is_none());
-    assert!(fixture.now("b").is_some(), "another provider has its own slots");
+    assert!(fixture.try_acquire("b").is_some(), "another provider has its own slots");
     drop(first);
     assert!(second.await.is_ok());
 }
@@ -51,9 +51,9 @@ async fn a_call_without_a_free_slot_waits_for_one() {
 #[tokio::test]
 async fn waiting_calls_are_admitted_in_order() {
     let fixture = fixture(1);
-    let first = fixture.enter("a").await.unwrap();
-    let mut second = Box::pin(fixture.enter("a:2"));
-    let mut third = Box::pin(fixture.enter("a:3"));
+    let first = fixture.acquire("a").await.unwrap();
+    let mut second = Box::pin(fixture.acquire("a:2"));
+    let mut third = Box::pin(fixture.acquire("a:3"));
     assert!(second.as_mut().now_or_never().is_none());
     assert!(third.as_mut().now_or_never().is_none());
     drop(first);
@@ -65,19 +65,19 @@ async fn waiting_calls_are_admitted_in_order() {
 #[tokio::test]
 async fn a_dropped_waiting_call_takes_no_slot() {
     let fixture = fixture(1);
-    let first = fixture.enter("a").await.unwrap();
-    let mut second = Box::pin(fixture.enter("a"));
+    let first = fixture.acquire("a").await.unwrap();
+    let mut second = Box::pin(fixture.acquire("a"));
     assert!(second.as_mut().now_or_never().is_none());
     drop(first);
     drop(second);
-    assert!(fixture.now("a").unwrap().is_ok());
+    assert!(fixture.try_acquire("a").unwrap().is_ok());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_too_long_fails() {
     let fixture = fixture(1);
-    let _first = fixture.enter("a").await.unwrap();
-    let error = fixture.enter("a").await.unwrap_err();
+    let _first = fixture.acquire("a").await.unwrap();
+    let error = fixture.acquire("a").await.unwrap_err();
     assert_eq!(error.code, ModelErrorCode::RateLimited);
     insta::assert_snapshot!(error, @"no free slot at provider `a` within 30 s; send fewer calls at a time, or raise its `max_parallel`");
 }
@@ -85,30 +85,30 @@ async fn a_call_that_waits_too_long_fails() {
 #[tokio::test]
 async fn a_full_queue_refuses_calls() {
     let fixture = fixture(1);
-    let _first = fixture.enter("a").await.unwrap();
-    let mut queue: Vec<_> = (0..100).map(|_| Box::pin(fixture.enter("a"))).collect();
+    let _first = fixture.acquire("a").await.unwrap();
+    let mut queue: Vec<_> = (0..100).map(|_| Box::pin(fixture.acquire("a"))).collect();
     for waiting in &mut queue {
         assert!(waiting.as_mut().now_or_never().is_none());
     }
-    let error = fixture.now("a").unwrap().unwrap_err();
+    let error = fixture.try_acquire("a").unwrap().unwrap_err();
     insta::assert_snapshot!(error, @"100 calls already wait for provider `a`; try again later");
     queue.pop();
-    assert!(fixture.now("a").is_none(), "there is room again");
+    assert!(fixture.try_acquire("a").is_none(), "there is room again");
 }
 
 #[tokio::test]
 async fn another_local_model_conflicts_with_the_one_in_use() {
     let fixture = fixture(5);
-    let _active = fixture.enter("l").await.unwrap();
-    let error = fixture.enter("k").await.unwrap_err();
+    let _active = fixture.acquire("l").await.unwrap();
+    let error = fixture.acquire("k").await.unwrap_err();
     insta::assert_snapshot!(error, @"local model `k:m` cannot be used while `l:m` is in use; wait until it has answered");
 }
 
 #[tokio::test(start_paused = true)]
 async fn another_call_of_the_local_model_in_use_waits() {
     let fixture = fixture(1);
-    let active = fixture.enter("l").await.unwrap();
-    let mut second = Box::pin(fixture.enter("l"));
+    let active = fixture.acquire("l").await.unwrap();
+    let mut second = Box::pin(fixture.acquire("l"));
     assert!(second.as_mut().now_or_never().is_none());
     tokio::time::advance(5 * MINUTE).await;
     assert!(second.as_mut().now_or_never().is_none(), "a local model may be slow");
@@ -119,40 +119,43 @@ async fn another_call_of_the_local_model_in_use_waits() {
 #[tokio::test]
 async fn a_local_model_runs_as_many_calls_as_its_provider_allows() {
     let fixture = fixture(2);
-    let calls = [fixture.enter("l").await.unwrap(), fixture.enter("l").await.unwrap()];
-    assert!(fixture.now("l").is_none());
-    assert!(fixture.now("k").unwrap().is_err());
+    let calls = [fixture.acquire("l").await.unwrap(), fixture.acquire("l").await.unwrap()];
+    assert!(fixture.try_acquire("l").is_none());
+    assert!(fixture.try_acquire("k").unwrap().is_err());
     drop(calls);
-    assert!(fixture.now("k").unwrap().is_ok());
+    assert!(fixture.try_acquire("k").unwrap().is_ok());
 }
 
 #[tokio::test]
 async fn another_local_model_is_not_admitted_before_waiting_calls() {
     let fixture = fixture(1);
-    let active = fixture.enter("l").await.unwrap();
-    let mut second = Box::pin(fixture.enter("l"));
+    let active = fixture.acquire("l").await.unwrap();
+    let mut second = Box::pin(fixture.acquire("l"));
     assert!(second.as_mut().now_or_never().is_none());
     drop(active);
-    assert!(fixture.now("k").unwrap().is_err(), "the second call is the next");
+    assert!(
+        fixture.try_acquire("k").unwrap().is_err(),
+        "the second call is the next"
+    );
     drop(second);
-    assert!(fixture.now("k").unwrap().is_ok(), "it stopped waiting");
+    assert!(fixture.try_acquire("k").unwrap().is_ok(), "it stopped waiting");
 }
 
 #[tokio::test]
 async fn another_local_model_is_admitted_when_the_first_is_free() {
     let fixture = fixture(5);
-    drop(fixture.enter("l").await.unwrap());
-    assert!(fixture.enter("l:other").await.is_ok());
-    assert!(fixture.enter("k").await.is_ok());
+    drop(fixture.acquire("l").await.unwrap());
+    assert!(fixture.acquire("l:other").await.is_ok());
+    assert!(fixture.acquire("k").await.is_ok());
 }
 
 #[tokio::test]
 async fn a_closed_queue_refuses_waiting_and_new_calls() {
     let fixture = fixture(1);
-    let _active = fixture.enter("a").await.unwrap();
-    let mut waiting = Box::pin(fixture.enter("a"));
+    let _active = fixture.acquire("a").await.unwrap();
+    let mut waiting = Box::pin(fixture.acquire("a"));
     assert!(waiting.as_mut().now_or_never().is_none());
     fixture.queue.close();
     insta::assert_snapshot!(waiting.await.unwrap_err(), @"the host is shutting down and accepts no more model calls");
-    assert!(fixture.enter("b").await.is_err());
+    assert!(fixture.acquire("b").await.is_err());
 }

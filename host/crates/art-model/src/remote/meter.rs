@@ -14,7 +14,7 @@ pub(super) struct Meter {
     input_characters: usize,
     output_characters: usize,
     /// Whether token counts were reported.
-    counted: bool,
+    has_counts: bool,
 }
 
 impl Meter {
@@ -24,7 +24,7 @@ impl Meter {
             first_ms: None,
             input_characters: 0,
             output_characters: 0,
-            counted: false,
+            has_counts: false,
         }
     }
 
@@ -34,12 +34,12 @@ impl Meter {
     }
 
     /// Measures an event. Completes metadata with what the provider omitted.
-    pub(super) fn pass(&mut self, event: StreamEvent) -> StreamEvent {
+    pub(super) fn measure(&mut self, event: StreamEvent) -> StreamEvent {
         match &event {
-            StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.wrote(text),
+            StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.count_output(text),
             StreamEvent::ToolCall(call) => {
-                self.wrote(&call.function.name);
-                self.wrote(&call.function.arguments);
+                self.count_output(&call.function.name);
+                self.count_output(&call.function.arguments);
             }
             StreamEvent::Metadata(metadata) => return StreamEvent::Metadata(self.complete(metadata.clone())),
             _ => {}
@@ -48,22 +48,22 @@ impl Meter {
     }
 
     /// Returns metadata for a reply without any.
-    pub(super) fn missing(&mut self) -> Option<LlmMetadata> {
-        (!self.counted).then(|| self.complete(LlmMetadata::default()))
+    pub(super) fn metadata_if_missing(&mut self) -> Option<LlmMetadata> {
+        (!self.has_counts).then(|| self.complete(LlmMetadata::default()))
     }
 
-    fn wrote(&mut self, text: &str) {
+    fn count_output(&mut self, text: &str) {
         let now = self.elapsed_ms();
         self.first_ms.get_or_insert(now);
         self.output_characters = self.output_characters.saturating_add(text.chars().count());
     }
 
     fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
-        self.counted = true;
+        self.has_counts = true;
         // A count of zero for a request, or for a reply with text, means that the provider does not count.
         metadata.input_tokens.take_if(|tokens| *tokens == 0);
-        let wrote = self.output_characters > 0;
-        metadata.output_tokens.take_if(|tokens| *tokens == 0 && wrote);
+        let has_output = self.output_characters > 0;
+        metadata.output_tokens.take_if(|tokens| *tokens == 0 && has_output);
         metadata.estimated |= metadata.input_tokens.is_none() || metadata.output_tokens.is_none();
         metadata.input_tokens.get_or_insert(tokens(self.input_characters));
         metadata.output_tokens.get_or_insert(tokens(self.output_characters));
@@ -94,7 +94,7 @@ mod tests {
     async fn counts_of_zero_are_replaced_by_estimates() {
         let mut meter = Meter::start();
         meter.set_input(40);
-        meter.pass(token("eight ch"));
+        meter.measure(token("eight ch"));
         let counts = LlmMetadata {
             input_tokens: Some(0),
             output_tokens: Some(0),
@@ -111,10 +111,10 @@ mod tests {
     async fn times_are_measured_from_the_request() {
         let mut meter = Meter::start();
         tokio::time::advance(Duration::from_millis(300)).await;
-        meter.pass(token("a"));
+        meter.measure(token("a"));
         tokio::time::advance(Duration::from_millis(200)).await;
-        meter.pass(token("b"));
-        let metadata = meter.missing().unwrap();
+        meter.measure(token("b"));
+        let metadata = meter.metadata_if_missing().unwrap();
         assert_eq!(metadata.time_to_first_token_ms, Some(300));
         assert_eq!(metadata.total_generation_time_ms, Some(500));
     }
@@ -123,8 +123,8 @@ mod tests {
     async fn missing_counts_are_estimated_and_marked() {
         let mut meter = Meter::start();
         meter.set_input(400);
-        meter.pass(token("12345"));
-        let metadata = meter.missing().unwrap();
+        meter.measure(token("12345"));
+        let metadata = meter.metadata_if_missing().unwrap();
         assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(100), Some(2)));
         assert!(metadata.estimated);
     }
@@ -138,10 +138,10 @@ mod tests {
             output_tokens: Some(0),
             ..LlmMetadata::default()
         };
-        let StreamEvent::Metadata(metadata) = meter.pass(StreamEvent::Metadata(metadata)) else {
+        let StreamEvent::Metadata(metadata) = meter.measure(StreamEvent::Metadata(metadata)) else {
             unreachable!("metadata is still metadata")
         };
         assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(7), Some(0)));
-        assert!(!metadata.estimated && meter.missing().is_none());
+        assert!(!metadata.estimated && meter.metadata_if_missing().is_none());
     }
 }

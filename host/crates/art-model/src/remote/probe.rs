@@ -23,7 +23,7 @@ pub struct Probe {
     /// Whether it accepted the key. `None` if there is no key, the probe failed earlier, or the provider may not have checked the
     /// key.
     pub key_accepted: Option<bool>,
-    /// Whether it lists the model. `None` if there is no list or no model was named.
+    /// Whether it lists the model. `None` without a list or a model name.
     pub model_listed: Option<bool>,
     /// The models that it lists, at most 500.
     pub models: Vec<String>,
@@ -60,14 +60,14 @@ pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str
         Some(problem) => Probe::failed(problem.clone()),
         None => timeout(max_wait, list_models(remote, transport, model_id))
             .await
-            .unwrap_or_else(|_elapsed| Probe::failed(late(remote, max_wait))),
+            .unwrap_or_else(|_elapsed| Probe::failed(timeout_error(remote, max_wait))),
     };
     probe.error = probe.error.map(|error| request::explain(remote, model_id, &error));
     probe.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     probe
 }
 
-fn late(remote: &Remote, max_wait: Duration) -> ModelError {
+fn timeout_error(remote: &Remote, max_wait: Duration) -> ModelError {
     let message = format!(
         "`{}` did not answer within {}; check the network and `base_url`, or try again",
         host(&remote.base_url),
@@ -76,44 +76,45 @@ fn late(remote: &Remote, max_wait: Duration) -> ModelError {
     error(ModelErrorCode::Timeout, message)
 }
 
+/// Requests the list of models, and checks the key where the list is public.
 async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
-    let sent = match request::list(remote) {
-        Ok(call) => transport.send(call).await,
+    let sent = match request::list_request(remote) {
+        Ok(request) => transport.send(request).await,
         Err(error) => Err(error),
     };
-    let mut reply = match sent {
-        Ok(reply) => reply,
+    let mut response = match sent {
+        Ok(response) => response,
         Err(error) => return Probe::failed(error),
     };
-    let reached = |error| Probe {
+    let failed_after_answer = |error| Probe {
         reachable: true,
         ..Probe::failed(error)
     };
-    match reply.status {
-        200..300 if reply.is("text/html") => reached(request::web_page(&reply)),
-        200..300 => match reply.body().await {
+    match response.status {
+        200..300 if response.has_media_type("text/html") => failed_after_answer(request::web_page(&response)),
+        200..300 => match response.body().await {
             Ok(body) => {
-                let probe = listed(remote, &body, model_id);
+                let probe = probe_from_list(remote, &body, model_id);
                 match key_path(remote) {
                     Some(path) => check_key(remote, transport, path, probe).await,
                     None => probe,
                 }
             }
-            Err(error) => reached(error),
+            Err(error) => failed_after_answer(error),
         },
-        404 | 405 => reached(error(
+        404 | 405 => failed_after_answer(error(
             ModelErrorCode::InvalidResponse,
             format!(
                 "`{}` has no list of models at this address; check `base_url` and `api`",
-                reply.host()
+                response.host()
             ),
         )),
         _ => {
-            let error = request::refusal(remote, &mut reply).await.error;
+            let error = request::read_refusal(remote, &mut response).await.error;
             let refused = error.code == ModelErrorCode::AuthenticationError;
             Probe {
                 key_accepted: refused.then_some(false),
-                ..reached(error)
+                ..failed_after_answer(error)
             }
         }
     }
@@ -121,8 +122,8 @@ async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> 
 
 /// Returns whether a list of models proves that the key is valid, because the provider returns no list without one.
 fn list_requires_key(remote: &Remote) -> bool {
-    let known = remote.defaults_at_own_address();
-    known.is_some_and(|known| known.needs_key && known.key_path.is_none())
+    let defaults = remote.defaults_at_own_address();
+    defaults.is_some_and(|defaults| defaults.needs_key && defaults.key_path.is_none())
 }
 
 /// Returns the path that checks the key, for a provider whose list of models is public.
@@ -133,26 +134,27 @@ fn key_path(remote: &Remote) -> Option<&'static str> {
 
 /// Checks the key at `path`. Any reply other than a success or a refusal leaves `probe` unchanged.
 pub(super) async fn check_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
-    let sent = match request::get(remote, path) {
-        Ok(call) => transport.send(call).await,
+    let sent = match request::get_request(remote, path) {
+        Ok(request) => transport.send(request).await,
         Err(error) => Err(error),
     };
     match sent {
-        Ok(reply) if (200..300).contains(&reply.status) && !reply.is("text/html") => Probe {
+        Ok(response) if (200..300).contains(&response.status) && !response.has_media_type("text/html") => Probe {
             key_accepted: Some(true),
             ..probe
         },
-        Ok(mut reply) if matches!(reply.status, 401 | 403) => Probe {
+        Ok(mut response) if matches!(response.status, 401 | 403) => Probe {
             key_accepted: Some(false),
             model_listed: None,
-            error: Some(request::refusal(remote, &mut reply).await.error),
+            error: Some(request::read_refusal(remote, &mut response).await.error),
             ..probe
         },
         _ => probe,
     }
 }
 
-fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
+/// Creates the result from the list of models in `body`.
+fn probe_from_list(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
     let list = serde_json::from_slice(body).unwrap_or_default();
     let models = remote.codec.models(&list);
     let found = models.iter().any(|model| is_entry_for(model, model_id));
@@ -168,7 +170,7 @@ fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
         models: models
             .iter()
             .take(MAX_MODELS)
-            .map(|model| remote.redactor.hide(model))
+            .map(|model| remote.redactor.redact(model))
             .collect(),
         error,
         elapsed_ms: 0,
@@ -176,9 +178,9 @@ fn listed(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
 }
 
 /// Returns whether a list entry names the model. Entries may have a prefix (`models/`) or a tag (`:latest`) that calls omit.
-pub(super) fn is_entry_for(listed: &str, model_id: &str) -> bool {
-    let bare = listed.strip_prefix("models/").unwrap_or(listed);
-    bare == model_id || bare.strip_suffix(":latest") == Some(model_id)
+pub(super) fn is_entry_for(entry: &str, model_id: &str) -> bool {
+    let name = entry.strip_prefix("models/").unwrap_or(entry);
+    name == model_id || name.strip_suffix(":latest") == Some(model_id)
 }
 
 #[cfg(test)]
@@ -207,7 +209,7 @@ mod tests {
     #[test]
     fn without_a_model_name_no_model_is_missing() {
         let listed = |model: &str| {
-            let probe = listed(&service("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
+            let probe = probe_from_list(&service("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
             (probe.model_listed, probe.error.is_some())
         };
         assert_eq!(listed(""), (None, false));

@@ -30,72 +30,72 @@ impl ReplyRedactor {
     }
 
     /// Returns the event without the key, or `None` while all of its text is pending.
-    pub(super) fn pass(&mut self, event: StreamEvent) -> Option<StreamEvent> {
+    pub(super) fn redact_event(&mut self, event: StreamEvent) -> Option<StreamEvent> {
         let non_empty = |text: String| (!text.is_empty()).then_some(text);
         match event {
             StreamEvent::Token(text) => {
-                non_empty(self.redactor.hide_piece(&mut self.pending_text, &text)).map(StreamEvent::Token)
+                non_empty(self.redactor.redact_piece(&mut self.pending_text, &text)).map(StreamEvent::Token)
             }
             StreamEvent::Thinking(text) => {
-                non_empty(self.redactor.hide_piece(&mut self.pending_thinking, &text)).map(StreamEvent::Thinking)
+                non_empty(self.redactor.redact_piece(&mut self.pending_thinking, &text)).map(StreamEvent::Thinking)
             }
-            StreamEvent::ToolCall(call) => Some(StreamEvent::ToolCall(self.call(call))),
+            StreamEvent::ToolCall(call) => Some(StreamEvent::ToolCall(self.redact_call(call))),
             StreamEvent::State(state) => Some(StreamEvent::State(ProviderState {
-                content: self.value(state.content),
+                content: self.redact_value(state.content),
                 ..state
             })),
-            StreamEvent::Metadata(metadata) => Some(StreamEvent::Metadata(self.metadata(metadata))),
+            StreamEvent::Metadata(metadata) => Some(StreamEvent::Metadata(self.redact_metadata(metadata))),
             event => Some(event),
         }
     }
 
-    /// Returns the pending text at the end of the reply.
-    pub(super) fn rest(&mut self) -> impl Iterator<Item = StreamEvent> {
-        let thinking = self.redactor.hide(&std::mem::take(&mut self.pending_thinking));
-        let text = self.redactor.hide(&std::mem::take(&mut self.pending_text));
+    /// Returns the pending thoughts and text at the end of the reply.
+    pub(super) fn flush(&mut self) -> impl Iterator<Item = StreamEvent> {
+        let thinking = self.redactor.redact(&std::mem::take(&mut self.pending_thinking));
+        let text = self.redactor.redact(&std::mem::take(&mut self.pending_text));
         let thinking = (!thinking.is_empty()).then_some(StreamEvent::Thinking(thinking));
         let text = (!text.is_empty()).then_some(StreamEvent::Token(text));
         thinking.into_iter().chain(text)
     }
 
-    fn call(&self, mut call: ToolCallRequest) -> ToolCallRequest {
-        call.id = self.redactor.hide(&call.id);
-        call.function.name = self.redactor.hide(&call.function.name);
+    fn redact_call(&self, mut call: ToolCallRequest) -> ToolCallRequest {
+        call.id = self.redactor.redact(&call.id);
+        call.function.name = self.redactor.redact(&call.function.name);
         let arguments = &mut call.function.arguments;
         match serde_json::from_str::<Value>(arguments) {
             // The JSON text may contain the key in an escaped form.
             Ok(value) => {
-                let hidden = self.value(value.clone());
-                if hidden != value {
-                    *arguments = hidden.to_string();
+                let redacted = self.redact_value(value.clone());
+                if redacted != value {
+                    *arguments = redacted.to_string();
                 }
             }
-            Err(_) => *arguments = self.redactor.hide(arguments),
+            Err(_) => *arguments = self.redactor.redact(arguments),
         }
         call
     }
 
-    fn metadata(&self, metadata: LlmMetadata) -> LlmMetadata {
+    fn redact_metadata(&self, metadata: LlmMetadata) -> LlmMetadata {
         let reason = |reason| match reason {
-            StopReason::Other(text) => StopReason::Other(self.redactor.hide(&text)),
+            StopReason::Other(text) => StopReason::Other(self.redactor.redact(&text)),
             reason => reason,
         };
         LlmMetadata {
             stop_reason: metadata.stop_reason.map(reason),
-            provider_raw_usage: metadata.provider_raw_usage.map(|usage| self.value(usage)),
+            provider_raw_usage: metadata.provider_raw_usage.map(|usage| self.redact_value(usage)),
             ..metadata
         }
     }
 
     /// Returns the value with the key redacted in all strings and object keys.
-    fn value(&self, value: Value) -> Value {
+    fn redact_value(&self, value: Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.redactor.hide(&text)),
-            Value::Array(values) => values.into_iter().map(|value| self.value(value)).collect(),
+            Value::String(text) => Value::String(self.redactor.redact(&text)),
+            Value::Array(values) => values.into_iter().map(|value| self.redact_value(value)).collect(),
             Value::Object(map) => {
                 let entries = map.into_iter();
                 entries
-                    .map(|(name, value)| (self.redactor.hide(&name), self.value(value)))
+                    .map(|(name, value)| (self.redactor.redact(&name), self.redact_value(value)))
                     .collect()
             }
             value => value,
@@ -120,10 +120,13 @@ mod tests {
     }
 
     /// Returns the redacted text of a reply that arrives in `pieces`.
-    fn redacted(key: &str, pieces: &[&str]) -> String {
+    fn redact_pieces(key: &str, pieces: &[&str]) -> String {
         let mut redactor = redactor(key);
-        let mut events: Vec<_> = pieces.iter().filter_map(|piece| redactor.pass(token(piece))).collect();
-        events.extend(redactor.rest());
+        let mut events: Vec<_> = pieces
+            .iter()
+            .filter_map(|piece| redactor.redact_event(token(piece)))
+            .collect();
+        events.extend(redactor.flush());
         let texts = events.into_iter().map(|event| match event {
             StreamEvent::Token(text) => text,
             other => panic!("{other:?}"),
@@ -134,30 +137,30 @@ mod tests {
     #[test]
     fn a_key_is_redacted_however_a_reply_is_split() {
         let text = format!("Your key is {KEY}, and again {KEY}{KEY}.");
-        let hidden = "Your key is [key], and again [key][key].";
+        let redacted = "Your key is [key], and again [key][key].";
         for length in 1..text.len() {
             let (first, second) = text.split_at(length);
-            assert_eq!(redacted(KEY, &[first, second]), hidden);
+            assert_eq!(redact_pieces(KEY, &[first, second]), redacted);
         }
         let letters: Vec<_> = text.split_inclusive(|_: char| true).collect();
-        assert_eq!(redacted(KEY, &letters), hidden);
+        assert_eq!(redact_pieces(KEY, &letters), redacted);
     }
 
     #[test]
     fn text_that_only_begins_like_a_key_is_unchanged() {
-        assert_eq!(redacted(KEY, &["sk-t", "ea"]), "sk-tea");
-        assert_eq!(redacted(KEY, &["the end is s"]), "the end is s");
+        assert_eq!(redact_pieces(KEY, &["sk-t", "ea"]), "sk-tea");
+        assert_eq!(redact_pieces(KEY, &["the end is s"]), "the end is s");
     }
 
     #[test]
     fn a_truncated_key_at_the_end_is_redacted() {
-        assert_eq!(redacted(KEY, &["it is ", &KEY[..10]]), "it is [key]");
+        assert_eq!(redact_pieces(KEY, &["it is ", &KEY[..10]]), "it is [key]");
     }
 
     #[test]
     fn a_key_with_an_escaped_slash_is_redacted() {
         assert_eq!(
-            redacted("abc/def/ghi", &[r#"{"a": "abc\/def\/ghi"}"#]),
+            redact_pieces("abc/def/ghi", &[r#"{"a": "abc\/def\/ghi"}"#]),
             r#"{"a": "[key]"}"#
         );
     }
@@ -173,7 +176,7 @@ mod tests {
                     arguments: text.to_owned(),
                 },
             };
-            match redactor(KEY).pass(StreamEvent::ToolCall(call)) {
+            match redactor(KEY).redact_event(StreamEvent::ToolCall(call)) {
                 Some(StreamEvent::ToolCall(call)) => {
                     assert_eq!(call.id, "[key]");
                     call.function.arguments
@@ -204,8 +207,8 @@ mod tests {
             StreamEvent::Metadata(metadata),
             StreamEvent::Thinking(KEY.to_owned()),
         ] {
-            let hidden = format!("{:?}", redactor(KEY).pass(event));
-            assert!(hidden.contains("[key]") && !hidden.contains(KEY), "{hidden}");
+            let redacted = format!("{:?}", redactor(KEY).redact_event(event));
+            assert!(redacted.contains("[key]") && !redacted.contains(KEY), "{redacted}");
         }
     }
 
@@ -215,7 +218,7 @@ mod tests {
             let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
             let text = pieces.concat();
             prop_assume!(!text.contains("sk-tes"));
-            prop_assert_eq!(redacted(KEY, &pieces), text);
+            prop_assert_eq!(redact_pieces(KEY, &pieces), text);
         }
     }
 }

@@ -10,76 +10,77 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 
 use crate::fault::{error, not_configured};
-use crate::http::{Call, Reply};
-use crate::protocol::fault::{error_of_body, names_tools};
+use crate::http::{HttpRequest, HttpResponse};
+use crate::protocol::fault::{error_of_body, refuses_tools};
 use crate::protocol::{KeyHeader, ProtocolCall, calls_as_text};
 use crate::provider::Remote;
 use crate::retry::requested_delay;
 
 /// A request that is ready to be sent.
 pub(super) struct PreparedRequest {
-    pub(super) call: Call,
-    /// Number of characters without files, whose size is unrelated to tokens.
+    pub(super) http_request: HttpRequest,
+    /// Number of characters of the body, without files. The size of a file is unrelated to its number of tokens.
     pub(super) characters: usize,
     /// Whether the request has native tools.
-    pub(super) with_tools: bool,
+    pub(super) has_tools: bool,
 }
 
 /// Prepares the request. For a model without function calls, the calls of earlier turns become text.
 pub(super) fn prepare(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<PreparedRequest, ModelError> {
-    let capabilities = remote.abilities.of(model_id);
+    let capabilities = remote.abilities.for_model(model_id);
     let vision = capabilities.contains(&ModelCapability::Vision);
-    let request = match capabilities.contains(&ModelCapability::ToolUse) {
-        true => Cow::Borrowed(request),
-        false => Cow::Owned(calls_as_text(request)),
+    let request = if capabilities.contains(&ModelCapability::ToolUse) {
+        Cow::Borrowed(request)
+    } else {
+        Cow::Owned(calls_as_text(request))
     };
     let request = request.as_ref();
-    let written = remote.codec.request(&ProtocolCall {
+    let encoded = remote.codec.request(&ProtocolCall {
         model_id,
         request,
         stream: remote.stream,
         vision,
         max_tokens: remote.max_output_tokens,
     })?;
-    let body = serde_json::to_string(&written.body)
+    let body = serde_json::to_string(&encoded.body)
         .map_err(|cause| error(ModelErrorCode::Unknown, format!("cannot write the request: {cause}")))?;
     // A protocol omits files that its provider does not accept.
-    let sent = request.media.iter().filter(|file| body.contains(&file.base64));
-    let files = sent.map(|file| file.base64.len()).sum();
-    let characters = body.chars().count().saturating_sub(files);
+    let sent_files = request.media.iter().filter(|file| body.contains(&file.base64));
+    let file_characters = sent_files.map(|file| file.base64.len()).sum();
+    let characters = body.chars().count().saturating_sub(file_characters);
     let mut headers = headers(remote)?;
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if remote.stream {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     }
-    let url = url(remote, &written.path)?;
-    let call = Call {
+    let url = url(remote, &encoded.path)?;
+    let http_request = HttpRequest {
         method: Method::POST,
         url,
         headers,
         body: body.into_bytes(),
-        whole: !remote.stream,
+        only_total_timeout: !remote.stream,
     };
     Ok(PreparedRequest {
-        call,
+        http_request,
         characters,
-        with_tools: !request.tools.is_empty(),
+        has_tools: !request.tools.is_empty(),
     })
 }
 
 /// Creates the request for the list of models.
-pub(super) fn list(remote: &Remote) -> Result<Call, ModelError> {
-    get(remote, remote.codec.models_path())
+pub(super) fn list_request(remote: &Remote) -> Result<HttpRequest, ModelError> {
+    get_request(remote, remote.codec.models_path())
 }
 
 /// Creates a GET request for `path`.
-pub(super) fn get(remote: &Remote, path: &str) -> Result<Call, ModelError> {
-    Ok(Call {
+pub(super) fn get_request(remote: &Remote, path: &str) -> Result<HttpRequest, ModelError> {
+    Ok(HttpRequest {
         method: Method::GET,
         url: url(remote, path)?,
         headers: headers(remote)?,
         body: Vec::new(),
-        whole: false,
+        only_total_timeout: false,
     })
 }
 
@@ -87,14 +88,14 @@ pub(super) fn get(remote: &Remote, path: &str) -> Result<Call, ModelError> {
 fn headers(remote: &Remote) -> Result<HeaderMap, ModelError> {
     let mut headers = remote.headers.clone();
     for (name, value) in remote.codec.headers() {
-        headers.insert(header_name(name)?, header(&value)?);
+        headers.insert(header_name(name)?, header_value(&value)?);
     }
     if let Some(key) = remote.key.expose() {
         let (name, text) = match remote.codec.key_header() {
             KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {key}")),
             KeyHeader::Plain(name) => (header_name(name)?, key.to_owned()),
         };
-        let mut value = header(&text)?;
+        let mut value = header_value(&text)?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -110,7 +111,7 @@ fn header_name(name: &str) -> Result<HeaderName, ModelError> {
     })
 }
 
-fn header(value: &str) -> Result<HeaderValue, ModelError> {
+fn header_value(value: &str) -> Result<HeaderValue, ModelError> {
     // The error does not show the value, which may be the key.
     HeaderValue::from_str(value).map_err(|_cause| not_configured("a header has a character that is not allowed"))
 }
@@ -126,45 +127,45 @@ fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
 }
 
 /// A reply with an error status.
-pub(super) struct Refusal {
+pub(super) struct RefusedRequest {
     pub(super) error: ModelError,
-    /// Whether the error is about the tools of the request.
-    pub(super) names_tools: bool,
+    /// Whether the service refused the tools of the request.
+    pub(super) refuses_tools: bool,
 }
 
 /// Reads a reply with an error status.
-pub(super) async fn refusal(remote: &Remote, reply: &mut Reply) -> Refusal {
-    if (300..400).contains(&reply.status) {
+pub(super) async fn read_refusal(remote: &Remote, response: &mut HttpResponse) -> RefusedRequest {
+    if (300..400).contains(&response.status) {
         let error = not_configured(format!(
             "`{}` redirects the request (HTTP status {}), which is not followed; correct `base_url`",
-            reply.host(),
-            reply.status
+            response.host(),
+            response.status
         ));
-        return Refusal {
+        return RefusedRequest {
             error,
-            names_tools: false,
+            refuses_tools: false,
         };
     }
-    let body = reply.error_body().await;
+    let body = response.error_body().await;
     let text = String::from_utf8_lossy(&body);
-    let text = remote.redactor.hide(&text);
+    let text = remote.redactor.redact(&text);
     // A body that is not JSON is usually a page of a proxy, which is less informative than the status.
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    let mut error = error_of_body(Some(reply.status), &body);
-    if let Some(wait) = requested_delay(&reply.headers, SystemTime::now()) {
+    let mut error = error_of_body(Some(response.status), &body);
+    if let Some(wait) = requested_delay(&response.headers, SystemTime::now()) {
         error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
     }
-    Refusal {
+    RefusedRequest {
         error,
-        names_tools: names_tools(reply.status, &body),
+        refuses_tools: refuses_tools(response.status, &body),
     }
 }
 
-/// Creates the error for a web page instead of a reply.
-pub(super) fn web_page(reply: &Reply) -> ModelError {
+/// Creates the error for a web page instead of a response.
+pub(super) fn web_page(response: &HttpResponse) -> ModelError {
     let message = format!(
         "`{}` answered with a web page; correct `base_url`, which often ends in `/v1`",
-        reply.host()
+        response.host()
     );
     error(ModelErrorCode::InvalidResponse, message)
 }

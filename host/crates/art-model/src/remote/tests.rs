@@ -46,7 +46,7 @@ async fn events(steps: Vec<Step>, limits: EngineLimits) -> Vec<StreamEvent> {
     events
 }
 
-async fn error_with(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
+async fn error_of_steps(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
     match events(steps, limits).await.pop() {
         Some(StreamEvent::Error(error)) => error,
         other => panic!("no error, but {other:?}"),
@@ -54,20 +54,20 @@ async fn error_with(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
 }
 
 async fn error_of(reply: Vec<u8>) -> ModelError {
-    error_with(vec![Step::Send(reply)], limits()).await
+    error_of_steps(vec![Step::Send(reply)], limits()).await
 }
 
 /// Returns the message without the port, which differs in each run.
 fn without_port(message: &str) -> String {
     let mut text = String::new();
     for part in message.split("127.0.0.1:") {
-        let joint = if text.is_empty() { "" } else { "127.0.0.1:PORT" };
-        let rest = if joint.is_empty() {
+        let address = if text.is_empty() { "" } else { "127.0.0.1:PORT" };
+        let rest = if address.is_empty() {
             part
         } else {
             part.trim_start_matches(|c: char| c.is_ascii_digit())
         };
-        text.push_str(joint);
+        text.push_str(address);
         text.push_str(rest);
     }
     text
@@ -319,11 +319,11 @@ async fn a_key_in_an_error_is_redacted() {
 
 #[tokio::test]
 async fn the_requested_delay_is_part_of_the_error() {
-    let asked = |header: &str| error_of(http(429, &format!("{header}\r\n"), "{}"));
-    assert_eq!(asked("retry-after: 7").await.retry_after_ms, Some(7000));
-    assert_eq!(asked("retry-after-ms: 250").await.retry_after_ms, Some(250));
-    assert_eq!(asked("retry-after: -1").await.retry_after_ms, None);
-    let error = asked("retry-after: 1e9").await;
+    let error_for = |header: &str| error_of(http(429, &format!("{header}\r\n"), "{}"));
+    assert_eq!(error_for("retry-after: 7").await.retry_after_ms, Some(7000));
+    assert_eq!(error_for("retry-after-ms: 250").await.retry_after_ms, Some(250));
+    assert_eq!(error_for("retry-after: -1").await.retry_after_ms, None);
+    let error = error_for("retry-after: 1e9").await;
     assert!(
         error.message.ends_with("it accepts requests again in 8784 h"),
         "{error}"
@@ -393,9 +393,9 @@ async fn a_reply_that_is_too_long_is_refused() {
         ..limits()
     };
     let long = piece(&"x".repeat(20_000)).into_bytes();
-    let whole = http(200, "content-type: application/json\r\n", &"x".repeat(20_000));
-    for reply in [[stream_head(), long].concat(), whole] {
-        let error = error_with(vec![Step::Send(reply)], limits).await;
+    let complete = http(200, "content-type: application/json\r\n", &"x".repeat(20_000));
+    for reply in [[stream_head(), long].concat(), complete] {
+        let error = error_of_steps(vec![Step::Send(reply)], limits).await;
         assert_eq!(error.code, InvalidResponse);
         assert!(error.message.contains("is longer than 10000 bytes"), "{error}");
     }
@@ -407,9 +407,9 @@ async fn a_reply_that_does_not_stream_has_at_most_two_megabytes() {
         let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
         reply.to_owned() + &" ".repeat(length - reply.len())
     };
-    let whole = |body: &str| vec![Step::Send(http(200, "content-type: application/json\r\n", body))];
-    assert_eq!(text_of(&events(whole(&body(2 << 20)), limits()).await), "hi");
-    let error = error_with(whole(&body((2 << 20) + 1)), limits()).await;
+    let reply_with = |body: &str| vec![Step::Send(http(200, "content-type: application/json\r\n", body))];
+    assert_eq!(text_of(&events(reply_with(&body(2 << 20)), limits()).await), "hi");
+    let error = error_of_steps(reply_with(&body((2 << 20) + 1)), limits()).await;
     assert_eq!(error.code, InvalidResponse);
     assert!(error.message.contains("is longer than 2097152 bytes"), "{error}");
     let (probe, _) = probe(http(200, "", &body((2 << 20) + 1))).await;
@@ -419,7 +419,7 @@ async fn a_reply_that_does_not_stream_has_at_most_two_megabytes() {
 #[tokio::test]
 async fn an_event_of_ten_megabytes_is_refused() {
     let long = piece(&"x".repeat(10 << 20)).into_bytes();
-    let error = error_with(vec![Step::Send([stream_head(), long].concat())], limits()).await;
+    let error = error_of_steps(vec![Step::Send([stream_head(), long].concat())], limits()).await;
     assert_eq!(error.code, InvalidResponse);
 }
 
@@ -430,7 +430,7 @@ async fn an_endless_error_body_is_read_in_part() {
         max_error_bytes: 100,
         ..limits()
     };
-    let error = error_with(vec![Step::Send(head), Step::Drip(b'x')], limits).await;
+    let error = error_of_steps(vec![Step::Send(head), Step::Drip(b'x')], limits).await;
     assert_eq!(error.code, NetworkError);
 }
 
@@ -452,7 +452,7 @@ async fn a_silent_provider_times_out() {
         (vec![Step::Send(half), Step::Hang], no_more, Timeout),
         (vec![Step::Send(error_head), Step::Hang], no_more, NetworkError),
     ] {
-        let error = error_with(steps, limits).await;
+        let error = error_of_steps(steps, limits).await;
         assert_eq!(error.code, code);
         texts.push(without_port(&error.message));
     }
@@ -469,7 +469,7 @@ async fn an_endless_reply_times_out() {
         total_timeout_ms: 1000,
         ..limits()
     };
-    let error = error_with(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
+    let error = error_of_steps(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
     assert_eq!(error.code, Timeout);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: the reply of `127.0.0.1:PORT` did not end within 1 s; ask for a shorter reply");
 }
@@ -530,7 +530,7 @@ async fn a_timeout_without_streaming_is_not_retried() {
 async fn a_connection_reset_is_a_network_error() {
     let half = [stream_head(), piece("half").into_bytes()].concat();
     for steps in [vec![Step::Reset], vec![Step::Send(half), Step::Reset]] {
-        assert_eq!(error_with(steps, limits()).await.code, NetworkError);
+        assert_eq!(error_of_steps(steps, limits()).await.code, NetworkError);
     }
 }
 
@@ -803,6 +803,6 @@ async fn a_key_in_a_reply_is_redacted() {
     );
     let body =
         serde_json::json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": KEY}}]});
-    let whole = http(200, "content-type: application/json\r\n", &body.to_string());
-    assert_eq!(text_of(&events(vec![Step::Send(whole)], limits()).await), "[key]");
+    let complete = http(200, "content-type: application/json\r\n", &body.to_string());
+    assert_eq!(text_of(&events(vec![Step::Send(complete)], limits()).await), "[key]");
 }

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// Returns the decoded events of `pieces`, and whether all of them were accepted.
-fn read<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
+fn decode<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
     let (mut decoder, mut out) = (SseDecoder::new(max), Vec::new());
     for piece in pieces {
         if decoder.push(piece, &mut out).is_err() {
@@ -14,7 +14,7 @@ fn read<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseE
 }
 
 fn data(text: &[u8]) -> Vec<String> {
-    let (events, fits) = read(1 << 20, [text]);
+    let (events, fits) = decode(1 << 20, [text]);
     assert!(fits);
     events.into_iter().map(|event| event.data).collect()
 }
@@ -40,7 +40,7 @@ fn lines_end_with_lf_crlf_or_cr_in_any_mix() {
 
 #[test]
 fn a_crlf_split_between_two_pieces_is_one_line_end() {
-    let (events, _) = read(100, [b"data: a\r".as_slice(), b"\ndata: b\r\n\r", b"\n"]);
+    let (events, _) = decode(100, [b"data: a\r".as_slice(), b"\ndata: b\r\n\r", b"\n"]);
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].data, "a\nb");
 }
@@ -72,45 +72,54 @@ fn a_byte_order_mark_is_removed_from_the_first_line_only() {
 
 #[test]
 fn an_event_cut_off_by_the_end_is_returned_and_marked() {
-    let (events, _) = read(100, [b"data: a\n\ndata: b".as_slice()]);
-    let cut: Vec<bool> = events.iter().map(|event| event.cut).collect();
-    assert_eq!(cut, [false, true]);
+    let (events, _) = decode(100, [b"data: a\n\ndata: b".as_slice()]);
+    let incomplete: Vec<bool> = events.iter().map(|event| event.is_incomplete).collect();
+    assert_eq!(incomplete, [false, true]);
 }
 
 #[test]
 fn an_event_that_is_too_long_ends_the_stream() {
-    let (events, fits) = read(16, [b"data: ok\n\ndata: 0123456789abcdef\n\ndata: no\n\n".as_slice()]);
+    let (events, fits) = decode(16, [b"data: ok\n\ndata: 0123456789abcdef\n\ndata: no\n\n".as_slice()]);
     assert_eq!((events.len(), fits), (1, false));
     let many_lines = "data: 1234\n".repeat(8);
-    assert!(!read(16, [many_lines.as_bytes()]).1);
-    assert!(!read(16, [b": a comment that does not end".as_slice()]).1);
+    assert!(!decode(16, [many_lines.as_bytes()]).1);
+    assert!(!decode(16, [b": a comment that does not end".as_slice()]).1);
 }
 
 #[test]
 fn the_limit_applies_to_each_event_separately() {
     let text = "data: 1234\n\n".repeat(100);
-    assert_eq!(read(16, [text.as_bytes()]).0.len(), 100);
+    assert_eq!(decode(16, [text.as_bytes()]).0.len(), 100);
 }
 
 #[test]
 fn nothing_follows_an_event_that_is_too_long() {
     let (mut decoder, mut out) = (SseDecoder::new(8), Vec::new());
-    assert_eq!(decoder.push(b"data: 123456789", &mut out), Err(TooLong { max: 8 }));
-    assert_eq!(decoder.push(b"\n\ndata: 1\n\n", &mut out), Err(TooLong { max: 8 }));
-    assert_eq!((decoder.finish(&mut out), out.len()), (Err(TooLong { max: 8 }), 0));
+    assert_eq!(
+        decoder.push(b"data: 123456789", &mut out),
+        Err(TooLong { max_bytes: 8 })
+    );
+    assert_eq!(
+        decoder.push(b"\n\ndata: 1\n\n", &mut out),
+        Err(TooLong { max_bytes: 8 })
+    );
+    assert_eq!(
+        (decoder.finish(&mut out), out.len()),
+        (Err(TooLong { max_bytes: 8 }), 0)
+    );
 }
 
 #[test]
 fn splitting_a_sample_does_not_change_its_events() {
     for sample in SAMPLES {
-        let whole = read(64, [*sample]);
+        let whole = decode(64, [*sample]);
         for first in 0..=sample.len() {
             for second in first..=sample.len() {
                 let pieces = [&sample[..first], &sample[first..second], &sample[second..]];
-                assert_eq!(read(64, pieces), whole, "split at {first} and {second}");
+                assert_eq!(decode(64, pieces), whole, "split at {first} and {second}");
             }
         }
-        assert_eq!(read(64, sample.chunks(1)), whole);
+        assert_eq!(decode(64, sample.chunks(1)), whole);
     }
 }
 
@@ -141,12 +150,12 @@ proptest! {
             pieces.push(piece);
             rest = tail;
         }
-        prop_assert_eq!(read(max, pieces), read(max, [stream.as_slice()]));
+        prop_assert_eq!(decode(max, pieces), decode(max, [stream.as_slice()]));
     }
 
     #[test]
     fn events_are_no_longer_than_the_limit(stream in stream(), max in 1usize..40) {
-        for event in read(max, [stream.as_slice()]).0 {
+        for event in decode(max, [stream.as_slice()]).0 {
             // A byte that is not UTF-8 becomes three.
             prop_assert!(event.data.len() <= 3 * max + 3);
         }

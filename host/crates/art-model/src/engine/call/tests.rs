@@ -22,7 +22,7 @@ fn engine_with_slots(max_parallel: usize, model: Scripted) -> (ReasoningEngine, 
     let model = Arc::new(model);
     let provider = Provider {
         max_parallel,
-        ..Provider::fixed(Arc::clone(&model) as Arc<dyn crate::model::Model>)
+        ..Provider::in_process(Arc::clone(&model) as Arc<dyn crate::model::Model>)
     };
     let providers = [("s".to_owned(), provider)].into();
     let price = Price {
@@ -51,11 +51,11 @@ async fn events(engine: &ReasoningEngine) -> Vec<StreamEvent> {
     engine.call(&config(), request()).collect().await
 }
 
-async fn ask(engine: &ReasoningEngine) -> Result<ModelReply, ModelError> {
+async fn call_model(engine: &ReasoningEngine) -> Result<ModelReply, ModelError> {
     collect(engine.call(&config(), request())).await
 }
 
-fn asking_for(ms: u64) -> StreamEvent {
+fn rate_limited(ms: u64) -> StreamEvent {
     StreamEvent::Error(ModelError {
         code: RateLimited,
         message: "slow down".to_owned(),
@@ -113,8 +113,8 @@ async fn concurrent_calls_count_their_own_retries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_waits_for_the_announced_delay() {
-    let (engine, _) = scripted(vec![vec![asking_for(7000)]]);
+async fn a_retry_waits_for_the_reported_delay() {
+    let (engine, _) = scripted(vec![vec![rate_limited(7000)]]);
     let started = Instant::now();
     let events = events(&engine).await;
     assert_eq!(retries(&events)[0].delay_ms, 7000);
@@ -125,14 +125,14 @@ async fn a_retry_waits_for_the_announced_delay() {
 async fn there_are_at_most_four_attempts() {
     let failed = || vec![failure(NetworkError)];
     let (engine, _) = scripted(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
-    assert_eq!(ask(&engine).await.unwrap().text, "hi");
+    assert_eq!(call_model(&engine).await.unwrap().text, "hi");
     let (engine, model) = scripted(vec![failed(), failed(), failed(), failed()]);
-    assert_eq!(ask(&engine).await.unwrap_err().code, NetworkError);
+    assert_eq!(call_model(&engine).await.unwrap_err().code, NetworkError);
     assert_eq!(model.calls.load(Ordering::SeqCst), 4);
 }
 
 #[tokio::test]
-async fn after_the_first_content_a_failure_is_final() {
+async fn a_failure_after_the_first_content_is_not_retried() {
     let contents = [token("half"), StreamEvent::Thinking("hm".to_owned())];
     for content in contents {
         let (engine, model) = scripted(vec![vec![content.clone(), failure(NetworkError)]]);
@@ -142,14 +142,14 @@ async fn after_the_first_content_a_failure_is_final() {
 }
 
 #[tokio::test]
-async fn an_error_that_waiting_does_not_fix_is_not_retried() {
+async fn a_permanent_error_is_not_retried() {
     let (engine, _) = scripted(vec![vec![failure(AuthenticationError)]]);
     assert_eq!(events(&engine).await, [failure(AuthenticationError)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
-    let (engine, model) = scripted(vec![vec![asking_for(600_000)]; 4]);
+    let (engine, model) = scripted(vec![vec![rate_limited(600_000)]; 4]);
     let mut events = events(&engine).await;
     let error = only_error(events.pop().unwrap());
     let delays: Vec<_> = retries(&events).iter().map(|retry| retry.delay_ms).collect();
@@ -162,20 +162,20 @@ async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
 #[tokio::test]
 async fn a_stream_that_stops_before_its_end_is_an_error() {
     let (engine, _) = scripted(vec![vec![token("half")]]);
-    let error = ask(&engine).await.unwrap_err();
+    let error = call_model(&engine).await.unwrap_err();
     insta::assert_snapshot!(error, @"the stream of `s:m` stopped before the end of the reply; try again");
 }
 
 #[tokio::test]
 async fn text_and_thoughts_of_a_reply_have_at_most_four_megabytes() {
-    let half = "x".repeat(MAX_WRITTEN / 2);
+    let half = "x".repeat(MAX_REPLY_BYTES / 2);
     let all = [StreamEvent::Thinking(half.clone()), StreamEvent::Token(half)];
     let (engine, model) = scripted(vec![
         [all.to_vec(), vec![StreamEvent::End]].concat(),
         [all.to_vec(), vec![token("x"), StreamEvent::End]].concat(),
     ]);
-    assert_eq!(ask(&engine).await.unwrap().text.len(), MAX_WRITTEN / 2);
-    let error = ask(&engine).await.unwrap_err();
+    assert_eq!(call_model(&engine).await.unwrap().text.len(), MAX_REPLY_BYTES / 2);
+    let error = call_model(&engine).await.unwrap_err();
     assert_eq!(error.code, ModelErrorCode::InvalidResponse);
     insta::assert_snapshot!(error, @"the reply of `s:m` has more than 4194304 bytes of text; ask for a shorter reply");
     assert_eq!(model.calls.load(Ordering::SeqCst), 2);
@@ -194,7 +194,7 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
         let mut first = engine.call(&config(), request());
         assert_eq!(first.next().await, Some(last));
         assert!(
-            ask(&engine).now_or_never().unwrap().is_ok(),
+            call_model(&engine).now_or_never().unwrap().is_ok(),
             "the first stream is still held"
         );
     }
@@ -241,8 +241,8 @@ async fn nothing_happens_before_a_stream_is_polled() {
 #[tokio::test(start_paused = true)]
 async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
     let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 5]);
-    assert!(ask(&engine).await.is_err());
-    let error = ask(&engine).await.unwrap_err();
+    assert!(call_model(&engine).await.is_err());
+    let error = call_model(&engine).await.unwrap_err();
     assert_eq!(
         model.calls.load(Ordering::SeqCst),
         5,
@@ -250,19 +250,19 @@ async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
     );
     assert_eq!(error, only_error(failure(NetworkError)), "a retry keeps its own error");
     let started = Instant::now();
-    let error = ask(&engine).await.unwrap_err();
+    let error = call_model(&engine).await.unwrap_err();
     assert_eq!(started.elapsed(), Duration::ZERO);
     let text = error.message.replace(|c: char| c.is_ascii_digit(), "#");
     insta::assert_snapshot!(text, @"provider `s` failed several times in a row, so calls are suspended; the next call is possible in ## s");
     tokio::time::advance(Duration::from_secs(60)).await;
-    assert!(ask(&engine).await.is_ok());
+    assert!(call_model(&engine).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_wrong_key_does_not_open_the_circuit() {
     let (engine, model) = scripted(vec![vec![failure(AuthenticationError)]; 20]);
     for _ in 0..20 {
-        assert_eq!(ask(&engine).await.unwrap_err().code, AuthenticationError);
+        assert_eq!(call_model(&engine).await.unwrap_err().code, AuthenticationError);
     }
     assert_eq!(model.calls.load(Ordering::SeqCst), 20);
 }
@@ -271,16 +271,16 @@ async fn a_wrong_key_does_not_open_the_circuit() {
 async fn a_rate_limit_does_not_open_the_circuit() {
     let (engine, model) = scripted(vec![vec![failure(RateLimited)]; 20]);
     for _ in 0..5 {
-        assert_eq!(ask(&engine).await.unwrap_err().code, RateLimited);
+        assert_eq!(call_model(&engine).await.unwrap_err().code, RateLimited);
     }
     assert_eq!(model.calls.load(Ordering::SeqCst), 20, "each call had its retries");
-    assert!(ask(&engine).now_or_never().unwrap().is_ok());
+    assert!(call_model(&engine).now_or_never().unwrap().is_ok());
 }
 
 #[tokio::test(start_paused = true)]
 async fn few_of_a_thousand_calls_reach_a_failing_provider() {
     let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 1000]);
-    let calls: Vec<_> = (0..1000).map(|_| ask(&engine)).collect();
+    let calls: Vec<_> = (0..1000).map(|_| call_model(&engine)).collect();
     let replies = futures_util::future::join_all(calls).await;
     assert!(replies.iter().all(Result::is_err));
     let reached = model.calls.load(Ordering::SeqCst);
@@ -316,7 +316,7 @@ async fn a_reply_gets_its_cost() {
         ..LlmMetadata::default()
     };
     let (engine, _) = scripted(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
-    assert_eq!(ask(&engine).await.unwrap().metadata.cost_usd, Some(2.0));
+    assert_eq!(call_model(&engine).await.unwrap().metadata.cost_usd, Some(2.0));
 }
 
 #[tokio::test]
@@ -334,11 +334,11 @@ async fn after_a_shutdown_no_call_is_made() {
     let (engine, model) = scripted(Vec::new());
     engine.shutdown().await;
     assert_eq!(model.shutdowns.load(Ordering::SeqCst), 1);
-    insta::assert_snapshot!(ask(&engine).await.unwrap_err(), @"the host is shutting down and accepts no more model calls");
+    insta::assert_snapshot!(call_model(&engine).await.unwrap_err(), @"the host is shutting down and accepts no more model calls");
 }
 
 #[tokio::test]
-async fn a_fixed_model_is_found_by_its_name() {
+async fn a_model_in_this_process_is_found_by_its_name() {
     let engine = ReasoningEngine::with_model(Arc::new(Scripted::new(Vec::new())));
     assert_eq!(engine.resolve("s").unwrap(), config());
     assert_eq!(engine.describe(&config()).unwrap().problem, None);

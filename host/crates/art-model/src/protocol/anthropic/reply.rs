@@ -4,114 +4,127 @@ use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
 use super::NAME;
-use crate::protocol::calls::TooMuch;
-use crate::protocol::reply::{self, MAX_STATE, Reply, items, text};
+use crate::protocol::calls::CallsTooLarge;
+use crate::protocol::reply::{self, MAX_STATE_BYTES, ReplyBuilder, items, text};
 use crate::protocol::turn_state::TurnState;
+
+/// A thinking block.
+#[derive(Debug, Default)]
+struct Thought {
+    text: String,
+    signature: String,
+}
 
 /// The state of a message that is being parsed.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     turn_state: TurnState,
-    /// The open thinking block: its text and its signature.
-    thought: Option<(String, String)>,
+    /// The thinking block that is being read.
+    thought: Option<Thought>,
     /// Number of started blocks, for events without an index.
     blocks: u64,
     /// Whether a complete message was read.
-    whole: bool,
+    is_complete: bool,
 }
 
 impl Parser {
+    /// Returns the index of the block of an event.
     fn index(&self, event: &Value) -> u64 {
-        let given = event.get("index").and_then(Value::as_u64);
-        given.unwrap_or(self.blocks.saturating_sub(1))
+        let index = event.get("index").and_then(Value::as_u64);
+        index.unwrap_or(self.blocks.saturating_sub(1))
     }
 
-    fn start(&mut self, index: u64, block: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    fn start_block(&mut self, index: u64, block: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         self.close_thought();
         match text(block, "/type") {
             "text" => {
-                self.turn_state.text();
+                self.turn_state.add_text_position();
                 reply.text(text(block, "/text"));
             }
             "thinking" => {
-                self.thought = Some((String::new(), String::new()));
-                self.think(text(block, "/thinking"), reply);
-                self.sign(text(block, "/signature"));
+                self.thought = Some(Thought::default());
+                self.add_thought(text(block, "/thinking"), reply);
+                self.add_signature(text(block, "/signature"));
             }
             "redacted_thinking" => self
                 .turn_state
-                .keep(json!({"type": "redacted_thinking", "data": text(block, "/data")})),
+                .add_object(json!({"type": "redacted_thinking", "data": text(block, "/data")})),
             "tool_use" => {
-                self.turn_state.call();
-                let input = block
-                    .get("input")
-                    .filter(|input| input.as_object().is_none_or(|input| !input.is_empty()));
-                let given = input
-                    .filter(|input| !input.is_null())
-                    .map(Value::to_string)
-                    .unwrap_or_default();
+                self.turn_state.add_call_position();
+                // The arguments follow in pieces if the input is empty.
+                let arguments = match block.get("input") {
+                    None | Some(Value::Null) => String::new(),
+                    Some(Value::Object(input)) if input.is_empty() => String::new(),
+                    Some(input) => input.to_string(),
+                };
                 let (id, name) = (text(block, "/id"), text(block, "/name"));
-                reply.state.calls.begin(index, id, name, &given)?;
+                reply.state.calls.start(index, id, name, &arguments)?;
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn delta(&mut self, index: u64, delta: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    fn add_delta(&mut self, index: u64, delta: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         match text(delta, "/type") {
             "text_delta" => reply.text(text(delta, "/text")),
-            "thinking_delta" => self.think(text(delta, "/thinking"), reply),
-            "signature_delta" => self.sign(text(delta, "/signature")),
+            "thinking_delta" => self.add_thought(text(delta, "/thinking"), reply),
+            "signature_delta" => self.add_signature(text(delta, "/signature")),
             "input_json_delta" => reply.state.calls.append(index, text(delta, "/partial_json"))?,
             _ => {}
         }
         Ok(())
     }
 
-    fn think(&mut self, thought: &str, reply: &mut Reply<'_>) {
-        reply.thinking(thought);
-        if let Some((kept, _)) = self.thought.as_mut().filter(|(kept, _)| kept.len() <= MAX_STATE) {
-            kept.push_str(thought);
+    /// Adds a thought to the reply and to the open thinking block. A block over the limit is not continued.
+    fn add_thought(&mut self, text: &str, reply: &mut ReplyBuilder<'_>) {
+        reply.thinking(text);
+        match &mut self.thought {
+            Some(thought) if thought.text.len() <= MAX_STATE_BYTES => thought.text.push_str(text),
+            _ => {}
         }
     }
 
-    fn sign(&mut self, signature: &str) {
-        if let Some((_, kept)) = self.thought.as_mut().filter(|(_, kept)| kept.len() <= MAX_STATE) {
-            kept.push_str(signature);
+    fn add_signature(&mut self, signature: &str) {
+        match &mut self.thought {
+            Some(thought) if thought.signature.len() <= MAX_STATE_BYTES => thought.signature.push_str(signature),
+            _ => {}
         }
     }
 
     /// Ends a thinking block. The provider accepts only thoughts with a signature.
     fn close_thought(&mut self) {
-        if let Some((thinking, signature)) = self.thought.take().filter(|(_, signature)| !signature.is_empty()) {
-            self.turn_state
-                .keep(json!({"type": "thinking", "thinking": thinking, "signature": signature}));
+        match self.thought.take() {
+            Some(Thought { text, signature }) if !signature.is_empty() => {
+                self.turn_state
+                    .add_object(json!({"type": "thinking", "thinking": text, "signature": signature}));
+            }
+            _ => {}
         }
     }
 
     /// Parses a message that did not stream.
-    fn message(&mut self, message: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    fn message(&mut self, message: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         for (index, block) in (0..).zip(items(message, "/content")) {
-            self.start(index, block, reply)?;
+            self.start_block(index, block, reply)?;
         }
         reply.usage(message);
         reply.stop(text(message, "/stop_reason"));
-        self.whole = true;
+        self.is_complete = true;
         Ok(())
     }
 }
 
 impl reply::Parser for Parser {
-    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         let null = &Value::Null;
         match text(event, "/type") {
             "message_start" => reply.usage(event.get("message").unwrap_or(null)),
             "content_block_start" => {
                 self.blocks = self.blocks.saturating_add(1);
-                self.start(self.index(event), event.get("content_block").unwrap_or(null), reply)?;
+                self.start_block(self.index(event), event.get("content_block").unwrap_or(null), reply)?;
             }
-            "content_block_delta" => self.delta(self.index(event), event.get("delta").unwrap_or(null), reply)?,
+            "content_block_delta" => self.add_delta(self.index(event), event.get("delta").unwrap_or(null), reply)?,
             "content_block_stop" => self.close_thought(),
             "message_delta" => {
                 reply.usage(event);
@@ -125,13 +138,13 @@ impl reply::Parser for Parser {
         Ok(())
     }
 
-    fn is_whole(&self) -> bool {
-        self.whole
+    fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     fn state(&mut self, calls: bool) -> Option<ProviderState> {
         self.close_thought();
         let state = self.turn_state.take(NAME);
-        state.filter(|_| calls)
+        if calls { state } else { None }
     }
 }

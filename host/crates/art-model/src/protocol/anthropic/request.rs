@@ -10,28 +10,29 @@ use serde_json::{Value, json};
 use super::{NAME, thinking};
 use crate::protocol::params::Params;
 use crate::protocol::turn_state::arrange;
-use crate::protocol::turns::{self, Answer, Call, Turn};
-use crate::protocol::{OPENING, ProtocolCall, is_image, schema_of};
+use crate::protocol::turns::{self, Turn, TurnCall, TurnResult};
+use crate::protocol::{OPENING_TURN, ProtocolCall, input_schema, is_image};
 
+/// Returns the body of a request.
 pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
     let turns = turns::turns(call, NAME);
     let mut body = JsonObject::new();
     body.insert("model".to_owned(), call.model_id.into());
-    system(&turns, &mut body);
+    add_system(&turns, &mut body);
     let mut messages = messages(&turns);
     if let Some(Value::Array(blocks)) = messages.last_mut().and_then(|message| message.get_mut("content")) {
-        cache(blocks);
+        set_cache_breakpoint(blocks);
     }
     body.insert("messages".to_owned(), messages.into());
     body.insert("stream".to_owned(), call.stream.into());
-    params(call, &turns, &mut body);
-    tools(call, &mut body)?;
-    Params::new(call).add_rest(&mut body);
+    add_params(call, &turns, &mut body);
+    add_tools(call, &mut body)?;
+    Params::new(call).add_provider_params(&mut body);
     Ok(body.into())
 }
 
 /// Sets the parameters. The protocol has no `seed`. A thinking model accepts neither `temperature` nor `top_p`.
-fn params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
+fn add_params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let params = Params::new(call);
     let thinking = thinking::set(call.model_id, params.effort(), params.max_tokens(), turns, body);
     if !thinking {
@@ -43,37 +44,39 @@ fn params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     }
 }
 
-fn system(turns: &[Turn<'_>], body: &mut JsonObject) {
+fn add_system(turns: &[Turn<'_>], body: &mut JsonObject) {
     let blocks = turns
         .iter()
         .filter_map(Turn::system)
         .map(|text| json!({"type": "text", "text": text}));
     let mut blocks: Vec<Value> = blocks.collect();
     if !blocks.is_empty() {
-        cache(&mut blocks);
+        set_cache_breakpoint(&mut blocks);
         body.insert("system".to_owned(), blocks.into());
     }
 }
 
-fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
-        let schema = schema_of(tool)?;
+        let schema = input_schema(tool)?;
         Ok(json!({"name": tool.name, "description": tool.description, "input_schema": schema}))
     });
     let mut tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
     if !tools.is_empty() {
-        cache(&mut tools);
+        set_cache_breakpoint(&mut tools);
         body.insert("tools".to_owned(), tools.into());
         body.insert("tool_choice".to_owned(), json!({"type": "auto"}));
     }
     Ok(())
 }
 
-/// Sets a cache breakpoint after these blocks, because the next request probably begins with them.
-fn cache(blocks: &mut [Value]) {
+/// Sets a cache breakpoint after these blocks, because the next request probably begins with them. Thoughts accept none.
+fn set_cache_breakpoint(blocks: &mut [Value]) {
     let last = blocks.last_mut().and_then(Value::as_object_mut);
-    let thought = |block: &&mut JsonObject| block.get("signature").is_some() || block.get("data").is_some();
-    if let Some(block) = last.filter(|block| !thought(block)) {
+    let is_thought = |block: &JsonObject| block.get("signature").is_some() || block.get("data").is_some();
+    if let Some(block) = last
+        && !is_thought(block)
+    {
         block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
     }
 }
@@ -84,23 +87,24 @@ fn messages(turns: &[Turn<'_>]) -> Vec<Value> {
     for turn in turns {
         let Some((role, blocks)) = blocks(turn) else { continue };
         match messages.last_mut() {
-            Some((last, before)) if *last == role => before.extend(blocks),
+            Some((last_role, last_blocks)) if *last_role == role => last_blocks.extend(blocks),
             _ => messages.push((role, blocks)),
         }
     }
     if messages.first().is_none_or(|(role, _)| *role != "user") {
-        messages.insert(0, ("user", vec![json!({"type": "text", "text": OPENING})]));
+        messages.insert(0, ("user", vec![json!({"type": "text", "text": OPENING_TURN})]));
     }
     let message = |(role, blocks)| json!({"role": role, "content": Value::Array(blocks)});
     messages.into_iter().map(message).collect()
 }
 
+/// Returns the role and the content blocks of a turn, or `None` for a system turn.
 fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
     match turn {
         Turn::System(_) => None,
         Turn::User { text, media } => {
-            let words = text_block(text).into_iter();
-            Some(("user", words.chain(media.iter().filter_map(file)).collect()))
+            let text = text_block(text).into_iter();
+            Some(("user", text.chain(media.iter().filter_map(file_block)).collect()))
         }
         Turn::Assistant { text, calls, state } => {
             // The provider expects thoughts to be sent back only with calls.
@@ -108,7 +112,7 @@ fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
             let calls = calls.iter().map(tool_use).collect();
             Some(("assistant", arrange(state, text_block(text), calls)))
         }
-        Turn::Results(answers) => Some(("user", answers.iter().map(tool_result).collect())),
+        Turn::Results(results) => Some(("user", results.iter().map(tool_result).collect())),
     }
 }
 
@@ -118,12 +122,12 @@ fn text_block(text: &str) -> Option<Value> {
     (!text.is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-fn tool_use(call: &Call<'_>) -> Value {
-    json!({"type": "tool_use", "id": valid_id(&call.id), "name": call.name, "input": Value::Object(call.object())})
+fn tool_use(call: &TurnCall<'_>) -> Value {
+    json!({"type": "tool_use", "id": valid_id(&call.id), "name": call.name, "input": Value::Object(call.to_object())})
 }
 
-fn tool_result(answer: &Answer<'_>) -> Value {
-    json!({"type": "tool_result", "tool_use_id": valid_id(&answer.id), "content": answer.text})
+fn tool_result(result: &TurnResult<'_>) -> Value {
+    json!({"type": "tool_result", "tool_use_id": valid_id(&result.id), "content": result.text})
 }
 
 /// Replaces the characters of an identifier that the provider does not accept: all but letters, digits, `_` and `-`.
@@ -135,7 +139,8 @@ fn valid_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(id.chars().map(|c| if allowed(c) { c } else { '_' }).collect())
 }
 
-fn file(file: &Media) -> Option<Value> {
+/// Returns the content block of a file, or `None` if the provider does not accept its type.
+fn file_block(file: &Media) -> Option<Value> {
     let kind = if is_image(file) {
         "image"
     } else if file.media_type == "application/pdf" {

@@ -1,14 +1,16 @@
 use art_core::prompt::Message;
 use serde_json::{Value, json};
 
-use crate::protocol::tests::{asked, conversation, read, read_whole, shown, tool_call, written};
+use crate::protocol::tests::{
+    conversation, decode_body, decode_stream, encode, events_as_text, request_with, tool_call,
+};
 use crate::protocol::{KeyHeader, Protocol, codec, replay};
 
 const PROTOCOL: Protocol = Protocol::Anthropic;
 const SAMPLE: &[u8] = include_bytes!("../samples/anthropic.sse");
 
 fn message(events: &[Value]) -> String {
-    read(PROTOCOL, "anthropic", events)
+    decode_stream(PROTOCOL, "anthropic", events)
 }
 
 fn start(index: u64, block: &Value) -> Value {
@@ -29,7 +31,7 @@ fn stop(reason: &str) -> [Value; 2] {
 #[test]
 fn a_request_has_the_format_of_the_provider() {
     let state = json!([{"type": "thinking", "thinking": "hm", "signature": "EqQB"}, "text", "call", "call"]);
-    let request = written(
+    let request = encode(
         PROTOCOL,
         "anthropic",
         "claude-opus-4-6",
@@ -45,8 +47,8 @@ fn a_request_has_the_format_of_the_provider() {
 
 #[test]
 fn the_first_turn_is_from_the_user_and_max_tokens_is_set() {
-    let mut request = asked(vec![Message::assistant("Hello. ")]);
-    let body = written(PROTOCOL, "anthropic", "claude-sonnet-4-5", &request).body;
+    let mut request = request_with(vec![Message::assistant("Hello. ")]);
+    let body = encode(PROTOCOL, "anthropic", "claude-sonnet-4-5", &request).body;
     assert_eq!(body["max_tokens"], 8192);
     assert_eq!(
         body["messages"][0],
@@ -55,7 +57,7 @@ fn the_first_turn_is_from_the_user_and_max_tokens_is_set() {
     assert_eq!(body["messages"][1]["content"][0]["text"], "Hello.");
     request.prompt.0.clear();
     assert_eq!(
-        written(PROTOCOL, "anthropic", "m", &request).body["messages"]
+        encode(PROTOCOL, "anthropic", "m", &request).body["messages"]
             .as_array()
             .unwrap()
             .len(),
@@ -65,28 +67,28 @@ fn the_first_turn_is_from_the_user_and_max_tokens_is_set() {
 
 #[test]
 fn identifiers_of_other_providers_become_valid_in_calls_and_results() {
-    let request = asked(vec![
+    let request = request_with(vec![
         Message::user("go"),
         Message::assistant_calls("", vec![tool_call("functions.f:0", "f", "{}")]),
         Message::tool_result("functions.f:0", "f", "1"),
     ]);
-    let body = written(PROTOCOL, "anthropic", "m", &request).body;
+    let body = encode(PROTOCOL, "anthropic", "m", &request).body;
     assert_eq!(body["messages"][1]["content"][0]["id"], "functions_f_0");
     assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], "functions_f_0");
 }
 
 #[test]
 fn a_thinking_budget_is_omitted_after_calls_without_thoughts() {
-    let mut request = asked(vec![
+    let mut request = request_with(vec![
         Message::user("go"),
         Message::assistant_calls("", vec![tool_call("a", "f", "{}")]),
         Message::tool_result("a", "f", "1"),
     ]);
     request.params = serde_json::from_value(json!({"reasoningEffort": "high", "temperature": 0.1})).unwrap();
-    let body = written(PROTOCOL, "anthropic", "claude-sonnet-4-5", &request).body;
+    let body = encode(PROTOCOL, "anthropic", "claude-sonnet-4-5", &request).body;
     assert_eq!((body.get("thinking"), &body["temperature"]), (None, &json!(0.1)));
     request.prompt.0.truncate(1);
-    let body = written(PROTOCOL, "anthropic", "claude-sonnet-4-5", &request).body;
+    let body = encode(PROTOCOL, "anthropic", "claude-sonnet-4-5", &request).body;
     assert_eq!(
         (&body["thinking"]["budget_tokens"], body.get("temperature")),
         (&json!(16384), None)
@@ -95,7 +97,7 @@ fn a_thinking_budget_is_omitted_after_calls_without_thoughts() {
 
 #[test]
 fn a_recorded_stream_is_decoded() {
-    insta::assert_snapshot!(shown(&replay(PROTOCOL, "anthropic", [SAMPLE])), @r#"
+    insta::assert_snapshot!(events_as_text(&replay(PROTOCOL, "anthropic", [SAMPLE])), @r#"
     thinking Two numbers to add.
     token Let me see…
     call toolu_a calculator {"expression":"6*7"}
@@ -107,7 +109,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_whole_body_has_the_same_events_as_its_stream() {
+fn a_reply_that_does_not_stream_has_the_same_events() {
     let body = json!({"type": "message", "role": "assistant", "stop_reason": "tool_use",
         "content": [
             {"type": "thinking", "thinking": "Two numbers to add.", "signature": "EqQB"},
@@ -117,8 +119,8 @@ fn a_whole_body_has_the_same_events_as_its_stream() {
             {"type": "tool_use", "id": "toolu_b", "name": "datetime", "input": {}}],
         "usage": {"input_tokens": 10, "cache_creation_input_tokens": 4, "cache_read_input_tokens": 16, "output_tokens": 12}});
     assert_eq!(
-        read_whole(PROTOCOL, "anthropic", &body),
-        shown(&replay(PROTOCOL, "anthropic", [SAMPLE]))
+        decode_body(PROTOCOL, "anthropic", &body),
+        events_as_text(&replay(PROTOCOL, "anthropic", [SAMPLE]))
     );
 }
 
@@ -144,7 +146,7 @@ fn only_signed_thoughts_with_calls_are_sent_back() {
 
 #[test]
 fn stop_reasons_are_mapped() {
-    for (word, shown) in [
+    for (word, events_as_text) in [
         ("end_turn", "stop"),
         ("stop_sequence", "stop"),
         ("max_tokens", "length"),
@@ -155,7 +157,7 @@ fn stop_reasons_are_mapped() {
     ] {
         assert_eq!(
             message(&stop(word)),
-            format!("metadata {{\"stopReason\":\"{shown}\"}}\nend")
+            format!("metadata {{\"stopReason\":\"{events_as_text}\"}}\nend")
         );
     }
 }

@@ -10,7 +10,7 @@ const MIN_BUDGET: u64 = 1024;
 /// Default maximum number of tokens of a reply.
 const DEFAULT_MAX_TOKENS: u64 = 8192;
 
-/// Sets `max_tokens`, which is required, and the parameters for `effort`. Returns whether the model thinks.
+/// Sets `max_tokens`, which is required, and the parameters for `effort`. Returns whether thinking is on.
 pub(super) fn set(
     model: &str,
     effort: Option<&str>,
@@ -47,14 +47,14 @@ pub(super) fn set(
 
 /// Returns the thinking budget in tokens, or `None` if the maximum reply length is too low for one.
 fn budget(effort: &str, max: Option<u64>) -> Option<u64> {
-    let wished = match effort {
+    let default_budget = match effort {
         "minimal" => MIN_BUDGET,
         "low" => 2048,
         "medium" => 8192,
         _ => 16384,
     };
-    let room = max.map_or(wished, |max| max / 2);
-    Some(wished.min(room)).filter(|budget| *budget >= MIN_BUDGET)
+    let limit = max.map_or(default_budget, |max| max / 2);
+    Some(default_budget.min(limit)).filter(|budget| *budget >= MIN_BUDGET)
 }
 
 /// Returns whether the model supports adaptive thinking. A name without a version counts as a current model.

@@ -4,7 +4,7 @@ use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
 use super::{NAME, Profile};
-use crate::protocol::reply::MAX_STATE;
+use crate::protocol::reply::MAX_STATE_BYTES;
 
 /// Thoughts in the format of the provider. Over the limit they are dropped, because incomplete thoughts are useless.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Reasoning {
 
 impl Reasoning {
     /// Adds a piece of `reasoning_details`. Pieces of one text or summary are joined.
-    pub(super) fn detail(&mut self, piece: &Value) {
+    pub(super) fn add_detail(&mut self, piece: &Value) {
         if !self.fits(piece.to_string().len()) {
             return;
         }
@@ -27,7 +27,7 @@ impl Reasoning {
     }
 
     /// Adds a piece of `reasoning_content`.
-    pub(super) fn thought(&mut self, piece: &str) {
+    pub(super) fn add_thought(&mut self, piece: &str) {
         if self.fits(piece.len()) {
             self.thoughts.push_str(piece);
         }
@@ -36,7 +36,7 @@ impl Reasoning {
     /// Returns the state of the turn. DeepSeek expects thoughts only with `calls`, and refuses them otherwise.
     pub(super) fn take(&mut self, profile: Profile, calls: bool) -> Option<ProviderState> {
         let reasoning = std::mem::take(self);
-        if reasoning.bytes > MAX_STATE {
+        if reasoning.bytes > MAX_STATE_BYTES {
             return None;
         }
         let content = match profile {
@@ -54,9 +54,10 @@ impl Reasoning {
         })
     }
 
+    /// Counts `bytes` and returns whether the thoughts are within the limit.
     fn fits(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
-        self.bytes <= MAX_STATE
+        self.bytes <= MAX_STATE_BYTES
     }
 }
 
@@ -67,14 +68,15 @@ fn continues(last: &Value, piece: &Value) -> bool {
     matches!(kind, Some("reasoning.text" | "reasoning.summary")) && same("type") && same("index")
 }
 
+/// Appends the text or summary of `piece` to `last`, and replaces the other fields.
 fn append(last: &mut Value, piece: &Value) {
     let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else {
         return;
     };
     for (name, value) in piece.iter().filter(|(_, value)| !value.is_null()) {
         match (last.get_mut(name), value) {
-            (Some(Value::String(text)), Value::String(more)) if matches!(name.as_str(), "text" | "summary") => {
-                text.push_str(more);
+            (Some(Value::String(text)), Value::String(addition)) if matches!(name.as_str(), "text" | "summary") => {
+                text.push_str(addition);
             }
             _ => {
                 last.insert(name.clone(), value.clone());

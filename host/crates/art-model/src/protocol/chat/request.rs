@@ -11,14 +11,15 @@ use serde_json::{Value, json};
 
 use super::{NAME, Profile};
 use crate::protocol::params::Params;
-use crate::protocol::turns::{self, Call, Turn};
-use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, is_image, schema_of};
+use crate::protocol::turns::{self, Turn, TurnCall};
+use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, input_schema, is_image};
 
 /// Length of a call identifier of Mistral, in characters.
-const MISTRAL_ID: usize = 9;
+const MISTRAL_ID_LENGTH: usize = 9;
 /// Turn of the model that is inserted between results and a user turn, because Mistral refuses a user turn after results.
-const AFTER_RESULTS: &str = "I have the results.";
+const TURN_AFTER_RESULTS: &str = "I have the results.";
 
+/// Encodes `call` in the variant `profile`.
 pub(super) fn request(profile: Profile, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
     let merged;
     let call = if profile == Profile::Ollama && is_r1(call.model_id) {
@@ -37,25 +38,25 @@ pub(super) fn request(profile: Profile, call: &ProtocolCall<'_>) -> Result<Proto
     let mut body = JsonObject::new();
     body.insert("model".to_owned(), call.model_id.into());
     body.insert("messages".to_owned(), messages(profile, &turns).into());
-    stream(profile, call, &mut body);
-    params(profile, call, &mut body);
-    tools(call, &mut body)?;
-    format(profile, call, &turns, &mut body);
-    Params::new(call).add_rest(&mut body);
+    add_stream_options(profile, call, &mut body);
+    add_params(profile, call, &mut body);
+    add_tools(call, &mut body)?;
+    add_reply_format(profile, call, &turns, &mut body);
+    Params::new(call).add_provider_params(&mut body);
     Ok(ProtocolRequest {
         path: "chat/completions".to_owned(),
         body: body.into(),
     })
 }
 
-fn stream(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
+fn add_stream_options(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
     body.insert("stream".to_owned(), call.stream.into());
     if call.stream && profile.needs_usage_request() {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
 }
 
-fn params(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
+fn add_params(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
     let params = Params::new(call);
     params.copy("temperature", body, "temperature");
     params.copy("topP", body, "top_p");
@@ -76,12 +77,12 @@ fn params(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
         body.insert("stop".to_owned(), stop.into());
     }
     if let Some(effort) = params.effort() {
-        think(profile, effort, body);
+        add_effort(profile, effort, body);
     }
 }
 
 /// Sets the reasoning effort.
-fn think(profile: Profile, effort: &str, body: &mut JsonObject) {
+fn add_effort(profile: Profile, effort: &str, body: &mut JsonObject) {
     if profile == Profile::OpenRouter {
         body.insert("reasoning".to_owned(), json!({"effort": effort}));
         return;
@@ -96,9 +97,9 @@ fn think(profile: Profile, effort: &str, body: &mut JsonObject) {
     body.insert("reasoning_effort".to_owned(), effort.into());
 }
 
-fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
-        let parameters = schema_of(tool)?;
+        let parameters = input_schema(tool)?;
         let function = json!({"name": tool.name, "description": tool.description, "parameters": parameters});
         Ok(json!({"type": "function", "function": function}))
     });
@@ -112,9 +113,9 @@ fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelErro
 
 /// Requests a JSON reply if that is safe. Groq validates the finished reply and returns an error instead of a reply that could
 /// be repaired; it also refuses JSON together with tools. Some other servers refuse the field.
-fn format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
-    let wants_json = call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, true);
-    if wants_json && !matches!(profile, Profile::Groq | Profile::Compatible) {
+fn add_reply_format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
+    let requests_json = call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, true);
+    if requests_json && !matches!(profile, Profile::Groq | Profile::Compatible) {
         body.insert("response_format".to_owned(), json!({"type": "json_object"}));
     }
 }
@@ -124,16 +125,16 @@ fn messages(profile: Profile, turns: &[Turn<'_>]) -> Vec<Value> {
     for turn in turns {
         let after_results = messages.last().is_some_and(|last| last["role"] == "tool");
         if profile == Profile::Mistral && after_results && !matches!(turn, Turn::Assistant { .. }) {
-            messages.push(json!({"role": "assistant", "content": AFTER_RESULTS}));
+            messages.push(json!({"role": "assistant", "content": TURN_AFTER_RESULTS}));
         }
         match turn {
             Turn::System(text) => messages.push(json!({"role": "system", "content": text})),
             Turn::User { text, media } => {
                 messages.push(json!({"role": "user", "content": content(profile, text, media)}));
             }
-            Turn::Assistant { text, calls, state } => messages.push(assistant(profile, text, calls, *state)),
-            Turn::Results(answers) => messages.extend(answers.iter().map(
-                |answer| json!({"role": "tool", "tool_call_id": call_id(profile, &answer.id), "content": answer.text}),
+            Turn::Assistant { text, calls, state } => messages.push(assistant_message(profile, text, calls, *state)),
+            Turn::Results(results) => messages.extend(results.iter().map(
+                |result| json!({"role": "tool", "tool_call_id": call_id(profile, &result.id), "content": result.text}),
             )),
         }
     }
@@ -143,12 +144,12 @@ fn messages(profile: Profile, turns: &[Turn<'_>]) -> Vec<Value> {
 /// Returns the identifier of a call in a form that the provider accepts: Mistral requires 9 letters and digits. Equal
 /// identifiers stay equal, so that results still match their calls.
 fn call_id(profile: Profile, id: &str) -> Cow<'_, str> {
-    let fits = id.len() == MISTRAL_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let fits = id.len() == MISTRAL_ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if profile != Profile::Mistral || fits {
         return Cow::Borrowed(id);
     }
     let mut rest = BuildHasherDefault::<DefaultHasher>::default().hash_one(id);
-    let digits = (0..MISTRAL_ID).filter_map(|_| {
+    let digits = (0..MISTRAL_ID_LENGTH).filter_map(|_| {
         let digit = u32::try_from(rest % 36).ok()?;
         rest /= 36;
         char::from_digit(digit, 36)
@@ -158,36 +159,37 @@ fn call_id(profile: Profile, id: &str) -> Cow<'_, str> {
 
 /// Returns text, or a list of parts if there are files that the provider accepts.
 fn content(profile: Profile, text: &str, media: &[Media]) -> Value {
-    let files: Vec<Value> = media.iter().filter_map(|file| part(profile, file)).collect();
+    let files: Vec<Value> = media.iter().filter_map(|file| file_part(profile, file)).collect();
     if files.is_empty() {
         return text.into();
     }
-    let words = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
-    words.into_iter().chain(files).collect()
+    let text_part = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+    text_part.into_iter().chain(files).collect()
 }
 
-fn part(profile: Profile, file: &Media) -> Option<Value> {
-    let takes_files = matches!(profile, Profile::OpenAi | Profile::OpenRouter);
+/// Returns the part of a file, or `None` if the provider does not accept its type.
+fn file_part(profile: Profile, file: &Media) -> Option<Value> {
+    let accepts_pdf = matches!(profile, Profile::OpenAi | Profile::OpenRouter);
     if is_image(file) {
         Some(json!({"type": "image_url", "image_url": {"url": data_url(file)}}))
-    } else if file.media_type == "application/pdf" && takes_files {
+    } else if file.media_type == "application/pdf" && accepts_pdf {
         Some(json!({"type": "file", "file": {"filename": file.name, "file_data": data_url(file)}}))
     } else {
         None
     }
 }
 
-fn assistant(profile: Profile, text: &str, calls: &[Call<'_>], state: Option<&Value>) -> Value {
+fn assistant_message(profile: Profile, text: &str, calls: &[TurnCall<'_>], state: Option<&Value>) -> Value {
     let mut message = JsonObject::new();
     message.insert("role".to_owned(), "assistant".into());
     let content = if text.is_empty() { Value::Null } else { text.into() };
     message.insert("content".to_owned(), content);
-    let wanted = match profile {
+    let field = match profile {
         Profile::OpenRouter => Some("reasoning_details"),
         _ if profile.expects_reasoning_content() && !calls.is_empty() => Some("reasoning_content"),
         _ => None,
     };
-    if let Some((name, value)) = wanted.and_then(|name| Some((name, state?.get(name)?))) {
+    if let Some((name, value)) = field.and_then(|field| Some((field, state?.get(field)?))) {
         message.insert(name.to_owned(), value.clone());
     } else if profile == Profile::DeepSeek && !calls.is_empty() {
         // DeepSeek thinks by default, and then refuses calls without thoughts, even of another model.
@@ -221,9 +223,10 @@ fn merge_roles(prompt: &ArtStandardPrompt) -> ArtStandardPrompt {
             {
                 let texts = [last.content_text(), message.content_text()];
                 let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-                last.content = match texts.join("\n\n") {
-                    text if text.is_empty() => Value::Null,
-                    text => text.into(),
+                last.content = if texts.is_empty() {
+                    Value::Null
+                } else {
+                    texts.join("\n\n").into()
                 };
                 last.tool_calls.extend(message.tool_calls.iter().cloned());
             }

@@ -77,21 +77,21 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
     let error = error_of_body(Some(400), &json!({"error": {"message": "a\u{1b}[2J\n".repeat(200)}}));
     assert!(!error.message.contains(char::is_control));
     let long = error_of_body(Some(400), &json!({"error": {"message": "\u{e9}".repeat(5000)}}));
-    assert!(long.message.matches('\u{e9}').count() == MAX_MESSAGE);
+    assert!(long.message.matches('\u{e9}').count() == MAX_MESSAGE_CHARS);
 }
 
 #[test]
 fn only_a_reply_with_an_error_field_is_an_error() {
-    assert!(of_reply(&json!({"error": {"message": "x"}})).is_some());
-    assert!(of_reply(&json!({"type": "error", "message": "x"})).is_some());
-    assert!(of_reply(&json!([{"error": {}}])).is_some());
+    assert!(error_in_reply(&json!({"error": {"message": "x"}})).is_some());
+    assert!(error_in_reply(&json!({"type": "error", "message": "x"})).is_some());
+    assert!(error_in_reply(&json!([{"error": {}}])).is_some());
     for none in [json!(null), json!(false), json!("")] {
-        assert!(of_reply(&json!({"error": none, "choices": []})).is_none());
+        assert!(error_in_reply(&json!({"error": none, "choices": []})).is_none());
     }
-    assert!(of_reply(&json!({"choices": [{"error": 1}]})).is_none());
-    assert!(of_reply(&json!({"choices": [{"finish_reason": "unheard_of"}]})).is_none());
-    assert!(of_reply(&json!({"choices": [{"index": 1, "finish_reason": "error"}]})).is_none());
-    assert!(of_reply(&json!({"status": "cancelled"})).is_none());
+    assert!(error_in_reply(&json!({"choices": [{"error": 1}]})).is_none());
+    assert!(error_in_reply(&json!({"choices": [{"finish_reason": "unheard_of"}]})).is_none());
+    assert!(error_in_reply(&json!({"choices": [{"index": 1, "finish_reason": "error"}]})).is_none());
+    assert!(error_in_reply(&json!({"status": "cancelled"})).is_none());
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn an_unfinished_reply_is_an_error() {
     ];
     let mut texts = Vec::new();
     for body in bodies {
-        let error = of_reply(&body).unwrap();
+        let error = error_in_reply(&body).unwrap();
         assert_eq!(error.code, ModelErrorCode::NetworkError, "{body}");
         texts.push(error.message);
     }
@@ -122,12 +122,12 @@ fn an_unfinished_reply_is_an_error() {
     the provider failed before the reply was complete: failed
     ");
     let slow = choice(json!({"error": {"code": 429, "message": "slow down"}}));
-    assert_eq!(of_reply(&slow).unwrap().code, ModelErrorCode::RateLimited);
+    assert_eq!(error_in_reply(&slow).unwrap().code, ModelErrorCode::RateLimited);
 }
 
 #[test]
 fn errors_about_tools_are_recognized() {
-    let names = |status, error: Value| names_tools(status, &json!({ "error": error }));
+    let refuses = |status, error: Value| refuses_tools(status, &json!({ "error": error }));
     for (status, error) in [
         (
             400,
@@ -149,7 +149,7 @@ fn errors_about_tools_are_recognized() {
         ),
         (422, json!({"message": "body.tools: extra fields not permitted"})),
     ] {
-        assert!(names(status, error.clone()), "{error}");
+        assert!(refuses(status, error.clone()), "{error}");
     }
     for (status, error) in [
         (400, json!({"message": "Unknown parameter.", "param": "temperature"})),
@@ -173,6 +173,6 @@ fn errors_about_tools_are_recognized() {
         (500, json!({"message": "tools"})),
         (400, Value::Null),
     ] {
-        assert!(!names(status, error.clone()), "{error}");
+        assert!(!refuses(status, error.clone()), "{error}");
     }
 }

@@ -4,8 +4,8 @@ use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
 
 use super::NAME;
-use crate::protocol::calls::TooMuch;
-use crate::protocol::reply::{self, MAX_STATE, Reply, items, text};
+use crate::protocol::calls::CallsTooLarge;
+use crate::protocol::reply::{self, MAX_STATE_BYTES, ReplyBuilder, items, text};
 
 /// The state of a reply that is being parsed.
 #[derive(Debug, Default)]
@@ -14,11 +14,12 @@ pub(super) struct Parser {
     signatures: Vec<Value>,
     /// The last signature of the text.
     text_signature: Option<String>,
+    /// Size of all signatures, in bytes.
     bytes: usize,
 }
 
 impl Parser {
-    fn part(&mut self, part: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    fn add_part(&mut self, part: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         let content = text(part, "/text");
         let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
         let signature = self.within_limit(text(part, "/thoughtSignature"));
@@ -30,7 +31,7 @@ impl Parser {
             return reply
                 .state
                 .calls
-                .begin(index, text(call, "/id"), text(call, "/name"), &arguments);
+                .start(index, text(call, "/id"), text(call, "/name"), &arguments);
         }
         if thought {
             reply.thinking(content);
@@ -46,18 +47,18 @@ impl Parser {
     /// Returns the signature, if there is one and the state stays within its limit.
     fn within_limit<'a>(&mut self, signature: &'a str) -> Option<&'a str> {
         self.bytes = self.bytes.saturating_add(signature.len());
-        (!signature.is_empty() && self.bytes <= MAX_STATE).then_some(signature)
+        (!signature.is_empty() && self.bytes <= MAX_STATE_BYTES).then_some(signature)
     }
 }
 
 impl reply::Parser for Parser {
-    fn read(&mut self, event: &Value, reply: &mut Reply<'_>) -> Result<(), TooMuch> {
+    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         reply.usage(event);
         if !text(event, "/promptFeedback/blockReason").is_empty() {
             reply.state.stop = Some(StopReason::ContentFilter);
         }
         for part in items(event, "/candidates/0/content/parts") {
-            self.part(part, reply)?;
+            self.add_part(part, reply)?;
         }
         reply.stop(text(event, "/candidates/0/finishReason"));
         Ok(())
@@ -65,9 +66,11 @@ impl reply::Parser for Parser {
 
     fn state(&mut self, _calls: bool) -> Option<ProviderState> {
         let signatures = std::mem::take(&mut self.signatures);
-        let signed = signatures.iter().any(Value::is_string) || self.text_signature.is_some();
-        let kept = signed && self.bytes <= MAX_STATE;
-        kept.then(|| ProviderState {
+        let has_signature = signatures.iter().any(Value::is_string) || self.text_signature.is_some();
+        if !has_signature || self.bytes > MAX_STATE_BYTES {
+            return None;
+        }
+        Some(ProviderState {
             wire: NAME.to_owned(),
             content: json!({"calls": signatures, "text": self.text_signature.take()}),
         })

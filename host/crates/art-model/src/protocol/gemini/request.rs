@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::{NAME, thinking};
 use crate::protocol::params::Params;
-use crate::protocol::turns::{self, Answer, Call, Turn, object};
-use crate::protocol::{OPENING, ProtocolCall, is_image, schema_of};
+use crate::protocol::turns::{self, Turn, TurnCall, TurnResult, to_object};
+use crate::protocol::{OPENING_TURN, ProtocolCall, input_schema, is_image};
 
 /// Placeholder that the provider accepts as the signature of a call of another model.
-const UNSIGNED: &str = "skip_thought_signature_validator";
+const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Media types of pictures that the provider accepts.
-const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
 /// Returns the path. Escapes characters of the model name that could end its path segment.
 pub(super) fn path(model: &str, stream: bool) -> String {
@@ -37,6 +37,7 @@ pub(super) fn path(model: &str, stream: bool) -> String {
     format!("models/{escaped}:{method}")
 }
 
+/// Returns the body of a request.
 pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
     let turns = turns::turns(call, NAME);
     let mut body = JsonObject::new();
@@ -47,12 +48,12 @@ pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
         );
     }
     body.insert("contents".to_owned(), contents(&turns, call.model_id).into());
-    tools(call, &mut body)?;
+    add_tools(call, &mut body)?;
     let config = config(call);
     if !config.is_empty() {
         body.insert("generationConfig".to_owned(), config.into());
     }
-    Params::new(call).add_rest(&mut body);
+    Params::new(call).add_provider_params(&mut body);
     Ok(body.into())
 }
 
@@ -78,9 +79,9 @@ fn config(call: &ProtocolCall<'_>) -> JsonObject {
     config
 }
 
-fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
-        let schema = schema_of(tool)?;
+        let schema = input_schema(tool)?;
         Ok(json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": schema}))
     });
     let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
@@ -102,72 +103,82 @@ fn contents(turns: &[Turn<'_>], model: &str) -> Vec<Value> {
             continue;
         };
         match contents.last_mut() {
-            Some((last, before)) if *last == role => before.extend(parts),
+            Some((last_role, last_parts)) if *last_role == role => last_parts.extend(parts),
             _ => contents.push((role, parts)),
         }
     }
     if contents.first().is_none_or(|(role, _)| *role != "user") {
-        contents.insert(0, ("user", vec![json!({"text": OPENING})]));
+        contents.insert(0, ("user", vec![json!({"text": OPENING_TURN})]));
     }
     let content = |(role, parts)| json!({"role": role, "parts": Value::Array(parts)});
     contents.into_iter().map(content).collect()
 }
 
+/// Returns the role and the parts of a turn, or `None` for a system turn.
 fn parts(turn: &Turn<'_>, model: &str) -> Option<(&'static str, Vec<Value>)> {
     match turn {
         Turn::System(_) => None,
         Turn::User { text, media } => {
-            let words = (!text.is_empty()).then(|| json!({"text": text}));
-            Some(("user", words.into_iter().chain(media.iter().filter_map(file)).collect()))
+            let text_part = (!text.is_empty()).then(|| json!({"text": text}));
+            Some((
+                "user",
+                text_part
+                    .into_iter()
+                    .chain(media.iter().filter_map(file_part))
+                    .collect(),
+            ))
         }
         Turn::Assistant { text, calls, state } => Some(("model", model_parts(text, calls, *state, model))),
-        Turn::Results(answers) => Some(("user", answers.iter().map(function_response).collect())),
+        Turn::Results(results) => Some(("user", results.iter().map(function_response).collect())),
     }
 }
 
 /// Returns the parts of a model turn: its text and its calls, each with its signature.
-fn model_parts(text: &str, calls: &[Call<'_>], state: Option<&Value>, model: &str) -> Vec<Value> {
-    let signature = |path: &str| {
-        state
-            .and_then(|state| state.pointer(path))
-            .filter(|found| found.is_string())
-    };
-    let text = (!text.is_empty()).then(|| signed(json!({"text": text}), signature("/text")));
-    let signatures: Vec<Option<&Value>> = (0..calls.len()).map(|at| signature(&format!("/calls/{at}"))).collect();
-    let unsigned = thinking::has_levels(model) && signatures.iter().all(Option::is_none);
-    let calls = calls.iter().zip(signatures).enumerate().map(|(at, (call, signature))| {
-        let part = json!({"functionCall": {"id": call.id, "name": call.name, "args": Value::Object(call.object())}});
-        // Since Gemini 3, the first call of a turn must have a signature.
-        let placeholder = Value::from(UNSIGNED);
-        let signature = signature.or((unsigned && at == 0).then_some(&placeholder));
-        signed(part, signature)
-    });
-    text.into_iter().chain(calls).collect()
+fn model_parts(text: &str, calls: &[TurnCall<'_>], state: Option<&Value>, model: &str) -> Vec<Value> {
+    let signature = |path: &str| state?.pointer(path).filter(|signature| signature.is_string());
+    let mut parts = Vec::with_capacity(calls.len() + 1);
+    if !text.is_empty() {
+        parts.push(with_signature(json!({"text": text}), signature("/text")));
+    }
+    let signatures: Vec<Option<&Value>> = (0..calls.len())
+        .map(|index| signature(&format!("/calls/{index}")))
+        .collect();
+    // Since Gemini 3, the first call of a turn must have a signature.
+    let mut placeholder = None;
+    if thinking::has_levels(model) && signatures.iter().all(Option::is_none) {
+        placeholder = Some(Value::from(PLACEHOLDER_SIGNATURE));
+    }
+    for (call, signature) in calls.iter().zip(signatures) {
+        let part = json!({"functionCall": {"id": call.id, "name": call.name, "args": Value::Object(call.to_object())}});
+        parts.push(with_signature(part, signature.or(placeholder.take().as_ref())));
+    }
+    parts
 }
 
-fn signed(mut part: Value, signature: Option<&Value>) -> Value {
+fn with_signature(mut part: Value, signature: Option<&Value>) -> Value {
     if let (Some(part), Some(signature)) = (part.as_object_mut(), signature) {
         part.insert("thoughtSignature".to_owned(), signature.clone());
     }
     part
 }
 
-fn function_response(answer: &Answer<'_>) -> Value {
-    let response = Value::Object(object(&answer.text, "result"));
-    json!({"functionResponse": {"id": answer.id, "name": answer.name, "response": response}})
+fn function_response(result: &TurnResult<'_>) -> Value {
+    let response = Value::Object(to_object(&result.text, "result"));
+    json!({"functionResponse": {"id": result.id, "name": result.name, "response": response}})
 }
 
-/// Returns a file as a part. A picture of an unsupported type becomes a note, because the provider would refuse the whole
-/// request.
-fn file(file: &Media) -> Option<Value> {
-    if is_image(file) && !PICTURES.contains(&file.media_type.as_str()) {
-        let words = format!(
+/// Returns a file as a part, or `None` for an unsupported type. A picture of an unsupported type becomes a note, because the
+/// provider would refuse the whole request.
+fn file_part(file: &Media) -> Option<Value> {
+    if is_image(file) && !IMAGE_TYPES.contains(&file.media_type.as_str()) {
+        let note = format!(
             "The picture `{}` is omitted: the model does not support `{}`.",
             file.name, file.media_type
         );
-        return Some(json!({"text": words}));
+        return Some(json!({"text": note}));
     }
-    let kinds = ["image/", "audio/", "video/", "text/"];
-    let supported = file.media_type == "application/pdf" || kinds.iter().any(|kind| file.media_type.starts_with(kind));
+    let prefixes = ["image/", "audio/", "video/", "text/"];
+    let supported =
+        file.media_type == "application/pdf" || prefixes.iter().any(|prefix| file.media_type.starts_with(prefix));
     supported.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": file.base64}}))
 }

@@ -2,14 +2,16 @@ use art_core::prompt::Message;
 use art_core::provider::{Media, ReplyFormat};
 use serde_json::{Value, json};
 
-use crate::protocol::tests::{asked, conversation, read, read_whole, shown, tool_call, written};
+use crate::protocol::tests::{
+    conversation, decode_body, decode_stream, encode, events_as_text, request_with, tool_call,
+};
 use crate::protocol::{KeyHeader, Protocol, codec, replay};
 
 const PROTOCOL: Protocol = Protocol::Gemini;
 const SAMPLE: &[u8] = include_bytes!("../samples/gemini.sse");
 
 fn content(events: &[Value]) -> String {
-    read(PROTOCOL, "gemini", events)
+    decode_stream(PROTOCOL, "gemini", events)
 }
 
 fn parts(parts: &Value) -> Value {
@@ -23,7 +25,7 @@ fn stop(reason: &str) -> Value {
 #[test]
 fn a_request_has_the_format_of_the_provider() {
     let state = json!({"calls": ["Y2FsbA==", null], "text": "dGV4dA=="});
-    let request = written(
+    let request = encode(
         PROTOCOL,
         "gemini",
         "gemini-3-pro-preview",
@@ -38,8 +40,8 @@ fn a_request_has_the_format_of_the_provider() {
 
 #[test]
 fn a_model_name_cannot_change_the_path() {
-    let request = asked(vec![Message::user("hi")]);
-    let path = |model| written(PROTOCOL, "gemini", model, &request).path;
+    let request = request_with(vec![Message::user("hi")]);
+    let path = |model| encode(PROTOCOL, "gemini", model, &request).path;
     assert_eq!(
         path("models/gemini-2.5-flash"),
         "models/gemini-2.5-flash:streamGenerateContent?alt=sse"
@@ -52,7 +54,7 @@ fn a_model_name_cannot_change_the_path() {
 
 #[test]
 fn a_picture_of_an_unsupported_type_becomes_a_note() {
-    let mut request = asked(vec![Message::user("Look.")]);
+    let mut request = request_with(vec![Message::user("Look.")]);
     request.media = ["image/gif", "image/webp"]
         .map(|media_type| Media {
             name: "p".to_owned(),
@@ -60,7 +62,7 @@ fn a_picture_of_an_unsupported_type_becomes_a_note() {
             base64: "AAAA".to_owned(),
         })
         .to_vec();
-    let body = written(PROTOCOL, "gemini", "m", &request).body;
+    let body = encode(PROTOCOL, "gemini", "m", &request).body;
     let parts = &body["contents"][0]["parts"];
     assert_eq!(
         parts[1],
@@ -71,23 +73,23 @@ fn a_picture_of_an_unsupported_type_becomes_a_note() {
 
 #[test]
 fn a_reply_format_is_not_requested_together_with_tools() {
-    let mut request = asked(vec![Message::user("hi")]);
+    let mut request = request_with(vec![Message::user("hi")]);
     request.reply_format = ReplyFormat::Json;
-    let body = written(PROTOCOL, "gemini", "m", &request).body;
+    let body = encode(PROTOCOL, "gemini", "m", &request).body;
     assert_eq!(
         body["generationConfig"],
         json!({"responseMimeType": "application/json"})
     );
-    let with_tools = written(PROTOCOL, "gemini", "m", &conversation("gemini", json!({}))).body;
+    let with_tools = encode(PROTOCOL, "gemini", "m", &conversation("gemini", json!({}))).body;
     assert_eq!(with_tools["generationConfig"].get("responseMimeType"), None);
 }
 
 #[test]
 fn calls_of_another_model_get_a_placeholder_signature() {
     let calls = vec![tool_call("a", "f", "{}"), tool_call("b", "f", "{}")];
-    let request = asked(vec![Message::assistant_calls("", calls)]);
+    let request = request_with(vec![Message::assistant_calls("", calls)]);
     for (model, wanted) in [("gemini-3-flash", true), ("gemini-2.5-flash", false)] {
-        let body = written(PROTOCOL, "gemini", model, &request).body;
+        let body = encode(PROTOCOL, "gemini", model, &request).body;
         assert_eq!(
             body["contents"][0],
             json!({"role": "user", "parts": [{"text": "Begin."}]})
@@ -116,7 +118,7 @@ fn the_state_of_a_turn_with_a_dropped_call_is_dropped() {
 
 #[test]
 fn a_recorded_stream_is_decoded() {
-    insta::assert_snapshot!(shown(&replay(PROTOCOL, "gemini", [SAMPLE])), @r#"
+    insta::assert_snapshot!(events_as_text(&replay(PROTOCOL, "gemini", [SAMPLE])), @r#"
     thinking Two numbers to add.
     token Let me see…
     call g1 calculator {"expression":"6*7"}
@@ -128,7 +130,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_whole_body_has_the_same_events_as_its_stream() {
+fn a_reply_that_does_not_stream_has_the_same_events() {
     let body = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
             {"text": "Two numbers to add.", "thought": true},
             {"text": "Let me see…", "thoughtSignature": "dGV4dA=="},
@@ -136,14 +138,14 @@ fn a_whole_body_has_the_same_events_as_its_stream() {
             {"functionCall": {"name": "datetime", "args": {}}}]}}],
         "usageMetadata": {"promptTokenCount": 30, "cachedContentTokenCount": 16, "candidatesTokenCount": 7, "thoughtsTokenCount": 5}});
     assert_eq!(
-        read_whole(PROTOCOL, "gemini", &body),
-        shown(&replay(PROTOCOL, "gemini", [SAMPLE]))
+        decode_body(PROTOCOL, "gemini", &body),
+        events_as_text(&replay(PROTOCOL, "gemini", [SAMPLE]))
     );
 }
 
 #[test]
 fn stop_reasons_are_mapped() {
-    for (word, shown) in [
+    for (word, events_as_text) in [
         ("STOP", "stop"),
         ("MAX_TOKENS", "length"),
         ("SAFETY", "content_filter"),
@@ -153,7 +155,7 @@ fn stop_reasons_are_mapped() {
     ] {
         assert_eq!(
             content(&[stop(word)]),
-            format!("metadata {{\"stopReason\":\"{shown}\"}}\nend")
+            format!("metadata {{\"stopReason\":\"{events_as_text}\"}}\nend")
         );
     }
 }
@@ -175,7 +177,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
         text,
         "token a\nerror NetworkError: the provider failed: The model is overloaded."
     );
-    assert!(read_whole(PROTOCOL, "gemini", &json!([error])).starts_with("error NetworkError"));
+    assert!(decode_body(PROTOCOL, "gemini", &json!([error])).starts_with("error NetworkError"));
 }
 
 #[test]

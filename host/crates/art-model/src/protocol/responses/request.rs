@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::NAME;
 use crate::protocol::params::Params;
 use crate::protocol::turn_state::arrange;
-use crate::protocol::turns::{self, Call, Turn};
-use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, is_image, schema_of};
+use crate::protocol::turns::{self, Turn, TurnCall};
+use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, input_schema, is_image};
 
+/// Encodes `call`.
 pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
     let turns = turns::turns(call, NAME);
     let mut body = JsonObject::new();
@@ -21,12 +22,12 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     body.insert("input".to_owned(), turns.iter().flat_map(items).collect());
     body.insert("stream".to_owned(), call.stream.into());
     body.insert("store".to_owned(), false.into());
-    params(call, &mut body);
-    tools(call, &mut body)?;
+    add_params(call, &mut body);
+    add_tools(call, &mut body)?;
     if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, false) {
         body.insert("text".to_owned(), json!({"format": {"type": "json_object"}}));
     }
-    Params::new(call).add_rest(&mut body);
+    Params::new(call).add_provider_params(&mut body);
     Ok(ProtocolRequest {
         path: "responses".to_owned(),
         body: body.into(),
@@ -34,7 +35,7 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
 }
 
 /// Sets the parameters. The protocol has neither `seed` nor `stop`.
-fn params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
+fn add_params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
     let params = Params::new(call);
     params.copy("temperature", body, "temperature");
     params.copy("topP", body, "top_p");
@@ -54,16 +55,17 @@ fn params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
 /// Returns whether the model is a reasoning model: the `o` series, and GPT since version 5 without its chat variants.
 fn is_reasoning_model(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
-    let number = |prefix: &str| {
+    let version_after = |prefix: &str| {
         let digits = name.strip_prefix(prefix)?.split(|c: char| !c.is_ascii_digit()).next()?;
         digits.parse::<u32>().ok()
     };
-    number("o").is_some() || (number("gpt-").is_some_and(|version| version >= 5) && !name.contains("chat"))
+    version_after("o").is_some()
+        || (version_after("gpt-").is_some_and(|version| version >= 5) && !name.contains("chat"))
 }
 
-fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
-        let parameters = schema_of(tool)?;
+        let parameters = input_schema(tool)?;
         let (name, description) = (&tool.name, &tool.description);
         // Strict mode supports only a subset of JSON Schema, which the schemas of tools may exceed.
         Ok(json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": false}))
@@ -76,6 +78,7 @@ fn tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelErro
     Ok(())
 }
 
+/// Returns the input items of a turn.
 fn items(turn: &Turn<'_>) -> Vec<Value> {
     match turn {
         Turn::System(_) => Vec::new(),
@@ -84,14 +87,14 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
             let text = (!text.is_empty()).then(|| json!({"role": "assistant", "content": text}));
             arrange(*state, text, calls.iter().map(function_call).collect())
         }
-        Turn::Results(answers) => {
-            let output = |answer: &turns::Answer<'_>| json!({"type": "function_call_output", "call_id": call_id(&answer.id), "output": answer.text});
-            answers.iter().map(output).collect()
+        Turn::Results(results) => {
+            let output = |result: &turns::TurnResult<'_>| json!({"type": "function_call_output", "call_id": call_id(&result.id), "output": result.text});
+            results.iter().map(output).collect()
         }
     }
 }
 
-fn function_call(call: &Call<'_>) -> Value {
+fn function_call(call: &TurnCall<'_>) -> Value {
     json!({"type": "function_call", "call_id": call_id(&call.id), "name": call.name, "arguments": call.json()})
 }
 
@@ -103,15 +106,16 @@ fn call_id(id: &str) -> String {
 
 /// Returns text, or a list of parts if there are files that the provider accepts.
 fn content(text: &str, media: &[Media]) -> Value {
-    let files: Vec<Value> = media.iter().filter_map(part).collect();
+    let files: Vec<Value> = media.iter().filter_map(file_part).collect();
     if files.is_empty() {
         return text.into();
     }
-    let words = (!text.is_empty()).then(|| json!({"type": "input_text", "text": text}));
-    words.into_iter().chain(files).collect()
+    let text_part = (!text.is_empty()).then(|| json!({"type": "input_text", "text": text}));
+    text_part.into_iter().chain(files).collect()
 }
 
-fn part(file: &Media) -> Option<Value> {
+/// Returns the part of a file, or `None` if the provider does not accept its type.
+fn file_part(file: &Media) -> Option<Value> {
     if is_image(file) {
         Some(json!({"type": "input_image", "image_url": data_url(file)}))
     } else if file.media_type == "application/pdf" {

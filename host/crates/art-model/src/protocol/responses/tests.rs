@@ -1,14 +1,14 @@
 use art_core::prompt::Message;
 use serde_json::{Value, json};
 
-use crate::protocol::tests::{asked, conversation, read, read_whole, shown, written};
+use crate::protocol::tests::{conversation, decode_body, decode_stream, encode, events_as_text, request_with};
 use crate::protocol::{KeyHeader, Protocol, codec, replay};
 
 const PROTOCOL: Protocol = Protocol::OpenaiResponses;
 const SAMPLE: &[u8] = include_bytes!("../samples/responses.sse");
 
 fn response(events: &[Value]) -> String {
-    read(PROTOCOL, "openai", events)
+    decode_stream(PROTOCOL, "openai", events)
 }
 
 fn completed(response: &Value) -> Value {
@@ -18,14 +18,14 @@ fn completed(response: &Value) -> Value {
 #[test]
 fn a_request_has_the_format_of_the_provider() {
     let state = json!([{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}, "text", "call", "call"]);
-    let request = written(PROTOCOL, "openai", "gpt-5", &conversation("openai-responses", state));
+    let request = encode(PROTOCOL, "openai", "gpt-5", &conversation("openai-responses", state));
     assert_eq!(request.path, "responses");
     insta::assert_json_snapshot!(request.body);
 }
 
 #[test]
 fn thoughts_are_requested_only_from_reasoning_models() {
-    let request = asked(vec![Message::user("hi")]);
+    let request = request_with(vec![Message::user("hi")]);
     for (model, thinks) in [
         ("gpt-5-mini", true),
         ("o3", true),
@@ -33,7 +33,7 @@ fn thoughts_are_requested_only_from_reasoning_models() {
         ("gpt-5-chat-latest", false),
         ("omni", false),
     ] {
-        let body = written(PROTOCOL, "openai", model, &request).body;
+        let body = encode(PROTOCOL, "openai", model, &request).body;
         assert_eq!(body.get("include").is_some(), thinks, "{model}");
         assert_eq!((body.get("reasoning"), &body["store"]), (None, &json!(false)));
     }
@@ -41,7 +41,7 @@ fn thoughts_are_requested_only_from_reasoning_models() {
 
 #[test]
 fn a_recorded_stream_is_decoded() {
-    insta::assert_snapshot!(shown(&replay(PROTOCOL, "openai", [SAMPLE])), @r#"
+    insta::assert_snapshot!(events_as_text(&replay(PROTOCOL, "openai", [SAMPLE])), @r#"
     thinking Two numbers to add.
     token Let me see…
     call call_a calculator {"expression":"6*7"}
@@ -52,13 +52,13 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_whole_body_has_the_same_events_as_its_stream() {
+fn a_reply_that_does_not_stream_has_the_same_events() {
     let text = std::str::from_utf8(SAMPLE).unwrap();
     let last = text.trim().rsplit_once("data: ").unwrap().1;
     let event: Value = serde_json::from_str(last).unwrap();
     assert_eq!(
-        read_whole(PROTOCOL, "openai", &event["response"]),
-        shown(&replay(PROTOCOL, "openai", [SAMPLE]))
+        decode_body(PROTOCOL, "openai", &event["response"]),
+        events_as_text(&replay(PROTOCOL, "openai", [SAMPLE]))
     );
 }
 
@@ -85,12 +85,12 @@ fn text_of_the_last_event_is_read_only_if_it_did_not_stream() {
 
 #[test]
 fn full_thoughts_and_their_summary_are_reported_once() {
-    let whole = |text: &str| json!({"type": "response.reasoning_text.delta", "delta": text});
+    let expected = |text: &str| json!({"type": "response.reasoning_text.delta", "delta": text});
     let summary = json!({"type": "response.reasoning_summary_text.delta", "delta": "short"});
     let text = response(&[
-        whole("a"),
+        expected("a"),
         summary,
-        whole("b"),
+        expected("b"),
         completed(&json!({"status": "completed"})),
     ]);
     assert_eq!(text, "thinking ab\nmetadata {\"stopReason\":\"stop\"}\nend");

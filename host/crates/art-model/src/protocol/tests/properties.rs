@@ -4,7 +4,7 @@ use art_core::stream::StreamEvent;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::protocol::tests::{shown, stream};
+use crate::protocol::tests::{events_as_text, stream};
 use crate::protocol::{Protocol, codec, replay};
 
 /// A recorded stream for each protocol, and a provider that uses it.
@@ -31,18 +31,18 @@ const SAMPLES: [(Protocol, &str, &[u8]); 5] = [
 #[test]
 fn splitting_a_sample_does_not_change_its_events() {
     for (protocol, provider, sample) in SAMPLES {
-        let whole = replay(protocol, provider, [sample]);
-        assert_eq!(whole.last(), Some(&StreamEvent::End), "{protocol:?}");
+        let expected = replay(protocol, provider, [sample]);
+        assert_eq!(expected.last(), Some(&StreamEvent::End), "{protocol:?}");
         for at in 0..=sample.len() {
             assert_eq!(
                 replay(protocol, provider, [&sample[..at], &sample[at..]]),
-                whole,
+                expected,
                 "{protocol:?} at {at}"
             );
         }
         assert_eq!(
             replay(protocol, provider, sample.chunks(1)),
-            whole,
+            expected,
             "{protocol:?} byte by byte"
         );
     }
@@ -51,7 +51,7 @@ fn splitting_a_sample_does_not_change_its_events() {
 #[test]
 fn a_sample_cut_anywhere_is_complete_or_interrupted() {
     for (protocol, provider, sample) in SAMPLES {
-        let whole = replay(protocol, provider, [sample]);
+        let expected = replay(protocol, provider, [sample]);
         let calls = |events: &[StreamEvent]| {
             events
                 .iter()
@@ -61,7 +61,7 @@ fn a_sample_cut_anywhere_is_complete_or_interrupted() {
         for at in (0..sample.len()).step_by(3) {
             let events = replay(protocol, provider, [&sample[..at]]);
             match events.last() {
-                Some(StreamEvent::End) => assert_eq!(calls(&events), calls(&whole), "{protocol:?} at {at}"),
+                Some(StreamEvent::End) => assert_eq!(calls(&events), calls(&expected), "{protocol:?} at {at}"),
                 Some(StreamEvent::Error(error)) => {
                     assert!(
                         error.message.starts_with("the stream was interrupted"),
@@ -79,12 +79,12 @@ fn a_sample_cut_anywhere_is_complete_or_interrupted() {
 fn line_ends_do_not_change_the_events() {
     for (protocol, provider, sample) in SAMPLES {
         let lines = std::str::from_utf8(sample).unwrap().replace("\r\n", "\n");
-        let whole = shown(&replay(protocol, provider, [sample]));
+        let expected = events_as_text(&replay(protocol, provider, [sample]));
         for end in ["\n", "\r\n", "\r"] {
             let text = lines.replace('\n', end);
             assert_eq!(
-                shown(&replay(protocol, provider, [text.as_bytes()])),
-                whole,
+                events_as_text(&replay(protocol, provider, [text.as_bytes()])),
+                expected,
                 "{protocol:?} {end:?}"
             );
         }
@@ -200,7 +200,7 @@ fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
 
 /// Checks that there is one end, with one metadata before it, and no more text than the bytes can contain.
 fn check(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
-    let count = |wanted: fn(&StreamEvent) -> bool| events.iter().filter(|event| wanted(event)).count();
+    let count = |matches: fn(&StreamEvent) -> bool| events.iter().filter(|event| matches(event)).count();
     let ends = count(|event| matches!(event, StreamEvent::End | StreamEvent::Error(_)));
     prop_assert_eq!(ends, 1);
     let counts = count(|event| matches!(event, StreamEvent::Metadata(_)));
@@ -237,7 +237,7 @@ proptest! {
     fn random_bodies_end_once_within_bounds(body in json()) {
         for (protocol, provider, _) in SAMPLES {
             let codec = codec(protocol, provider);
-            check(&codec.whole(&body), body.to_string().len())?;
+            check(&codec.decode_body(&body), body.to_string().len())?;
             prop_assert!(codec.models(&body).len() <= 4);
         }
     }
@@ -255,8 +255,8 @@ proptest! {
         size in 1usize..40,
     ) {
         let (protocol, provider, _) = SAMPLES[which];
-        let whole = replay(protocol, provider, [bytes.as_slice()]);
-        check(&whole, bytes.len())?;
-        prop_assert_eq!(replay(protocol, provider, bytes.chunks(size)), whole);
+        let expected = replay(protocol, provider, [bytes.as_slice()]);
+        check(&expected, bytes.len())?;
+        prop_assert_eq!(replay(protocol, provider, bytes.chunks(size)), expected);
     }
 }

@@ -17,7 +17,7 @@ fn request(id: &str) -> ToolCallRequest {
 }
 
 /// Returns one line for each turn.
-fn shown(messages: Vec<Message>) -> Vec<String> {
+fn turn_lines(messages: Vec<Message>) -> Vec<String> {
     let request = ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning);
     let call = ProtocolCall {
         model_id: "m",
@@ -26,10 +26,10 @@ fn shown(messages: Vec<Message>) -> Vec<String> {
         vision: false,
         max_tokens: None,
     };
-    turns(&call, "here").iter().map(show).collect()
+    turns(&call, "here").iter().map(turn_line).collect()
 }
 
-fn show(turn: &Turn<'_>) -> String {
+fn turn_line(turn: &Turn<'_>) -> String {
     match turn {
         Turn::System(text) => format!("system {text}"),
         Turn::User { text, .. } => format!("user {text}"),
@@ -56,7 +56,7 @@ fn show(turn: &Turn<'_>) -> String {
 
 #[test]
 fn results_are_moved_directly_after_their_calls() {
-    let turns = shown(vec![
+    let turns = turn_lines(vec![
         Message::assistant_calls("", vec![request("a"), request("b")]),
         Message::tool_result("b", "tool_b", "2"),
         Message::user("and?"),
@@ -70,7 +70,7 @@ fn results_are_moved_directly_after_their_calls() {
 
 #[test]
 fn a_result_without_an_earlier_call_becomes_text() {
-    let turns = shown(vec![
+    let turns = turn_lines(vec![
         Message::tool_result("a", "tool_a", "1"),
         Message::tool_result("z", "other", "2"),
         Message::assistant_calls("", vec![request("a")]),
@@ -91,13 +91,13 @@ fn a_separate_call_message_is_an_assistant_turn() {
             .unwrap();
     let nameless: Message = serde_json::from_value(json!({"role": "tool_request", "content": null})).unwrap();
     let tool: Message = serde_json::from_value(json!({"role": "tool", "tool_call_id": "a", "content": "1"})).unwrap();
-    let turns = shown(vec![alone, tool, nameless]);
+    let turns = turn_lines(vec![alone, tool, nameless]);
     assert_eq!(turns, [r#"assistant [a=f{"x":1}]"#, "results a=1"]);
 }
 
 #[test]
 fn empty_and_repeated_identifiers_become_unique() {
-    let turns = shown(vec![
+    let turns = turn_lines(vec![
         Message::assistant_calls("", vec![request(""), request("")]),
         Message::tool_result("", "", "1"),
         Message::tool_result("", "", "2"),
@@ -116,7 +116,7 @@ fn empty_and_repeated_identifiers_become_unique() {
 #[test]
 fn empty_turns_are_omitted() {
     assert_eq!(
-        shown(vec![Message::system(" "), Message::user(""), Message::assistant("\n")]),
+        turn_lines(vec![Message::system(" "), Message::user(""), Message::assistant("\n")]),
         Vec::<String>::new()
     );
 }
@@ -129,7 +129,7 @@ fn a_state_is_used_only_for_its_own_protocol() {
             wire: protocol.to_owned(),
             content: json!([]),
         });
-        assert_eq!(shown(vec![message]), [shows]);
+        assert_eq!(turn_lines(vec![message]), [shows]);
     }
 }
 
@@ -141,6 +141,6 @@ fn a_value_that_is_not_an_object_becomes_a_field() {
         ("[1]", json!({"k": [1]})),
         ("{oops", json!({"k": "{oops"})),
     ] {
-        assert_eq!(Value::from(object(text, "k")), expected);
+        assert_eq!(Value::from(to_object(text, "k")), expected);
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::tests::{read, read_whole, shown};
+use crate::protocol::tests::{decode_body, decode_stream, events_as_text};
 use crate::protocol::{Protocol, replay};
 
 const SAMPLE: &[u8] = include_bytes!("../../samples/chat.sse");
 
 fn chat(events: &[Value]) -> String {
-    read(Protocol::OpenaiChat, "groq", events)
+    decode_stream(Protocol::OpenaiChat, "groq", events)
 }
 
 /// Returns a chunk with `delta`.
@@ -23,7 +23,7 @@ fn stop(reason: &str) -> Value {
 
 #[test]
 fn a_recorded_stream_is_decoded() {
-    insta::assert_snapshot!(shown(&replay(Protocol::OpenaiChat, "deepseek", [SAMPLE])), @r#"
+    insta::assert_snapshot!(events_as_text(&replay(Protocol::OpenaiChat, "deepseek", [SAMPLE])), @r#"
     thinking Two numbers to add.
     token Let me see…
     call call_a calculator {"expression":"6*7"}
@@ -35,7 +35,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_whole_body_has_the_same_events_as_its_stream() {
+fn a_reply_that_does_not_stream_has_the_same_events() {
     let body = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
         "role": "assistant", "content": "Let me see…", "reasoning_content": "Two numbers to add.",
         "tool_calls": [
@@ -43,8 +43,8 @@ fn a_whole_body_has_the_same_events_as_its_stream() {
             {"id": "call_b", "type": "function", "function": {"name": "datetime", "arguments": "{}"}}]}}],
         "usage": {"prompt_tokens": 30, "completion_tokens": 12, "prompt_tokens_details": {"cached_tokens": 16}, "completion_tokens_details": {"reasoning_tokens": 5}}});
     assert_eq!(
-        read_whole(Protocol::OpenaiChat, "deepseek", &body),
-        shown(&replay(Protocol::OpenaiChat, "deepseek", [SAMPLE]))
+        decode_body(Protocol::OpenaiChat, "deepseek", &body),
+        events_as_text(&replay(Protocol::OpenaiChat, "deepseek", [SAMPLE]))
     );
 }
 
@@ -74,8 +74,8 @@ fn a_split_think_block_is_recognized_except_for_openai() {
         .map(|text| delta(&json!({"content": text})))
         .chain([stop("stop")])
         .collect();
-    assert!(read(Protocol::OpenaiChat, "ollama", &events).starts_with("thinking hm\ntoken 42 <b>\n"));
-    assert!(read(Protocol::OpenaiChat, "openai", &events).starts_with("token <think>hm</think>\n\n42 <b>\n"));
+    assert!(decode_stream(Protocol::OpenaiChat, "ollama", &events).starts_with("thinking hm\ntoken 42 <b>\n"));
+    assert!(decode_stream(Protocol::OpenaiChat, "openai", &events).starts_with("token <think>hm</think>\n\n42 <b>\n"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn reasoning_details_are_joined_and_sent_back() {
         delta(&json!({"content": "x"})),
         stop("stop"),
     ];
-    insta::assert_snapshot!(read(Protocol::OpenaiChat, "openrouter", &events), @r#"
+    insta::assert_snapshot!(decode_stream(Protocol::OpenaiChat, "openrouter", &events), @r#"
     thinking ab
     token x
     state openai-chat {"reasoning_details":[{"type":"reasoning.text","text":"ab","index":0,"signature":"s"},{"type":"reasoning.encrypted","data":"e","index":1}]}
@@ -103,14 +103,14 @@ fn a_state_that_is_too_large_is_dropped() {
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": thought}]})),
         stop("stop"),
     ];
-    assert!(!read(Protocol::OpenaiChat, "openrouter", &events).contains("state"));
+    assert!(!decode_stream(Protocol::OpenaiChat, "openrouter", &events).contains("state"));
 }
 
 #[test]
 fn only_openrouter_reports_the_cost_of_a_call() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1, "cost": 0.0125}});
     for (provider, reported) in [("openrouter", true), ("vllm", false)] {
-        let text = read(
+        let text = decode_stream(
             Protocol::OpenaiChat,
             provider,
             &[stop("stop"), usage.clone(), json!("[DONE]")],
@@ -121,7 +121,7 @@ fn only_openrouter_reports_the_cost_of_a_call() {
 
 #[test]
 fn stop_reasons_are_mapped() {
-    for (word, shown) in [
+    for (word, events_as_text) in [
         ("stop", "stop"),
         ("length", "length"),
         ("max_tokens", "length"),
@@ -132,7 +132,7 @@ fn stop_reasons_are_mapped() {
     ] {
         assert_eq!(
             chat(&[stop(word)]),
-            format!("metadata {{\"stopReason\":\"{shown}\"}}\nend")
+            format!("metadata {{\"stopReason\":\"{events_as_text}\"}}\nend")
         );
     }
 }
@@ -153,8 +153,8 @@ fn only_the_last_call_is_dropped_when_the_length_cuts_it_off() {
         {"index": 1, "id": "b", "function": {"name": "g", "arguments": "{\"path\":\"/etc"}}]});
     let text = chat(&[delta(&calls), stop("length")]);
     assert_eq!(text, "call a f {}\nmetadata {\"stopReason\":\"length\"}\nend");
-    let whole = chat(&[delta(&calls), stop("tool_calls")]);
-    assert!(whole.contains("call b g {\"path\":\"/etc\n"), "{whole}");
+    let expected = chat(&[delta(&calls), stop("tool_calls")]);
+    assert!(expected.contains("call b g {\"path\":\"/etc\n"), "{expected}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn content_of_another_type_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
         let piece = chat(&[delta(&json!({"content": content})), stop("stop")]);
         let body = json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]});
-        for read in [piece, read_whole(Protocol::OpenaiChat, "openai", &body)] {
+        for read in [piece, decode_body(Protocol::OpenaiChat, "openai", &body)] {
             assert_eq!(read, "metadata {\"stopReason\":\"stop\"}\nend", "{content}");
         }
     }
@@ -199,11 +199,11 @@ fn a_stream_without_done_is_complete_if_it_has_a_stop_reason() {
 fn a_stream_cut_anywhere_is_complete_or_interrupted() {
     for end in 0..SAMPLE.len() {
         let events = replay(Protocol::OpenaiChat, "deepseek", [&SAMPLE[..end]]);
-        let text = shown(&events);
-        let whole = text.ends_with("\nend");
+        let text = events_as_text(&events);
+        let expected = text.ends_with("\nend");
         let interrupted = text.contains("error NetworkError: the stream was interrupted");
-        assert!(whole != interrupted, "{end}: {text}");
-        assert!(!whole || text.contains("call call_b datetime {}"), "{end}: {text}");
+        assert!(expected != interrupted, "{end}: {text}");
+        assert!(!expected || text.contains("call call_b datetime {}"), "{end}: {text}");
     }
 }
 
@@ -285,8 +285,8 @@ fn too_many_calls_are_an_invalid_response() {
 
 #[test]
 fn a_body_that_is_not_a_reply_is_an_invalid_response() {
-    insta::assert_snapshot!(read_whole(Protocol::OpenaiChat, "openai", &json!({"hello": 1})), @"error InvalidResponse: the provider's reply cannot be read: it is not a reply of this protocol; check `base_url` and `api`");
-    let refused = read_whole(
+    insta::assert_snapshot!(decode_body(Protocol::OpenaiChat, "openai", &json!({"hello": 1})), @"error InvalidResponse: the provider's reply cannot be read: it is not a reply of this protocol; check `base_url` and `api`");
+    let refused = decode_body(
         Protocol::OpenaiChat,
         "openai",
         &json!({"error": {"code": "invalid_api_key", "message": "no"}}),

@@ -4,12 +4,12 @@ use art_core::prompt::Message;
 use art_core::provider::ReplyFormat;
 use serde_json::{Value, json};
 
-use crate::protocol::tests::{asked, conversation, tool, tool_call, written};
+use crate::protocol::tests::{conversation, encode, request_with, tool, tool_call};
 use crate::protocol::{Protocol, ProtocolCall, codec};
 
 fn body(provider: &str, model: &str) -> Value {
     let state = json!({"reasoning_content": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]});
-    written(
+    encode(
         Protocol::OpenaiChat,
         provider,
         model,
@@ -20,7 +20,7 @@ fn body(provider: &str, model: &str) -> Value {
 
 #[test]
 fn a_request_has_the_format_of_openai() {
-    let request = written(
+    let request = encode(
         Protocol::OpenaiChat,
         "openai",
         "gpt-5",
@@ -94,13 +94,13 @@ fn thoughts_are_sent_back_only_to_providers_that_expect_them() {
 #[test]
 fn deepseek_gets_blank_thoughts_for_calls_without_thoughts() {
     let calls = vec![tool_call("a", "calculator", "{}")];
-    let request = asked(vec![
+    let request = request_with(vec![
         Message::user("go"),
         Message::assistant_calls("", calls),
         Message::assistant("done"),
     ]);
     for (provider, blank) in [("deepseek", Some(&json!(" "))), ("vllm", None)] {
-        let body = written(Protocol::OpenaiChat, provider, "m", &request).body;
+        let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
         assert_eq!(body["messages"][1].get("reasoning_content"), blank, "{provider}");
         assert_eq!(body["messages"][3].get("reasoning_content"), None, "{provider}");
     }
@@ -109,7 +109,7 @@ fn deepseek_gets_blank_thoughts_for_calls_without_thoughts() {
 #[test]
 fn turns_of_one_role_are_merged_only_for_r1_on_ollama() {
     let calls = |id: &str| vec![tool_call(id, "calculator", "{}")];
-    let request = asked(vec![
+    let request = request_with(vec![
         Message::user("a"),
         Message::user("b"),
         Message::assistant("c"),
@@ -119,7 +119,7 @@ fn turns_of_one_role_are_merged_only_for_r1_on_ollama() {
         Message::tool_result("y", "calculator", "2"),
     ]);
     let roles = |provider: &str, model: &str| -> Vec<String> {
-        let body = written(Protocol::OpenaiChat, provider, model, &request).body;
+        let body = encode(Protocol::OpenaiChat, provider, model, &request).body;
         let messages = body["messages"].as_array().unwrap().iter();
         messages
             .map(|message| message["role"].as_str().unwrap().to_owned())
@@ -128,7 +128,7 @@ fn turns_of_one_role_are_merged_only_for_r1_on_ollama() {
     assert_eq!(roles("ollama", "deepseek-r1:7b"), ["user", "assistant", "tool", "tool"]);
     assert_eq!(roles("ollama", "llama3.3").len(), 7);
     assert_eq!(roles("deepseek", "deepseek-r1").len(), 7);
-    let body = written(Protocol::OpenaiChat, "ollama", "deepseek-r1", &request).body;
+    let body = encode(Protocol::OpenaiChat, "ollama", "deepseek-r1", &request).body;
     assert_eq!(body["messages"][1]["content"], "c\n\nd");
     assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 2);
 }
@@ -139,14 +139,14 @@ fn after_results(provider: &str) -> (Vec<String>, Vec<String>) {
         tool_call("call_1", "calculator", "{}"),
         tool_call("AbCdE1234", "calculator", "{}"),
     ];
-    let request = asked(vec![
+    let request = request_with(vec![
         Message::user("a"),
         Message::assistant_calls("", calls),
         Message::tool_result("call_1", "calculator", "1"),
         Message::tool_result("AbCdE1234", "calculator", "2"),
         Message::user("b"),
     ]);
-    let body = written(Protocol::OpenaiChat, provider, "m", &request).body;
+    let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let messages = body["messages"].as_array().unwrap().clone();
     let called = messages[1]["tool_calls"]
@@ -185,9 +185,9 @@ fn mistral_gets_a_model_turn_between_results_and_the_user() {
 // Merging turns for R1 does not affect tools (A74).
 #[test]
 fn a_tool_is_sent_as_a_function_with_its_schema_to_ollama() {
-    let mut request = asked(vec![Message::user("hi")]);
+    let mut request = request_with(vec![Message::user("hi")]);
     request.tools = vec![tool("calculator")];
-    let body = written(Protocol::OpenaiChat, "ollama", "deepseek-r1", &request).body;
+    let body = encode(Protocol::OpenaiChat, "ollama", "deepseek-r1", &request).body;
     let function = &body["tools"][0]["function"];
     assert_eq!(
         (&body["tools"][0]["type"], &function["name"]),
@@ -208,16 +208,16 @@ fn json_is_requested_only_if_the_prompt_mentions_it() {
         ("groq", "Reply in JSON.", false),
         ("compatible", "Reply in JSON.", false),
     ] {
-        let mut request = asked(vec![Message::system(text), Message::user("hi")]);
+        let mut request = request_with(vec![Message::system(text), Message::user("hi")]);
         request.reply_format = ReplyFormat::Json;
-        let body = written(Protocol::OpenaiChat, provider, "m", &request).body;
+        let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
         assert_eq!(body.get("response_format").is_some(), asks, "{provider}");
     }
 }
 
 #[test]
 fn a_tool_with_an_invalid_schema_is_named_in_the_error() {
-    let mut request = asked(vec![Message::user("hi")]);
+    let mut request = request_with(vec![Message::user("hi")]);
     request.tools = vec![tool("broken")];
     request.tools[0].input_schema = json!("any");
     let call = ProtocolCall {
