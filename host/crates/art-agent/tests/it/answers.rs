@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::harness::*;
 
 fn one_result() -> Driver {
-    with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), done("")])
+    planned(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), completes_item("")])
 }
 
 // A46: a whole run with its counts.
@@ -31,7 +31,7 @@ fn the_answer_is_added_before_its_observation() {
 // A50: a model error during synthesis.
 #[test]
 fn a_failed_synthesis_lists_the_results_and_the_reason() {
-    let mut driver = one_result().script("answer", [breaks()]);
+    let mut driver = one_result().script("answer", [times_out()]);
     let report = driver.drive();
     assert_eq!(
         report.response.response.content,
@@ -45,7 +45,7 @@ fn a_failed_synthesis_lists_the_results_and_the_reason() {
 
 #[test]
 fn a_failed_synthesis_without_results_is_an_error() {
-    let mut driver = with_plan(&json!([])).script("answer", [breaks()]);
+    let mut driver = planned(&json!([])).script("answer", [times_out()]);
     assert_eq!(status(&driver.drive()), RunStatus::Error);
 }
 
@@ -64,7 +64,7 @@ fn an_empty_answer_is_a_failed_synthesis() {
 
 #[test]
 fn an_answer_that_was_cut_off_is_returned_and_marked() {
-    let mut driver = one_result().script("answer", [stopped_by(says("It is"), StopReason::Length)]);
+    let mut driver = one_result().script("answer", [with_stop_reason(says("It is"), StopReason::Length)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is");
     assert_eq!(
@@ -75,14 +75,14 @@ fn an_answer_that_was_cut_off_is_returned_and_marked() {
 }
 
 #[test]
-fn an_answer_that_the_provider_held_back_is_a_failed_synthesis() {
-    let mut driver = one_result().script("answer", [stopped_by(says(""), StopReason::ContentFilter)]);
+fn an_answer_that_the_provider_withheld_is_a_failed_synthesis() {
+    let mut driver = one_result().script("answer", [with_stop_reason(says(""), StopReason::ContentFilter)]);
     let text = driver.drive().response.response.content;
     assert!(text.contains("the provider withheld the reply."), "{text}");
 }
 
 #[test]
-fn the_cost_of_a_run_is_known_when_that_of_every_call_is() {
+fn the_cost_of_a_run_is_known_if_every_call_reports_its_cost() {
     let priced = |reply: Reply| {
         reply.map(|mut reply| {
             reply.metadata.cost_usd = Some(0.25);
@@ -92,8 +92,8 @@ fn the_cost_of_a_run_is_known_when_that_of_every_call_is() {
     };
     let run = |last: Reply| {
         let mut driver = Driver::new(start("q"))
-            .script("plan", [priced(plan(&json!([thought_item("a", &[])])))])
-            .script("a", [priced(gives_up("no"))])
+            .script("plan", [priced(plan(&json!([reasoning_item("a", &[])])))])
+            .script("a", [priced(fails_item("no"))])
             .script("answer", [last]);
         driver.drive().response.metadata
     };
@@ -120,8 +120,8 @@ fn costs_are_summed_over_all_calls() {
 // B20: sums over all model calls.
 #[test]
 fn the_calls_of_a_step_that_failed_are_summed_too() {
-    let mut driver = with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("fail"), gives_up("no abacus")])
+    let mut driver = planned(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("fail"), fails_item("no abacus")])
         .script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
     assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
@@ -130,8 +130,8 @@ fn the_calls_of_a_step_that_failed_are_summed_too() {
 
 #[test]
 fn the_sources_of_the_results_are_reported_once() {
-    let mut driver = with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("1"), calculate("2"), done("x")])
+    let mut driver = planned(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("1"), calculate("2"), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(report.sources.len(), 1);
@@ -143,7 +143,7 @@ fn the_sources_of_the_results_are_reported_once() {
 }
 
 #[test]
-fn every_model_call_has_a_beginning_and_an_end() {
+fn every_model_call_is_observed_at_its_start_and_end() {
     let mut driver = one_result().script("answer", [says("ok")]);
     driver.drive();
     let phases = |kind| -> Vec<String> {
@@ -162,7 +162,7 @@ fn every_model_call_has_a_beginning_and_an_end() {
 }
 
 /// Returns the text of the answer, and the parts of the question that it does not address.
-fn in_part() -> Reply {
+fn partial_answer() -> Reply {
     says("42").map(|mut reply| {
         reply.unanswered = vec!["who won".to_owned()];
         reply
@@ -171,15 +171,15 @@ fn in_part() -> Reply {
 
 #[test]
 fn an_answer_that_leaves_a_part_of_the_question_open_is_partial() {
-    let mut driver = one_result().script("answer", [in_part()]);
+    let mut driver = one_result().script("answer", [partial_answer()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Partial);
     assert_eq!(report.unanswered, ["who won"]);
 }
 
 #[test]
-fn a_question_of_which_nothing_was_answered_is_not_answered_in_part() {
-    let mut driver = with_plan(&json!([])).script("answer", [in_part()]);
+fn unanswered_parts_without_results_do_not_make_the_answer_partial() {
+    let mut driver = planned(&json!([])).script("answer", [partial_answer()]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
@@ -192,9 +192,9 @@ fn metadata_of_an_answer_does_not_change_its_status() {
 
 #[test]
 fn the_question_is_added_first() {
-    let mut driver = with_plan(&json!([])).script("answer", [says("42")]);
+    let mut driver = planned(&json!([])).script("answer", [says("42")]);
     driver.drive();
-    let said: Vec<_> = driver
+    let messages: Vec<_> = driver
         .effects
         .iter()
         .filter_map(|effect| match effect {
@@ -202,7 +202,10 @@ fn the_question_is_added_first() {
             _ => None,
         })
         .collect();
-    assert_eq!(said, [("trace:question", "What is 6 times 7?"), ("trace:answer", "42")]);
+    assert_eq!(
+        messages,
+        [("trace:question", "What is 6 times 7?"), ("trace:answer", "42")]
+    );
 }
 
 #[test]
@@ -211,20 +214,20 @@ fn a_run_without_a_question_adds_no_message() {
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
     driver.drive();
-    let said = driver
+    let messages = driver
         .effects
         .iter()
         .filter(|effect| matches!(effect, Effect::AddMessage(_)));
-    assert_eq!(said.count(), 1);
+    assert_eq!(messages.count(), 1);
 }
 
 #[test]
 fn a_model_error_is_reported_until_the_next_reply() {
     let items = json!([tool_item("a", &[])]);
     let error = |answer| {
-        let mut driver = with_plan(&items).script("a", [breaks()]).script("answer", [answer]);
+        let mut driver = planned(&items).script("a", [times_out()]).script("answer", [answer]);
         driver.drive().model_error
     };
     assert_eq!(error(says("nothing came of it")), None);
-    assert_eq!(error(breaks()), breaks().err());
+    assert_eq!(error(times_out()), times_out().err());
 }

@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::harness::*;
 
 fn one_tool_item() -> Driver {
-    with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+    planned(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
 fn a_request_for_help_is_a_result_and_the_run_continues() {
-    let mut driver = one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -23,8 +23,8 @@ fn a_request_for_help_is_a_result_and_the_run_continues() {
 }
 
 #[test]
-fn a_failure_for_want_of_help_is_read_with_its_output_and_the_run_goes_on() {
-    let mut driver = one_tool_item().script("a", [calculate("assist!"), calculate("6 * 7"), done("42")]);
+fn a_failure_that_requests_help_reaches_the_model_with_its_output() {
+    let mut driver = one_tool_item().script("a", [calculate("assist!"), calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -34,8 +34,8 @@ fn a_failure_for_want_of_help_is_read_with_its_output_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_required_tool_that_only_failed_for_want_of_help_is_not_satisfied() {
-    let mut driver = one_tool_item().script("a", [calculate("assist!"), done("about 40")]);
+fn a_required_tool_that_only_requested_help_is_reported() {
+    let mut driver = one_tool_item().script("a", [calculate("assist!"), completes_item("about 40")]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -46,7 +46,7 @@ fn a_required_tool_that_only_failed_for_want_of_help_is_not_satisfied() {
 
 #[test]
 fn the_output_of_a_failure_is_not_the_result_of_its_step() {
-    let mut driver = one_tool_item().script("a", [calculate("assist!"), done("")]);
+    let mut driver = one_tool_item().script("a", [calculate("assist!"), completes_item("")]);
     let item = &driver.drive().items[0];
     assert_eq!((item.status, &item.result), (TodoItemStatus::Failed, &None));
     assert_eq!(item.error.as_deref(), Some("`calculator` failed: shorten this"));
@@ -58,7 +58,7 @@ fn the_output_of_a_failure_is_bounded() {
     start.config.tool_result_max_length = 12;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [calculate("assist!"), done("42")])
+        .script("a", [calculate("assist!"), completes_item("42")])
         .script("answer", [says("ok")]);
     driver.drive();
     let message = driver.last_message("a", 1);
@@ -69,11 +69,14 @@ fn the_output_of_a_failure_is_bounded() {
 }
 
 #[test]
-fn output_of_a_failed_display_tool_is_neither_drawn_nor_read() {
+fn output_of_a_failed_display_tool_is_neither_displayed_nor_sent_to_the_model() {
     let mut driver = Driver::new(start("q"))
-        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("a", [calculate("draw!"), done("not shown")])
-        .script("b", [done("x")])
+        .script(
+            "plan",
+            [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
+        )
+        .script("a", [calculate("draw!"), completes_item("not shown")])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
     let system = driver.messages("b", 0)[0].content_text().to_owned();

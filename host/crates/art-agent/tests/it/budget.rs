@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn said(role: &str, content: &str) -> ConversationMessage {
+fn message(role: &str, content: &str) -> ConversationMessage {
     let message = json!({"messageId": "m", "threadId": "thread", "role": role, "content": content, "timestamp": 1});
     serde_json::from_value(message).unwrap()
 }
@@ -20,7 +20,7 @@ fn said(role: &str, content: &str) -> ConversationMessage {
 fn two_steps(start: RunStart) -> Driver {
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
-        .script("a", [calculate("1"), done("1")])
+        .script("a", [calculate("1"), completes_item("1")])
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_run_at_its_limit_of_model_calls_lists_its_results() {
 }
 
 #[test]
-fn a_run_that_used_all_its_tokens_begins_nothing_more() {
+fn a_run_that_used_all_its_tokens_starts_no_further_step() {
     let mut start = start("q");
     start.config.max_tokens = Some(36);
     let mut driver = two_steps(start);
@@ -75,13 +75,16 @@ fn a_run_at_its_cost_limit_makes_no_call_for_the_answer() {
 }
 
 #[test]
-fn steps_that_work_at_the_same_time_go_on_until_they_have_to_ask() {
+fn parallel_steps_finish_their_calls_at_the_limit() {
     let mut start = start("q");
     start.config.max_model_calls = 3;
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([thought_item("a", &[]), thought_item("b", &[])]))])
-        .script("a", [done("x")])
-        .script("b", [done("y")]);
+        .script(
+            "plan",
+            [plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))],
+        )
+        .script("a", [completes_item("x")])
+        .script("b", [completes_item("y")]);
     let report = driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed), ("b", Completed)]);
     assert_eq!(report.response.metadata.llm_calls, 3);
@@ -90,7 +93,7 @@ fn steps_that_work_at_the_same_time_go_on_until_they_have_to_ask() {
 
 #[test]
 fn missing_token_counts_are_estimated_if_the_context_is_limited() {
-    let silent = |reply: Reply| {
+    let without_counts = |reply: Reply| {
         reply.map(|mut reply| {
             reply.metadata = Default::default();
             reply
@@ -100,8 +103,8 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
         let mut start = start("q");
         start.context = context.into();
         let mut driver = Driver::new(start)
-            .script("plan", [silent(plan(&json!([])))])
-            .script("answer", [silent(says("ok"))]);
+            .script("plan", [without_counts(plan(&json!([])))])
+            .script("answer", [without_counts(says("ok"))]);
         driver.drive().response.metadata
     };
     assert_eq!(run(None).tokens.total_tokens, 0);
@@ -111,7 +114,7 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
 
 // M12: budgets of a run.
 #[test]
-fn replies_that_break_off_use_up_the_tokens_of_a_run() {
+fn failed_replies_count_towards_the_token_limit() {
     let run = |failure: fn() -> Reply, context: Option<u64>| {
         let mut start = start("q");
         start.context = context.into();
@@ -119,7 +122,7 @@ fn replies_that_break_off_use_up_the_tokens_of_a_run() {
         let mut driver = Driver::new(start)
             .script(
                 "plan",
-                [plan(&json!([thought_item("a", &[]), thought_item("b", &["a"])]))],
+                [plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))],
             )
             .script("a", [failure()]);
         if context.is_none() || failure().unwrap_err().code == ModelErrorCode::RateLimited {
@@ -127,16 +130,16 @@ fn replies_that_break_off_use_up_the_tokens_of_a_run() {
         }
         driver.drive().response.metadata
     };
-    let broken = run(breaks, Some(100_000));
+    let broken = run(times_out, Some(100_000));
     assert!(broken.tokens.prompt_tokens > 100 && broken.llm_metadata.estimated);
     assert!(
         broken.limits_hit[0].starts_with("the run used "),
         "{:?}",
         broken.limits_hit
     );
-    assert_eq!(run(breaks, None).tokens.total_tokens, 24);
+    assert_eq!(run(times_out, None).tokens.total_tokens, 24);
     let refused = || {
-        breaks().map_err(|error| ModelError {
+        times_out().map_err(|error| ModelError {
             code: ModelErrorCode::RateLimited,
             ..error
         })
@@ -150,7 +153,7 @@ fn long_conversation() -> RunStart {
     start.context = ContextWindow::Tokens(6_000);
     start.history = (0..10)
         .map(|n| {
-            said(
+            message(
                 if n % 2 == 0 { "USER" } else { "AI" },
                 &format!("{n} {}", "x".repeat(4_000)),
             )
@@ -165,22 +168,22 @@ fn a_request_leaves_out_the_oldest_turns_that_do_not_fit() {
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
     driver.drive();
-    for who in ["plan", "answer"] {
-        let messages = driver.messages(who, 0);
+    for step in ["plan", "answer"] {
+        let messages = driver.messages(step, 0);
         assert!((3..11).contains(&messages.len()), "{}", messages.len());
         assert!(messages[messages.len() - 2].content_text().starts_with("9 x"));
-        assert!(driver.last_message(who, 0).contains("## Query\n> What is 6 times 7?"));
+        assert!(driver.last_message(step, 0).contains("## Query\n> What is 6 times 7?"));
     }
 }
 
 #[test]
-fn a_step_whose_request_cannot_be_made_to_fit_fails_with_the_figures() {
+fn a_step_whose_request_does_not_fit_fails_with_its_token_counts() {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(2_000);
     let item = json!({"id": "a", "description": "do a", "expectedOutcome": "d".repeat(5_000)});
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([item, thought_item("b", &[])]))])
-        .script("b", [done("x")])
+        .script("plan", [plan(&json!([item, reasoning_item("b", &[])]))])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(driver.statuses(), [("a", Failed), ("b", Completed)]);
@@ -193,7 +196,7 @@ fn a_step_whose_request_cannot_be_made_to_fit_fails_with_the_figures() {
 }
 
 #[test]
-fn a_plan_that_cannot_even_be_asked_for_ends_the_run() {
+fn a_planning_request_that_does_not_fit_ends_the_run() {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(100);
     let report = Driver::new(start).drive();
@@ -202,11 +205,11 @@ fn a_plan_that_cannot_even_be_asked_for_ends_the_run() {
 }
 
 #[test]
-fn a_request_that_the_provider_finds_too_long_is_asked_once_more_in_half() {
+fn a_request_that_is_too_long_for_the_provider_is_retried_at_half_its_size() {
     let mut start = long_conversation();
     start.context = ContextWindow::Tokens(100_000);
     let mut driver = Driver::new(start)
-        .script("plan", [too_long(), plan(&json!([]))])
+        .script("plan", [exceeds_context(), plan(&json!([]))])
         .script("answer", [says("42")]);
     let report = driver.drive();
     assert_eq!(driver.messages("plan", 0).len(), 12);
@@ -219,15 +222,15 @@ fn a_request_that_the_provider_finds_too_long_is_asked_once_more_in_half() {
 }
 
 #[test]
-fn a_request_that_is_too_long_in_half_as_well_fails() {
-    let mut driver = Driver::new(long_conversation()).script("plan", [too_long(), too_long()]);
+fn a_request_that_is_too_long_at_half_its_size_fails() {
+    let mut driver = Driver::new(long_conversation()).script("plan", [exceeds_context(), exceeds_context()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert!(content(&report).contains("the request has too many tokens"));
 }
 
 #[test]
-fn a_request_that_cannot_be_shortened_is_not_asked_again() {
-    let mut driver = Driver::new(start("q")).script("plan", [too_long()]);
+fn a_request_that_cannot_be_shortened_is_not_retried() {
+    let mut driver = Driver::new(start("q")).script("plan", [exceeds_context()]);
     assert_eq!(status(&driver.drive()), RunStatus::Error);
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::harness::*;
 
 fn two_items() -> Driver {
-    with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])])).script("a", [calculate("1"), done("1")])
+    planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])])).script("a", [calculate("1"), completes_item("1")])
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_continuation_ends_the_run_with_a_message() {
 }
 
 #[test]
-fn a_cancelled_run_opens_no_actions_and_keeps_what_was_done() {
+fn a_cancelled_run_opens_no_actions_and_keeps_its_results() {
     let mut driver = two_items();
     while driver.run.state().step_outputs.is_empty() {
         driver.answer_all();
@@ -62,14 +62,14 @@ fn a_cancelled_run_opens_no_actions_and_keeps_what_was_done() {
 
 // P66: results of a run that stops early.
 #[test]
-fn a_cancelled_run_keeps_what_the_calls_of_an_open_action_brought() {
-    let mut driver = with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
-    while driver.called.is_empty() {
+fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
+    let mut driver = planned(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
+    while driver.tool_calls_made.is_empty() {
         driver.answer_all();
     }
     driver.cancel();
     assert_eq!(driver.statuses(), [("a", Pending)]);
-    for item in [driver.item("a"), &driver.saved().todo_list[0]] {
+    for item in [driver.item("a"), &driver.saved_state().todo_list[0]] {
         assert_eq!(item.tool_results[0].output, Some(json!({"result": 42})));
         assert_eq!(item.actual_tool_calls.len(), 1);
     }
@@ -77,8 +77,8 @@ fn a_cancelled_run_keeps_what_the_calls_of_an_open_action_brought() {
 
 // P66: results of a run that stops early.
 #[test]
-fn a_run_that_is_suspended_keeps_what_the_calls_of_another_step_brought() {
-    let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))
+fn a_suspended_run_keeps_the_tool_results_of_another_step() {
+    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &[])]))
         .script("a", [calculate("1")])
         .script("b", [calculate("ask")]);
     let report = driver.drive();
@@ -89,7 +89,7 @@ fn a_run_that_is_suspended_keeps_what_the_calls_of_another_step_brought() {
 #[test]
 fn an_answer_after_the_end_is_refused() {
     let mut driver = two_items();
-    let action = driver.first_open();
+    let action = driver.first_open_action();
     driver.cancel();
     let late = RunEvent::ModelReplied {
         at: 2_000,
@@ -102,7 +102,7 @@ fn an_answer_after_the_end_is_refused() {
 #[test]
 fn an_action_is_answered_once() {
     let mut driver = two_items();
-    let action = driver.first_open();
+    let action = driver.first_open_action();
     driver.answer_all();
     let again = RunEvent::ModelReplied {
         at: 2_000,
@@ -113,12 +113,12 @@ fn an_action_is_answered_once() {
 }
 
 #[test]
-fn results_have_to_be_those_of_the_calls() {
+fn missing_results_are_refused() {
     let mut driver = two_items();
     driver.answer_all();
     driver.answer_all();
     let before = driver.run.clone();
-    let action = driver.first_open();
+    let action = driver.first_open_action();
     let event = RunEvent::ToolsReturned {
         at: 2_000,
         action,
@@ -135,7 +135,7 @@ fn a_model_cannot_answer_for_tools() {
     let mut driver = two_items();
     driver.answer_all();
     driver.answer_all();
-    let action = driver.first_open();
+    let action = driver.first_open_action();
     let event = RunEvent::ModelReplied {
         at: 2_000,
         action,
@@ -148,19 +148,19 @@ fn a_model_cannot_answer_for_tools() {
 }
 
 #[test]
-fn an_action_that_never_was_is_refused() {
+fn an_unknown_action_is_refused() {
     let mut driver = two_items();
     let action = ActionId(99);
     let event = RunEvent::ModelFailed {
         at: 2_000,
         action,
-        error: breaks().unwrap_err(),
+        error: times_out().unwrap_err(),
     };
     assert_eq!(driver.run.apply(&event), Err(ApplyError::ActionNotOpen { action }));
 }
 
 #[test]
-fn a_step_that_was_interrupted_is_reported_as_begun() {
+fn an_interrupted_step_is_reported_as_started() {
     let mut driver = two_items();
     driver.answer_all();
     driver.cancel();

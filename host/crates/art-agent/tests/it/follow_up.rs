@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-fn prior() -> PesAgentStateData {
-    let mut driver = with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("6 * 7"), done("42")])
+fn prior_state() -> PesAgentStateData {
+    let mut driver = planned(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("42")]);
     driver.drive();
-    driver.saved().clone()
+    driver.saved_state().clone()
 }
 
 fn follow_up(query: &str, prior: PesAgentStateData) -> Driver {
@@ -29,30 +29,27 @@ fn first_item(state: &PesAgentStateData) -> &TodoItem {
 #[test]
 fn a_completed_item_keeps_its_result_in_a_new_plan() {
     let again = json!({"id": "a", "description": "changed", "status": "COMPLETED"});
-    let before = prior();
+    let before = prior_state();
     let mut driver = follow_up("And half of it?", before.clone())
-        .script("plan", [plan(&json!([again, thought_item("b", &["a"])]))])
-        .script("b", [done("21")])
+        .script("plan", [plan(&json!([again, reasoning_item("b", &["a"])]))])
+        .script("b", [completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();
-    assert_eq!(first_item(driver.saved()), first_item(&before));
-    assert_eq!(driver.saved().step_outputs["a"], before.step_outputs["a"]);
+    assert_eq!(first_item(driver.saved_state()), first_item(&before));
+    assert_eq!(driver.saved_state().step_outputs["a"], before.step_outputs["a"]);
 }
 
 // B1: merging of plans by identifier.
 #[test]
-fn new_work_under_the_id_of_completed_work_is_asked_for_again_and_done() {
+fn new_work_with_the_id_of_completed_work_is_requested_again() {
     let other = |id| json!({"id": id, "description": "halve it", "status": "pending"});
-    let mut driver = follow_up("And half of it?", prior())
+    let mut driver = follow_up("And half of it?", prior_state())
         .script("plan", [plan(&json!([other("a")])), plan(&json!([other("b")]))])
-        .script("b", [done("21")])
+        .script("b", [completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();
-    let complaint = driver.last_message("plan", 1);
-    assert!(
-        complaint.contains("the id `a` belongs to completed work"),
-        "{complaint}"
-    );
+    let message = driver.last_message("plan", 1);
+    assert!(message.contains("the id `a` belongs to completed work"), "{message}");
     assert_eq!(driver.statuses(), [("a", Completed), ("b", Completed)]);
     assert_eq!(driver.item("b").result, Some(json!("21")));
 }
@@ -60,7 +57,7 @@ fn new_work_under_the_id_of_completed_work_is_asked_for_again_and_done() {
 #[test]
 fn reusing_the_id_of_a_completed_item_is_not_a_success() {
     let mut start = start("And half of it?");
-    start.prior = Some(prior());
+    start.prior = Some(prior_state());
     start.config.plan_repairs = 0;
     let other = json!([{"id": "a", "description": "halve it"}]);
     let report = Driver::new(start).script("plan", [plan(&other)]).drive();
@@ -70,30 +67,30 @@ fn reusing_the_id_of_a_completed_item_is_not_a_success() {
 
 /// Returns the state after a run in which step `a` failed, so that `b` was cancelled.
 fn failed_prior() -> PesAgentStateData {
-    let mut first = with_plan(&json!([thought_item("a", &[]), thought_item("b", &["a"])]))
-        .script("a", [gives_up("no")])
+    let mut first = planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
+        .script("a", [fails_item("no")])
         .script("answer", [says("It failed.")]);
     first.drive();
-    first.saved().clone()
+    first.saved_state().clone()
 }
 
 // X7: when a run is partial.
 #[test]
-fn a_step_that_is_planned_again_and_not_done_makes_the_answer_partial() {
+fn a_replanned_step_that_is_not_completed_makes_the_answer_partial() {
     let pending = json!({"id": "b", "description": "think of b", "dependencies": ["a"], "status": "pending"});
     let mut driver = follow_up("Again.", failed_prior())
-        .script("plan", [plan(&json!([thought_item("a", &[]), pending]))])
+        .script("plan", [plan(&json!([reasoning_item("a", &[]), pending]))])
         .script("answer", [says("Nothing was done.")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Partial);
     assert!(driver.last_message("answer", 0).contains("\"stepId\":\"b\""));
-    let own: Vec<_> = driver.run.view().question_items().map(|item| item.id.clone()).collect();
-    assert_eq!(own, ["b"]);
+    let ids: Vec<_> = driver.run.view().question_items().map(|item| item.id.clone()).collect();
+    assert_eq!(ids, ["b"]);
 }
 
 #[test]
 fn the_model_sees_the_current_plan_without_results() {
-    let mut driver = follow_up("And half of it?", prior())
+    let mut driver = follow_up("And half of it?", prior_state())
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("21")]);
     driver.drive();
@@ -105,10 +102,13 @@ fn the_model_sees_the_current_plan_without_results() {
 }
 
 #[test]
-fn a_plan_update_names_only_what_changed() {
-    let mut driver = follow_up("And half of it?", prior())
-        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("b", [done("21")])
+fn a_plan_update_lists_only_changed_items() {
+    let mut driver = follow_up("And half of it?", prior_state())
+        .script(
+            "plan",
+            [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
+        )
+        .script("b", [completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();
     let changes = &driver.observations(Kind::PlanUpdate)[0].content["changes"]["changes"];
@@ -123,11 +123,11 @@ fn a_plan_update_names_only_what_changed() {
 
 #[test]
 fn an_item_in_progress_at_a_crash_is_run_again() {
-    let mut state = prior();
+    let mut state = prior_state();
     state.todo_list[0].status = InProgress;
     state.current_step_id = Some("a".to_owned());
     let mut driver = follow_up("", state)
-        .script("a", [calculate("6 * 7"), done("42")])
+        .script("a", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("42")]);
     driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed)]);
@@ -136,14 +136,14 @@ fn an_item_in_progress_at_a_crash_is_run_again() {
 // A45: follow-up questions that change the plan.
 #[test]
 fn two_follow_ups_in_a_row_work() {
-    let mut second = follow_up("And half of it?", prior())
-        .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
-        .script("b", [done("21")])
+    let mut second = follow_up("And half of it?", prior_state())
+        .script("plan", [plan(&json!([reasoning_item("b", &["a"])]))])
+        .script("b", [completes_item("21")])
         .script("answer", [says("21")]);
     second.drive();
-    let mut third = follow_up("And a third?", second.saved().clone())
-        .script("plan", [plan(&json!([thought_item("c", &["a"])]))])
-        .script("c", [done("14")])
+    let mut third = follow_up("And a third?", second.saved_state().clone())
+        .script("plan", [plan(&json!([reasoning_item("c", &["a"])]))])
+        .script("c", [completes_item("14")])
         .script("answer", [says("14")]);
     third.drive();
     assert_eq!(third.statuses(), [("a", Completed), ("b", Completed), ("c", Completed)]);
@@ -164,22 +164,22 @@ fn a_run_needs_a_trace_id() {
 }
 
 #[test]
-fn a_reservation_of_an_earlier_run_does_not_count_again() {
-    let mut first = with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("fail"), done("about 40")])
+fn a_failed_required_tool_of_an_earlier_run_does_not_count_again() {
+    let mut first = planned(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("fail"), completes_item("about 40")])
         .script("answer", [says("about 40")]);
     assert_eq!(status(&first.drive()), RunStatus::Partial);
-    let mut second = follow_up("Thanks.", first.saved().clone())
+    let mut second = follow_up("Thanks.", first.saved_state().clone())
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("You are welcome.")]);
     assert_eq!(status(&second.drive()), RunStatus::Success);
 }
 
 #[test]
-fn the_answer_is_asked_for_with_earlier_results_apart() {
-    let mut driver = follow_up("And half of it?", prior())
-        .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
-        .script("b", [done("21")])
+fn the_synthesis_prompt_lists_earlier_results_separately() {
+    let mut driver = follow_up("And half of it?", prior_state())
+        .script("plan", [plan(&json!([reasoning_item("b", &["a"])]))])
+        .script("b", [completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();
     let prompt = driver.last_message("answer", 0);
@@ -194,9 +194,9 @@ fn the_answer_is_asked_for_with_earlier_results_apart() {
 
 #[test]
 fn a_view_separates_the_steps_of_this_question_from_earlier_ones() {
-    let mut driver = follow_up("And half of it?", prior())
-        .script("plan", [plan(&json!([thought_item("b", &["a"])]))])
-        .script("b", [done("21")])
+    let mut driver = follow_up("And half of it?", prior_state())
+        .script("plan", [plan(&json!([reasoning_item("b", &["a"])]))])
+        .script("b", [completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();
     let ids: Vec<_> = driver.run.view().question_items().map(|item| item.id.clone()).collect();
@@ -205,11 +205,11 @@ fn a_view_separates_the_steps_of_this_question_from_earlier_ones() {
 
 #[test]
 fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
-    let mut first = with_plan(&json!([tool_item("a", &[])]))
+    let mut first = planned(&json!([tool_item("a", &[])]))
         .script("a", [says(r#"{"content":"no","nextStepDecision":"fail_item"}"#)])
         .script("answer", [says("It failed.")]);
     assert_eq!(status(&first.drive()), RunStatus::Partial);
-    let mut second = follow_up("Thanks.", first.saved().clone())
+    let mut second = follow_up("Thanks.", first.saved_state().clone())
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("You are welcome.")]);
     assert_eq!(status(&second.drive()), RunStatus::Success);
@@ -219,7 +219,7 @@ fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
 fn stopped_early() -> Driver {
     let mut start = start("And half of it?");
     start.props.trace_id = Some("second".to_owned());
-    start.prior = Some(prior());
+    start.prior = Some(prior_state());
     start.config.max_model_calls = 2;
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("b", &["a"])]))])
@@ -227,7 +227,7 @@ fn stopped_early() -> Driver {
 }
 
 #[test]
-fn a_budget_stop_lists_nothing_of_an_earlier_question() {
+fn a_run_that_ends_early_lists_no_results_of_an_earlier_question() {
     let mut driver = stopped_early();
     let report = driver.drive();
     assert!(content(&report).starts_with("The run ended early"), "{report:?}");
@@ -237,10 +237,10 @@ fn a_budget_stop_lists_nothing_of_an_earlier_question() {
 
 #[test]
 fn a_failed_answer_is_not_partial_because_of_earlier_results() {
-    let mut driver = follow_up("And half of it?", prior())
+    let mut driver = follow_up("And half of it?", prior_state())
         .script("plan", [plan(&json!([tool_item("b", &["a"])]))])
-        .script("b", [breaks()])
-        .script("answer", [breaks()]);
+        .script("b", [times_out()])
+        .script("answer", [times_out()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert!(!content(&report).contains("do a"), "{report:?}");

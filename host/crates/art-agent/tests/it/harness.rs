@@ -17,20 +17,28 @@ use serde_json::{Value, json};
 
 pub type Reply = Result<ModelReply, ModelError>;
 
+/// A request to the model.
+pub struct StepRequest {
+    /// `plan`, the identifier of an item, or `answer`.
+    pub step: String,
+    pub request: ModelRequest,
+}
+
+/// Runs the agent with scripted replies and tools.
 pub struct Driver {
     pub run: Run,
     pub journal: Vec<RunEvent>,
     pub effects: Vec<Effect>,
-    /// Every request in the order of the answers, by `plan`, item identifier or `answer`.
-    pub asked: Vec<(String, ModelRequest)>,
+    /// Every request to the model, in the order of the replies.
+    pub requests: Vec<StepRequest>,
     /// Every call that reached the tools.
-    pub called: Vec<ParsedToolCall>,
-    /// Arguments of these calls that take files of tools.
-    pub places: Vec<FileArgument>,
+    pub tool_calls_made: Vec<ParsedToolCall>,
+    /// The arguments of these calls that are files of tools.
+    pub file_arguments: Vec<FileArgument>,
     /// Largest number of actions that were open at the same time.
-    pub widest: usize,
+    pub max_open_actions: usize,
     /// Whether to replay the journal after every event. Long runs do not.
-    pub replays: bool,
+    pub checks_replay: bool,
     script: BTreeMap<String, VecDeque<Reply>>,
     tools: fn(&ParsedToolCall) -> ToolResult,
     now: u64,
@@ -46,6 +54,7 @@ pub fn tool(name: &str) -> ToolSchema {
     .unwrap()
 }
 
+/// Returns the start of a run with the tools `calculator` and `clock`.
 pub fn start(query: &str) -> RunStart {
     let props = AgentProps {
         query: query.to_owned(),
@@ -60,6 +69,7 @@ pub fn start(query: &str) -> RunStart {
     start
 }
 
+/// Returns a reply with this text.
 pub fn says(text: impl Into<String>) -> Reply {
     let mut reply = ModelReply {
         text: text.into(),
@@ -70,12 +80,13 @@ pub fn says(text: impl Into<String>) -> Reply {
     Ok(reply)
 }
 
+/// Returns a reply with a plan of these items.
 pub fn plan(items: &Value) -> Reply {
     let plan = json!({"title": "Title", "intent": "Intent", "plan": "The plan.", "todoList": items});
     says(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
-/// Returns an item that calls a tool.
+/// Returns an item of a plan that requires the calculator.
 pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     json!({
         "id": id, "description": format!("do {id}"), "stepType": "tool", "requiredTools": ["calculator"],
@@ -83,11 +94,12 @@ pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns an item without tools.
-pub fn thought_item(id: &str, dependencies: &[&str]) -> Value {
+/// Returns an item of a plan without tools.
+pub fn reasoning_item(id: &str, dependencies: &[&str]) -> Value {
     json!({"id": id, "description": format!("think of {id}"), "stepType": "reasoning", "dependencies": dependencies})
 }
 
+/// Returns a reply that calls tools in its text.
 pub fn calls(calls: &[(&str, Value)]) -> Reply {
     let calls: Vec<_> = calls
         .iter()
@@ -96,7 +108,8 @@ pub fn calls(calls: &[(&str, Value)]) -> Reply {
     says(json!({ "toolCalls": calls }).to_string())
 }
 
-pub fn native(id: &str, tool: &str, arguments: &str) -> Reply {
+/// Returns a reply with one native tool call.
+pub fn native_call(id: &str, tool: &str, arguments: &str) -> Reply {
     let mut reply = ModelReply::default();
     reply.tool_calls.push(ToolCallRequest {
         id: id.to_owned(),
@@ -109,28 +122,31 @@ pub fn native(id: &str, tool: &str, arguments: &str) -> Reply {
     Ok(reply)
 }
 
-/// Returns a reply with that stop reason.
-pub fn stopped_by(reply: Reply, reason: StopReason) -> Reply {
+/// Returns `reply` with this stop reason.
+pub fn with_stop_reason(reply: Reply, reason: StopReason) -> Reply {
     reply.map(|mut reply| {
         reply.metadata.stop_reason = Some(reason);
         reply
     })
 }
 
+/// Returns a reply that calls the calculator.
 pub fn calculate(expression: &str) -> Reply {
     calls(&[("calculator", json!({"expression": expression}))])
 }
 
-pub fn done(content: &str) -> Reply {
+/// Returns a reply that completes its item.
+pub fn completes_item(content: &str) -> Reply {
     says(json!({"content": content, "nextStepDecision": "complete_item"}).to_string())
 }
 
-pub fn gives_up(reason: &str) -> Reply {
+/// Returns a reply that fails its item.
+pub fn fails_item(reason: &str) -> Reply {
     says(json!({"content": reason, "nextStepDecision": "fail_item"}).to_string())
 }
 
 /// Returns the error of a request that does not fit the context window.
-pub fn too_long() -> Reply {
+pub fn exceeds_context() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::ContextLengthExceeded,
         message: "the request has too many tokens".to_owned(),
@@ -138,8 +154,8 @@ pub fn too_long() -> Reply {
     })
 }
 
-/// Returns a reply with several native tool calls.
-pub fn natives(calls: impl IntoIterator<Item = Reply>) -> Reply {
+/// Merges replies with native tool calls into one.
+pub fn native_calls(calls: impl IntoIterator<Item = Reply>) -> Reply {
     let mut all = says("").unwrap();
     for reply in calls {
         all.tool_calls.extend(reply.unwrap().tool_calls);
@@ -147,7 +163,8 @@ pub fn natives(calls: impl IntoIterator<Item = Reply>) -> Reply {
     Ok(all)
 }
 
-pub fn breaks() -> Reply {
+/// Returns the error of a model that does not reply in time.
+pub fn times_out() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::Timeout,
         message: "no answer within 30 s".to_owned(),
@@ -155,10 +172,10 @@ pub fn breaks() -> Reply {
     })
 }
 
-/// Runs a call of the calculator, which answers 42. Some expressions do something else: `fail` fails, `deny` is denied,
-/// `invalid` is refused before it runs, `ask` suspends, `subtask` asks for a subtask, `big` returns 10, `assist` asks
-/// the model for help, `assist!` does so as a failure with an output, `draw` draws for a person, and `draw!` fails to
-/// draw.
+/// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before
+/// the tool runs, `ask` suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns 10,000 characters,
+/// `assist` requests help of the model, `assist!` requests it by failing, `draw` returns output for display, and `draw!` fails
+/// with such output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
@@ -219,22 +236,22 @@ impl Driver {
             run,
             journal: vec![event],
             effects: Vec::new(),
-            asked: Vec::new(),
-            called: Vec::new(),
-            places: Vec::new(),
-            widest: 0,
-            replays: true,
+            requests: Vec::new(),
+            tool_calls_made: Vec::new(),
+            file_arguments: Vec::new(),
+            max_open_actions: 0,
+            checks_replay: true,
             script: BTreeMap::new(),
             tools,
             now: 1_000,
         };
-        driver.published(effects);
+        driver.record_effects(effects);
         driver
     }
 
     /// Adds replies to the script of `plan`, an item, or `answer`.
-    pub fn script(mut self, who: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
-        self.script.entry(who.to_owned()).or_default().extend(replies);
+    pub fn script(mut self, step: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.script.entry(step.to_owned()).or_default().extend(replies);
         self
     }
 
@@ -243,25 +260,25 @@ impl Driver {
         while self.run.finished().is_none() {
             self.answer_all();
         }
-        let left: Vec<_> = self
+        let unused: Vec<_> = self
             .script
             .iter()
             .filter(|(_, replies)| !replies.is_empty())
-            .map(|(who, _)| who)
+            .map(|(step, _)| step)
             .collect();
-        assert!(left.is_empty(), "replies left for {left:?}");
+        assert!(unused.is_empty(), "replies left for {unused:?}");
         self.run.finished().unwrap().clone()
     }
 
     /// Returns the open actions in full, oldest first.
-    pub fn open(&self) -> Vec<Action> {
+    pub fn open_actions(&self) -> Vec<Action> {
         self.run.open_actions().filter_map(|id| self.run.action(id)).collect()
     }
 
     /// Answers all open actions, in order.
     pub fn answer_all(&mut self) {
-        let actions = self.open();
-        self.widest = self.widest.max(actions.len());
+        let actions = self.open_actions();
+        self.max_open_actions = self.max_open_actions.max(actions.len());
         for action in actions {
             if self.run.finished().is_none() {
                 let event = self.answer(action);
@@ -270,6 +287,7 @@ impl Driver {
         }
     }
 
+    /// Returns the event that answers `action`, from the script or from the tools.
     pub fn answer(&mut self, action: Action) -> RunEvent {
         self.now += 10;
         let at = self.now;
@@ -277,24 +295,30 @@ impl Driver {
             Action::CallModel {
                 id, item_id, request, ..
             } => {
-                let who = item_id.unwrap_or_else(|| match request.phase {
+                let step = item_id.unwrap_or_else(|| match request.phase {
                     art_core::stream::Phase::Planning => "plan".to_owned(),
                     _ => "answer".to_owned(),
                 });
-                self.asked.push((who.clone(), *request));
+                self.requests.push(StepRequest {
+                    step: step.clone(),
+                    request: *request,
+                });
                 let replies = self
                     .script
-                    .get_mut(&who)
-                    .unwrap_or_else(|| panic!("no script for {who}"));
-                match replies.pop_front().unwrap_or_else(|| panic!("no reply left for {who}")) {
+                    .get_mut(&step)
+                    .unwrap_or_else(|| panic!("no script for {step}"));
+                match replies
+                    .pop_front()
+                    .unwrap_or_else(|| panic!("no reply left for {step}"))
+                {
                     Ok(reply) => RunEvent::ModelReplied { at, action: id, reply },
                     Err(error) => RunEvent::ModelFailed { at, action: id, error },
                 }
             }
             Action::CallTools { id, calls, files, .. } => {
-                self.places.extend(files);
+                self.file_arguments.extend(files);
                 let results = calls.iter().rev().map(self.tools).collect();
-                self.called.extend(calls);
+                self.tool_calls_made.extend(calls);
                 let usage = Usage {
                     fuel: 5,
                     ..Usage::default()
@@ -309,17 +333,17 @@ impl Driver {
         }
     }
 
-    /// Journals and applies an event, and checks that the journal replays to the same run.
+    /// Applies an event and adds it to the journal. Checks that the journal replays to the same run.
     pub fn apply(&mut self, event: &RunEvent) {
         let text = serde_json::to_string(event).unwrap();
         let read: RunEvent = serde_json::from_str(&text).unwrap();
         assert_eq!(&read, event);
         let effects = self.run.apply(event).unwrap();
         self.journal.push(read);
-        if self.replays {
+        if self.checks_replay {
             assert_eq!(Run::replay(&self.journal).unwrap(), self.run);
         }
-        self.published(effects);
+        self.record_effects(effects);
     }
 
     pub fn cancel(&mut self) {
@@ -328,13 +352,16 @@ impl Driver {
         self.apply(&event);
     }
 
-    fn published(&mut self, effects: Vec<Effect>) {
+    fn record_effects(&mut self, effects: Vec<Effect>) {
         let saves = effects
             .iter()
             .filter(|effect| matches!(effect, Effect::SaveState(_)))
             .count();
         let first = matches!(effects.first(), Some(Effect::SaveState(_)));
-        assert!(saves == 0 || (saves == 1 && first), "a state is saved once, and first");
+        assert!(
+            saves == 0 || (saves == 1 && first),
+            "a state is saved at most once, before the other effects"
+        );
         self.effects.extend(effects);
     }
 
@@ -346,7 +373,8 @@ impl Driver {
         all.collect()
     }
 
-    pub fn saved(&self) -> &PesAgentStateData {
+    /// Returns the last saved state.
+    pub fn saved_state(&self) -> &PesAgentStateData {
         let states = self.effects.iter().rev().find_map(|effect| match effect {
             Effect::SaveState(state) => Some(state),
             _ => None,
@@ -367,18 +395,23 @@ impl Driver {
             .collect()
     }
 
-    /// Returns the messages of the `n`th request to `who`.
-    pub fn messages(&self, who: &str, n: usize) -> Vec<Message> {
-        let requests: Vec<_> = self.asked.iter().filter(|(asked, _)| asked == who).collect();
-        requests[n].1.prompt.0.clone()
+    /// Returns the `n`th request of `step`, from 0.
+    pub fn request(&self, step: &str, n: usize) -> &ModelRequest {
+        let mut requests = self.requests.iter().filter(|request| request.step == step);
+        &requests.nth(n).unwrap().request
     }
 
-    /// Returns the text of the last message of the `n`th request to `who`.
-    pub fn last_message(&self, who: &str, n: usize) -> String {
-        self.messages(who, n).last().unwrap().content_text().to_owned()
+    /// Returns the messages of the `n`th request of `step`, from 0.
+    pub fn messages(&self, step: &str, n: usize) -> Vec<Message> {
+        self.request(step, n).prompt.0.clone()
     }
 
-    pub fn first_open(&self) -> ActionId {
+    /// Returns the text of the last message of the `n`th request of `step`, from 0.
+    pub fn last_message(&self, step: &str, n: usize) -> String {
+        self.messages(step, n).last().unwrap().content_text().to_owned()
+    }
+
+    pub fn first_open_action(&self) -> ActionId {
         self.run.open_actions().next().unwrap()
     }
 }
@@ -404,7 +437,7 @@ pub fn status(report: &RunReport) -> RunStatus {
     report.response.metadata.status
 }
 
-/// Runs a plan with these items, whose answer is `The answer.`.
-pub fn with_plan(items: &Value) -> Driver {
+/// Creates a driver whose script begins with a plan of these items.
+pub fn planned(items: &Value) -> Driver {
     Driver::new(start("What is 6 times 7?")).script("plan", [plan(items)])
 }

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 fn one_tool_item() -> Driver {
-    with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+    planned(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
 fn calls_and_results_are_structured_turns() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 1);
     let roles: Vec<_> = messages.iter().map(|message| message.role).collect();
@@ -26,29 +26,32 @@ fn calls_and_results_are_structured_turns() {
 
 #[test]
 fn a_call_gets_the_same_id_in_every_replay() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called[0].call_id, art_core::id::nth_call_id("trace", 1));
+    assert_eq!(driver.tool_calls_made[0].call_id, art_core::id::nth_call_id("trace", 1));
 }
 
 #[test]
 fn native_calls_keep_their_ids() {
-    let mut driver = one_tool_item().script("a", [native("toolu_1", "calculator", "{}"), done("42")]);
+    let mut driver = one_tool_item().script("a", [native_call("toolu_1", "calculator", "{}"), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called[0].call_id, "toolu_1");
+    assert_eq!(driver.tool_calls_made[0].call_id, "toolu_1");
 }
 
 #[test]
 fn the_last_output_is_the_result_if_the_model_gives_none() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("")]);
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"result": 42})));
-    assert_eq!(driver.saved().step_outputs["a"].raw_result, Some(json!({"result": 42})));
+    assert_eq!(
+        driver.saved_state().step_outputs["a"].raw_result,
+        Some(json!({"result": 42}))
+    );
 }
 
 #[test]
 fn an_item_change_carries_the_step_output_once_it_ended() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     let changes = driver.observations(Kind::ItemStatusChange);
     assert_eq!(changes[0].content, json!({"itemId": "a", "status": "in_progress"}));
@@ -57,7 +60,7 @@ fn an_item_change_carries_the_step_output_once_it_ended() {
 }
 
 #[test]
-fn a_reply_at_the_last_iteration_ends_in_the_capture_and_names_the_limit() {
+fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit() {
     let mut start = start("q");
     start.config.max_iterations = 2;
     let replies = [
@@ -84,10 +87,10 @@ fn a_reply_at_the_last_iteration_ends_in_the_capture_and_names_the_limit() {
 
 #[test]
 fn the_third_identical_call_is_refused_with_a_reason() {
-    let replies = [calculate("1"), calculate("1"), calculate("1"), done("42")];
+    let replies = [calculate("1"), calculate("1"), calculate("1"), completes_item("42")];
     let mut driver = one_tool_item().script("a", replies);
     driver.drive();
-    assert_eq!(driver.called.len(), 2);
+    assert_eq!(driver.tool_calls_made.len(), 2);
     assert!(
         driver
             .last_message("a", 3)
@@ -97,9 +100,9 @@ fn the_third_identical_call_is_refused_with_a_reason() {
 
 #[test]
 fn a_call_that_was_denied_is_not_made_again() {
-    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("deny"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("deny"), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called.len(), 1);
+    assert_eq!(driver.tool_calls_made.len(), 1);
     let message = driver.last_message("a", 2);
     assert!(
         message.contains("PERMISSION_DENIED") && message.contains("was denied with exactly these arguments"),
@@ -109,21 +112,21 @@ fn a_call_that_was_denied_is_not_made_again() {
 
 #[test]
 fn a_denied_call_may_be_made_with_other_arguments() {
-    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("1"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("1"), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called.len(), 2);
+    assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
 #[test]
 fn malformed_calls_are_reported_to_the_model() {
-    let mut driver = unenforced([says("{\"toolCalls\":[{]}"), calculate("1"), done("42")]);
+    let mut driver = without_reminders([says("{\"toolCalls\":[{]}"), calculate("1"), completes_item("42")]);
     driver.drive();
-    let complaint = driver.last_message("a", 1);
-    assert!(complaint.contains("the JSON of the reply is not valid"), "{complaint}");
+    let message = driver.last_message("a", 1);
+    assert!(message.contains("the JSON of the reply is not valid"), "{message}");
 }
 
 /// Returns one tool item whose required tool is not enforced.
-fn unenforced(replies: [Reply; 3]) -> Driver {
+fn without_reminders(replies: [Reply; 3]) -> Driver {
     let mut start = start("q");
     start.config.taef_max_retries = 0;
     Driver::new(start)
@@ -133,10 +136,14 @@ fn unenforced(replies: [Reply; 3]) -> Driver {
 }
 
 #[test]
-fn a_call_with_broken_native_arguments_is_answered_and_not_made() {
-    let mut driver = unenforced([native("x", "calculator", "{\"a\":"), calculate("1"), done("42")]);
+fn a_call_with_invalid_native_arguments_gets_an_error_result_and_is_not_made() {
+    let mut driver = without_reminders([
+        native_call("x", "calculator", "{\"a\":"),
+        calculate("1"),
+        completes_item("42"),
+    ]);
     driver.drive();
-    assert_eq!(driver.called.len(), 1);
+    assert_eq!(driver.tool_calls_made.len(), 1);
     let answer = driver.last_message("a", 1);
     assert!(
         answer.contains("VALIDATION_ERROR") && answer.contains("not valid JSON"),
@@ -146,7 +153,7 @@ fn a_call_with_broken_native_arguments_is_answered_and_not_made() {
 
 #[test]
 fn a_tool_error_is_a_result_that_the_model_reads() {
-    let mut driver = one_tool_item().script("a", [calculate("fail"), calculate("1"), done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("fail"), calculate("1"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -158,7 +165,7 @@ fn a_tool_error_is_a_result_that_the_model_reads() {
 // A49: a run with a failed tool still answers.
 #[test]
 fn a_required_tool_that_only_failed_is_reported() {
-    let mut driver = one_tool_item().script("a", [calculate("fail"), done("about 40")]);
+    let mut driver = one_tool_item().script("a", [calculate("fail"), completes_item("about 40")]);
     let report = driver.drive();
     assert_eq!(report.items[0].status, TodoItemStatus::Completed);
     let error = "its required tool `calculator` only failed: the abacus is broken";
@@ -168,8 +175,8 @@ fn a_required_tool_that_only_failed_is_reported() {
 }
 
 #[test]
-fn a_step_with_neither_words_nor_output_fails_with_the_error_of_its_tool() {
-    let mut driver = one_tool_item().script("a", [calculate("fail"), done("")]);
+fn a_step_with_neither_content_nor_output_fails_with_the_error_of_its_tool() {
+    let mut driver = one_tool_item().script("a", [calculate("fail"), completes_item("")]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -178,8 +185,8 @@ fn a_step_with_neither_words_nor_output_fails_with_the_error_of_its_tool() {
 }
 
 #[test]
-fn a_model_may_give_a_step_up() {
-    let mut driver = one_tool_item().script("a", [gives_up("there is no table")]);
+fn a_model_may_fail_a_step() {
+    let mut driver = one_tool_item().script("a", [fails_item("there is no table")]);
     let report = driver.drive();
     assert_eq!(report.items[0].status, TodoItemStatus::Failed);
     assert_eq!(report.items[0].error.as_deref(), Some("there is no table"));
@@ -190,13 +197,16 @@ fn a_model_may_give_a_step_up() {
 }
 
 #[test]
-fn results_inside_the_loop_are_bounded_and_the_stored_ones_are_not() {
+fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
     let mut start = start("q");
     start.config.tool_result_max_length = 100;
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("a", [calculate("big"), done("")])
-        .script("b", [done("x")])
+        .script(
+            "plan",
+            [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
+        )
+        .script("a", [calculate("big"), completes_item("")])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert!(
@@ -212,7 +222,7 @@ fn results_inside_the_loop_are_bounded_and_the_stored_ones_are_not() {
     assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000))));
 }
 
-fn with_attachment(argument: &str, then: &[Reply]) -> Driver {
+fn with_attachment(argument: &str, replies: &[Reply]) -> Driver {
     let mut start = start("Sum it up.");
     start.props.attachments = vec![QueryAttachment {
         name: "sales.csv".to_owned(),
@@ -223,15 +233,15 @@ fn with_attachment(argument: &str, then: &[Reply]) -> Driver {
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calls(&[("calculator", json!({"csv": argument}))])])
-        .script("a", then.to_vec())
+        .script("a", replies.to_vec())
         .script("answer", [says("ok")])
 }
 
 #[test]
-fn a_tool_gets_the_whole_attachment_and_the_prompts_keep_its_name() {
-    let mut driver = with_attachment("attachment:sales.csv", &[done("3")]);
+fn a_tool_receives_the_attachment_and_the_prompts_contain_its_name() {
+    let mut driver = with_attachment("attachment:sales.csv", &[completes_item("3")]);
     let report = driver.drive();
-    assert_eq!(driver.called[0].arguments, json!({"csv": "a\n1\n2"}));
+    assert_eq!(driver.tool_calls_made[0].arguments, json!({"csv": "a\n1\n2"}));
     assert!(
         driver.messages("a", 1)[2].tool_calls[0]
             .function
@@ -257,23 +267,23 @@ fn a_picture_is_named_and_sent_in_every_phase() {
     let call = calls(&[("calculator", json!({"image": "attachment:a.png"}))]);
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [call, done("a cat")])
+        .script("a", [call, completes_item("a cat")])
         .script("answer", [says("ok")]);
     driver.drive();
-    for (who, request) in &driver.asked {
-        assert_eq!(request.media[0].base64, "iVBORw==", "{who}");
+    for StepRequest { step, request } in &driver.requests {
+        assert_eq!(request.media[0].base64, "iVBORw==", "{step}");
         let texts: String = request.prompt.0.iter().map(|message| message.content_text()).collect();
         let listed = "[{\"name\":\"a.png\",\"mediaType\":\"image/png\",\"bytes\":4}]";
         assert!(texts.contains(listed) && !texts.contains("iVBORw"), "{texts}");
     }
-    assert_eq!(driver.called[0].arguments, json!({"image": "iVBORw=="}));
+    assert_eq!(driver.tool_calls_made[0].arguments, json!({"image": "iVBORw=="}));
 }
 
 #[test]
-fn an_unknown_attachment_is_answered_with_the_known_ones() {
-    let mut driver = with_attachment("attachment:x", &[calculate("1"), done("3")]);
+fn the_error_for_an_unknown_attachment_lists_the_known_ones() {
+    let mut driver = with_attachment("attachment:x", &[calculate("1"), completes_item("3")]);
     driver.drive();
-    assert_eq!(driver.called.len(), 1);
+    assert_eq!(driver.tool_calls_made.len(), 1);
     assert!(
         driver
             .last_message("a", 1)
@@ -282,7 +292,7 @@ fn an_unknown_attachment_is_answered_with_the_known_ones() {
 }
 
 #[test]
-fn a_call_that_names_a_large_attachment_too_often_is_answered_and_not_made() {
+fn a_call_whose_attachments_are_too_large_gets_an_error_result_and_is_not_made() {
     let mut start = start("Sum it up.");
     start.props.attachments = vec![QueryAttachment {
         name: "a".to_owned(),
@@ -293,16 +303,16 @@ fn a_call_that_names_a_large_attachment_too_often_is_answered_and_not_made() {
     let many = calls(&[("calculator", json!({"csv": vec!["attachment:a"; 1_000]}))]);
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [many, calculate("1"), done("3")])
+        .script("a", [many, calculate("1"), completes_item("3")])
         .script("answer", [says("ok")]);
-    driver.replays = false;
+    driver.checks_replay = false;
     driver.drive();
-    assert_eq!(driver.called.len(), 1);
+    assert_eq!(driver.tool_calls_made.len(), 1);
     let answer = driver.last_message("a", 1);
     assert!(answer.contains("no tool takes more than 4194304"), "{answer}");
 }
 
-fn pass(name: &str) -> Reply {
+fn call_with_attachment(name: &str) -> Reply {
     calls(&[(
         "calculator",
         json!({"expression": "1", "more": [{"a/b": format!("attachment:{name}")}]}),
@@ -311,9 +321,9 @@ fn pass(name: &str) -> Reply {
 
 #[test]
 fn a_file_of_a_tool_is_passed_to_a_later_step() {
-    let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
-        .script("a", [calculate("save"), done("saved")])
-        .script("b", [pass("out.csv"), done("x")])
+    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+        .script("a", [calculate("save"), completes_item("saved")])
+        .script("b", [call_with_attachment("out.csv"), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     let message = driver.last_message("a", 1);
@@ -328,14 +338,14 @@ fn a_file_of_a_tool_is_passed_to_a_later_step() {
         let listed = r#"{"name":"out.csv","mediaType":"text/csv","bytes":4,"leftBy":"a"}"#;
         assert!(prompt.content_text().contains(listed), "{prompt:?}");
     }
-    let [place] = driver.places.as_slice() else {
-        panic!("{:?}", driver.places)
+    let [file] = driver.file_arguments.as_slice() else {
+        panic!("{:?}", driver.file_arguments)
     };
     assert_eq!(
-        (place.pointer.as_str(), place.digest.as_str()),
+        (file.pointer.as_str(), file.digest.as_str()),
         ("/more/0/a~1b", "blake3:a")
     );
-    assert_eq!(place.call_id, driver.called[1].call_id);
+    assert_eq!(file.call_id, driver.tool_calls_made[1].call_id);
     let files: Vec<_> = report
         .files
         .iter()
@@ -358,43 +368,43 @@ fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
             "a",
             [
                 calculate("save"),
-                pass("out.csv"),
-                pass("out-2.csv"),
-                pass("none"),
-                done("x"),
+                call_with_attachment("out.csv"),
+                call_with_attachment("out-2.csv"),
+                call_with_attachment("none"),
+                completes_item("x"),
             ],
         )
         .script("answer", [says("ok")]);
     driver.drive();
-    assert_eq!(driver.called[1].arguments["more"][0]["a/b"], "the person's");
-    assert_eq!(driver.places.len(), 1);
-    assert_eq!(driver.places[0].call_id, driver.called[2].call_id);
+    assert_eq!(driver.tool_calls_made[1].arguments["more"][0]["a/b"], "the person's");
+    assert_eq!(driver.file_arguments.len(), 1);
+    assert_eq!(driver.file_arguments[0].call_id, driver.tool_calls_made[2].call_id);
     let refused = driver.last_message("a", 4);
     assert!(refused.contains("use one of `out.csv`, `out-2.csv`"), "{refused}");
 }
 
 #[test]
 fn a_later_question_can_take_a_file_of_an_earlier_one() {
-    let mut first = with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("save"), done("saved")])
+    let mut first = planned(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("save"), completes_item("saved")])
         .script("answer", [says("ok")]);
     first.drive();
     let mut start = start("and now?");
-    start.prior = Some(first.saved().clone());
+    start.prior = Some(first.saved_state().clone());
     let mut later = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("b", &[])]))])
-        .script("b", [pass("out.csv"), done("x")])
+        .script("b", [call_with_attachment("out.csv"), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = later.drive();
     assert!(later.last_message("plan", 0).contains("out.csv"));
-    assert_eq!(later.places.len(), 1);
+    assert_eq!(later.file_arguments.len(), 1);
     assert_eq!(report.files, [], "it is not of this run");
 }
 
 #[test]
-fn an_empty_reply_is_asked_for_again() {
-    let mut driver = with_plan(&json!([thought_item("a", &[])]))
-        .script("a", [says(""), done("x")])
+fn an_empty_reply_is_requested_again() {
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+        .script("a", [says(""), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!("x")));
@@ -403,9 +413,12 @@ fn an_empty_reply_is_asked_for_again() {
 #[test]
 fn display_output_is_not_read_by_the_model() {
     let mut driver = Driver::new(start("q"))
-        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("a", [calculate("draw"), done("shown")])
-        .script("b", [done("x")])
+        .script(
+            "plan",
+            [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
+        )
+        .script("a", [calculate("draw"), completes_item("shown")])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
     assert_eq!(driver.last_message("a", 1), "{\"displayed\":true}");
@@ -416,16 +429,19 @@ fn display_output_is_not_read_by_the_model() {
 #[test]
 fn display_output_is_in_no_prompt_even_without_a_result_of_the_step() {
     let mut driver = Driver::new(start("q"))
-        .script("plan", [plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))])
-        .script("a", [calculate("draw"), done("")])
-        .script("b", [done("x")])
+        .script(
+            "plan",
+            [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
+        )
+        .script("a", [calculate("draw"), completes_item("")])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"displayed": true})));
     assert_eq!(report.items[0].tool_results[0].output, Some(json!({"bars": "walrus"})));
     let answer = driver.last_message("answer", 0);
     assert!(answer.contains("{\"displayed\":true}"), "{answer}");
-    for (_, request) in &driver.asked {
+    for StepRequest { request, .. } in &driver.requests {
         assert!(!format!("{:?}", request.prompt).contains("walrus"), "{request:?}");
     }
 }
@@ -434,33 +450,33 @@ fn display_output_is_in_no_prompt_even_without_a_result_of_the_step() {
 fn display_output_is_not_read_in_a_later_run_or_without_its_tool() {
     let mut first = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [calculate("draw"), done("")])
-        .script("answer", [breaks()]);
+        .script("a", [calculate("draw"), completes_item("")])
+        .script("answer", [times_out()]);
     let answer = content(&first.drive()).to_owned();
     assert!(!answer.contains("walrus"), "{answer}");
     let mut start = start("q");
     start.tools.clear();
-    start.prior = Some(first.saved().clone());
+    start.prior = Some(first.saved_state().clone());
     let mut later = Driver::new(start)
-        .script("plan", [plan(&json!([thought_item("b", &[])]))])
-        .script("b", [done("x")])
+        .script("plan", [plan(&json!([reasoning_item("b", &[])]))])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     later.drive();
-    for (_, request) in &later.asked {
+    for StepRequest { request, .. } in &later.requests {
         assert!(!format!("{:?}", request.prompt).contains("walrus"), "{request:?}");
     }
 }
 
 /// Returns the tools whose schemas the step `item`, named `a`, gets.
-fn offered(item: &Value, native_tools: bool) -> Vec<String> {
+fn offered_tools(item: &Value, native_tools: bool) -> Vec<String> {
     let mut start = start("What is 6 times 7?");
     start.native_tools = native_tools;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([item]))])
-        .script("a", [calculate("6 * 7"), done("42")])
+        .script("a", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    let request = driver.request("a", 0);
     assert_eq!(request.step.as_ref().unwrap().step_id, "a");
     let calls = request.required_capabilities.contains(&ModelCapability::ToolUse);
     assert_eq!((calls, request.tools.is_empty()), (native_tools, !native_tools));
@@ -470,7 +486,7 @@ fn offered(item: &Value, native_tools: bool) -> Vec<String> {
 #[test]
 fn a_step_is_offered_its_required_tools_only() {
     for native_tools in [true, false] {
-        assert_eq!(offered(&tool_item("a", &[]), native_tools), ["calculator"]);
+        assert_eq!(offered_tools(&tool_item("a", &[]), native_tools), ["calculator"]);
     }
 }
 
@@ -478,7 +494,7 @@ fn a_step_is_offered_its_required_tools_only() {
 fn a_tool_step_that_names_no_tool_is_offered_all() {
     let item = json!({"id": "a", "description": "do", "stepType": "tool"});
     for native_tools in [true, false] {
-        assert_eq!(offered(&item, native_tools), ["calculator", "clock"]);
+        assert_eq!(offered_tools(&item, native_tools), ["calculator", "clock"]);
     }
 }
 
@@ -501,16 +517,19 @@ fn native_start() -> RunStart {
 fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
-        .script("a", [no_function_calls(), calculate("6 * 7"), done("42")])
-        .script("b", [calculate("6 * 7"), done("42")])
+        .script("a", [no_function_calls(), calculate("6 * 7"), completes_item("42")])
+        .script("b", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Success);
-    assert_eq!((driver.called.len(), report.model_error), (2, None));
-    let steps = driver.asked.iter().filter(|(who, _)| who == "a" || who == "b");
+    assert_eq!((driver.tool_calls_made.len(), report.model_error), (2, None));
+    let steps = driver
+        .requests
+        .iter()
+        .filter(|request| request.step == "a" || request.step == "b");
     let in_prompt = |request: &ModelRequest| request.prompt.0[0].content_text().contains("\"inputSchema\"");
     let forms: Vec<_> = steps
-        .map(|(_, request)| (!request.tools.is_empty(), in_prompt(request)))
+        .map(|StepRequest { request, .. }| (!request.tools.is_empty(), in_prompt(request)))
         .collect();
     assert_eq!(
         forms,
@@ -528,7 +547,14 @@ fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
 fn a_step_that_began_with_function_calls_keeps_its_results() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [native("x", "calculator", "{}"), no_function_calls(), done("42")])
+        .script(
+            "a",
+            [
+                native_call("x", "calculator", "{}"),
+                no_function_calls(),
+                completes_item("42"),
+            ],
+        )
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
     let (before, after) = (driver.messages("a", 1), driver.messages("a", 2));
@@ -547,7 +573,7 @@ fn function_calls_that_are_refused_are_retried_once() {
 
 #[test]
 fn thoughts_belong_to_their_step() {
-    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
         .script("a", [says("<think>hm</think>{\"content\":\"x\"}")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -563,16 +589,16 @@ fn limits_of_zero_still_let_a_run_end() {
     start.config.max_iterations = 0;
     start.config.max_parallel_items = 0;
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([thought_item("a", &[])]))])
-        .script("a", [done("x")])
+        .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
+        .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 #[test]
-fn a_model_that_wants_to_go_on_is_asked_again() {
+fn a_model_that_decides_to_continue_is_called_again() {
     let goes_on = says("{\"content\":\"\",\"nextStepDecision\":\"continue\"}");
-    let mut driver = one_tool_item().script("a", [calculate("1"), goes_on, done("42")]);
+    let mut driver = one_tool_item().script("a", [calculate("1"), goes_on, completes_item("42")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!("42")));
     assert!(driver.last_message("a", 2).starts_with("The step is still open."));

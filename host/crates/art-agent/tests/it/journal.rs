@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns a run with parallel items, a failure, a refused call and a plan update.
-fn eventful() -> Driver {
-    let update = json!({"content": "1", "updatedPlan": {"todoList": [thought_item("c", &["a"])]}}).to_string();
-    with_plan(&json!([
-        thought_item("a", &[]),
+fn eventful_run() -> Driver {
+    let update = json!({"content": "1", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
+    planned(&json!([
+        reasoning_item("a", &[]),
         tool_item("b", &[]),
-        thought_item("d", &["b"])
+        reasoning_item("d", &["b"])
     ]))
     .script("a", [says(update)])
-    .script("b", [calculate("1"), calculate("1"), calculate("1"), breaks()])
-    .script("c", [done("3")])
+    .script("b", [calculate("1"), calculate("1"), calculate("1"), times_out()])
+    .script("c", [completes_item("3")])
     .script("answer", [says("ok")])
 }
 
 #[test]
-fn the_replay_of_every_prefix_is_the_run_as_it_was_then() {
-    let mut live = eventful();
+fn the_replay_of_every_prefix_is_the_run_at_that_event() {
+    let mut live = eventful_run();
     let mut snapshots = vec![live.run.clone()];
     while live.run.finished().is_none() {
-        let action = live.open().remove(0);
+        let action = live.open_actions().remove(0);
         let event = live.answer(action);
         live.apply(&event);
         snapshots.push(live.run.clone());
@@ -35,7 +35,7 @@ fn the_replay_of_every_prefix_is_the_run_as_it_was_then() {
 
 #[test]
 fn applying_the_last_event_again_returns_its_effects() {
-    let mut driver = eventful();
+    let mut driver = eventful_run();
     driver.drive();
     let (last, earlier) = driver.journal.split_last().unwrap();
     let effects = Run::replay(earlier).unwrap().apply(last).unwrap();
@@ -52,8 +52,8 @@ fn a_journal_begins_with_a_start() {
 }
 
 #[test]
-fn a_journal_with_a_hole_is_refused_with_the_place() {
-    let mut driver = eventful();
+fn a_journal_with_a_missing_event_is_refused_with_its_position() {
+    let mut driver = eventful_run();
     driver.drive();
     driver.journal.remove(1);
     assert!(matches!(
@@ -64,7 +64,7 @@ fn a_journal_with_a_hole_is_refused_with_the_place() {
 
 #[test]
 fn the_wire_form_of_events_is_stable() {
-    let mut driver = with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
+    let mut driver = planned(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
     for _ in 0..3 {
         driver.answer_all();
     }
@@ -97,7 +97,7 @@ fn a_start_that_an_older_host_wrote_is_read() {
     assert_eq!(run.started_with().context.tokens(), None);
 }
 
-/// Returns texts that look like replies of every phase.
+/// Pattern of texts that resemble replies of every phase.
 const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{\"todoList\":\\[\\]\\}|\
                      \\{\"toolCalls\":\\[\\{\"toolName\":\"calculator\"\\}\\]\\}|\\{\"todoList\":\\[\\{\"id\":1,\"description\":\"d\"\\}\\]\\}|\
                      \\{\"content\":1,\"updatedPlan\":\\{\"todoList\":\\[\\]\\}\\}|\\{|\\}|x|<mainContent>){0,6}";
@@ -110,7 +110,7 @@ proptest! {
     #[test]
     fn any_order_of_answers_replays(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
         let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
-        let mut driver = with_plan(&json!(items));
+        let mut driver = planned(&json!(items));
         driver.answer_all();
         for (n, (pick, kind)) in picks.iter().enumerate() {
             if driver.run.finished().is_some() {
@@ -120,20 +120,20 @@ proptest! {
                 driver.cancel();
                 break;
             }
-            let mut actions = driver.open();
+            let mut actions = driver.open_actions();
             let action = actions.remove(pick % actions.len());
-            let who = match &action {
+            let step = match &action {
                 art_agent::Action::CallModel { item_id, .. } => item_id.clone().unwrap_or_else(|| "answer".to_owned()),
                 _ => String::new(),
             };
             let reply = match kind {
-                0 => done("x"),
+                0 => completes_item("x"),
                 1 => calculate("1"),
                 2 => calculate("fail"),
-                3 => breaks(),
+                3 => times_out(),
                 _ => says("{\"toolCalls\": 1}"),
             };
-            driver = driver.script(&who, [reply]);
+            driver = driver.script(&step, [reply]);
             let event = driver.answer(action);
             driver.apply(&event);
         }
@@ -167,29 +167,29 @@ proptest! {
         let mut driver = Driver::new(start);
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {
-            let mut actions = driver.open();
+            let mut actions = driver.open_actions();
             let action = actions.remove(pick % actions.len());
             if let art_agent::Action::CallModel { item_id, request, .. } = &action {
-                let who = match request.phase {
+                let step = match request.phase {
                     art_core::stream::Phase::Planning => "plan",
                     art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
                     art_core::stream::Phase::Synthesis => "answer",
                 };
                 let (kind, text) = replies.next().unwrap();
-                let reply = match (kind, who) {
-                    (0, _) => stopped_by(says(text), art_core::stream::StopReason::Length),
-                    (1, _) => stopped_by(says(text), art_core::stream::StopReason::ContentFilter),
-                    (2, _) => too_long(),
+                let reply = match (kind, step) {
+                    (0, _) => with_stop_reason(says(text), art_core::stream::StopReason::Length),
+                    (1, _) => with_stop_reason(says(text), art_core::stream::StopReason::ContentFilter),
+                    (2, _) => exceeds_context(),
                     (3, _) => says(text),
                     (_, "plan") => plan(&json!([
-                        tool_item("a", &[]), thought_item("b", &[]), thought_item("c", &["a"]), tool_item("d", &["b"]),
+                        tool_item("a", &[]), reasoning_item("b", &[]), reasoning_item("c", &["a"]), tool_item("d", &["b"]),
                     ])),
                     (4, _) => calculate("1"),
-                    (5, _) => natives([native("x", "calculator", "{}"), native("x", "clock", "{")]),
-                    (6, _) => breaks(),
-                    _ => done("x"),
+                    (5, _) => native_calls([native_call("x", "calculator", "{}"), native_call("x", "clock", "{")]),
+                    (6, _) => times_out(),
+                    _ => completes_item("x"),
                 };
-                driver = driver.script(who, [reply]);
+                driver = driver.script(step, [reply]);
             }
             let event = driver.answer(action);
             driver.apply(&event);
@@ -209,14 +209,14 @@ proptest! {
         let mut driver = Driver::new(start("q"));
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {
-            let action = driver.open().remove(0);
+            let action = driver.open_actions().remove(0);
             if let art_agent::Action::CallModel { item_id, request, .. } = &action {
-                let who = match request.phase {
+                let step = match request.phase {
                     art_core::stream::Phase::Planning => "plan",
                     art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
                     art_core::stream::Phase::Synthesis => "answer",
                 };
-                driver = driver.script(who, [says(replies.next().unwrap())]);
+                driver = driver.script(step, [says(replies.next().unwrap())]);
             }
             let event = driver.answer(action);
             driver.apply(&event);

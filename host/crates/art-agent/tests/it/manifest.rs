@@ -31,7 +31,7 @@ const SUBJECTS: [&str; 20] = [
     "translation",
     "library",
 ];
-const DEEDS: [&str; 10] = [
+const VERBS: [&str; 10] = [
     "search",
     "create",
     "update",
@@ -46,28 +46,28 @@ const DEEDS: [&str; 10] = [
 
 /// Returns two hundred tools, as in a large registry.
 fn registry() -> Vec<ToolSchema> {
-    let pairs = SUBJECTS.iter().flat_map(|subject| DEEDS.map(|deed| (subject, deed)));
-    pairs.map(|(subject, deed)| described(subject, deed)).collect()
+    let pairs = SUBJECTS.iter().flat_map(|subject| VERBS.map(|verb| (subject, verb)));
+    pairs.map(|(subject, verb)| registry_tool(subject, verb)).collect()
 }
 
-fn described(subject: &str, deed: &str) -> ToolSchema {
+fn registry_tool(subject: &str, verb: &str) -> ToolSchema {
     let text = json!({"type": "string", "description": format!("Which {subject} is meant, by name or by identifier.")});
     let number = json!({"type": "integer", "description": "Entries at most.", "minimum": 1, "maximum": 100});
     let input =
         json!({"type": "object", "properties": {"expression": text, "limit": number}, "required": ["expression"]});
     let description = format!(
-        "Can {deed} {subject} entries. Use it when somebody wants to {deed} a {subject}. It gives the entries with their \
+        "Can {verb} {subject} entries. Use it when somebody wants to {verb} a {subject}. It gives the entries with their \
          names, times and states, newest first, and says when there are none. Nothing else is changed by it, and it can be \
          called again with the same arguments without harm."
     );
     let value = json!({
-        "name": format!("{subject}_{deed}"), "description": description, "inputSchema": input,
+        "name": format!("{subject}_{verb}"), "description": description, "inputSchema": input,
         "examples": [{"input": {"expression": "the first one", "limit": 3}}],
     });
     serde_json::from_value(value).unwrap()
 }
 
-fn large(query: &str) -> RunStart {
+fn start_with_registry(query: &str) -> RunStart {
     let mut start = start(query);
     start.tools = registry();
     start.context = ContextWindow::Tokens(128_000);
@@ -77,7 +77,7 @@ fn large(query: &str) -> RunStart {
 }
 
 /// Returns the entries of a one-line list of tools in a text.
-fn listed(text: &str) -> Vec<Value> {
+fn listed_tools(text: &str) -> Vec<Value> {
     let lines = text.lines().filter(|line| line.starts_with("[{\"name\":"));
     lines
         .flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap())
@@ -92,8 +92,8 @@ fn names_only(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_plan_is_asked_for_with_the_nearest_tools_in_short() {
-    let mut driver = Driver::new(large("Compare the weather of two cities."))
+fn the_planning_prompt_describes_the_nearest_tools_briefly() {
+    let mut driver = Driver::new(start_with_registry("Compare the weather of two cities."))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -102,7 +102,7 @@ fn the_plan_is_asked_for_with_the_nearest_tools_in_short() {
         text.contains("## Available tools\n16 of 200 tools, the nearest to the query:\n[{"),
         "{text}"
     );
-    let tools = listed(&text);
+    let tools = listed_tools(&text);
     let best = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
     assert_eq!(best["parameters"], json!(["expression", "limit"]));
     assert_eq!(best["description"].as_str().unwrap().len(), 203);
@@ -113,39 +113,39 @@ fn the_plan_is_asked_for_with_the_nearest_tools_in_short() {
 }
 
 #[test]
-fn a_model_that_reads_for_free_reads_all_schemas() {
-    let mut start = large("q");
+fn a_model_without_a_context_limit_gets_all_schemas() {
+    let mut start = start_with_registry("q");
     start.context = ContextWindow::Unbounded;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let tools = listed(&driver.last_message("plan", 0));
+    let tools = listed_tools(&driver.last_message("plan", 0));
     assert_eq!(tools.len(), 200);
     assert!(tools[0]["inputSchema"].is_object());
 }
 
 #[test]
-fn a_plan_may_name_a_tool_that_was_not_shown() {
+fn a_plan_may_require_a_tool_that_was_listed_by_name_only() {
     let item = json!({"id": "a", "description": "do", "requiredTools": ["library_export"]});
-    let mut driver = Driver::new(large("Compare the weather."))
+    let mut driver = Driver::new(start_with_registry("Compare the weather."))
         .script("plan", [plan(&json!([item]))])
-        .script("a", [calls(&[("library_export", json!({}))]), done("x")])
+        .script("a", [calls(&[("library_export", json!({}))]), completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    let request = driver.request("a", 0);
     assert_eq!(tools_with_schemas(request), ["library_export"]);
 }
 
 #[test]
 fn a_tool_step_that_names_no_tool_is_offered_the_nearest_only() {
     let item = json!({"id": "a", "description": "list the invoices", "stepType": "tool"});
-    let mut driver = Driver::new(large("q"))
+    let mut driver = Driver::new(start_with_registry("q"))
         .script("plan", [plan(&json!([item]))])
-        .script("a", [done("x")])
+        .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let request = &driver.asked.iter().find(|(who, _)| who == "a").unwrap().1;
+    let request = driver.request("a", 0);
     let offered = tools_with_schemas(request);
     assert_eq!(offered.len(), 16);
     assert!(offered.contains(&"invoice_list".to_owned()));
@@ -154,25 +154,26 @@ fn a_tool_step_that_names_no_tool_is_offered_the_nearest_only() {
 /// Runs fifty steps that use ten of two hundred tools, and measures the share of the other tools in all requests.
 #[test]
 fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
-    let used: Vec<String> = DEEDS.iter().map(|deed| format!("weather_{deed}")).collect();
+    let used: Vec<String> = VERBS.iter().map(|verb| format!("weather_{verb}")).collect();
     let items: Vec<_> = (0..50)
         .map(|n| json!({"id": format!("s{n}"), "description": format!("do part {n}"), "requiredTools": [used[n % 10]]}))
         .collect();
-    let mut driver = Driver::new(large("Look after the weather entries.")).script("plan", [plan(&json!(items))]);
+    let mut driver =
+        Driver::new(start_with_registry("Look after the weather entries.")).script("plan", [plan(&json!(items))]);
     for n in 0..50 {
         let call = calls(&[(&used[n % 10], json!({"expression": n.to_string()}))]);
-        driver = driver.script(&format!("s{n}"), [call, done("done")]);
+        driver = driver.script(&format!("s{n}"), [call, completes_item("done")]);
     }
     driver = driver.script("answer", [says("ok")]);
-    driver.replays = false;
+    driver.checks_replay = false;
     driver.drive();
     assert_eq!(Run::replay(&driver.journal).unwrap(), driver.run);
     let used: BTreeSet<_> = used.iter().map(String::as_str).collect();
     let (mut all, mut unused) = (0, 0);
-    for (_, request) in &driver.asked {
+    for StepRequest { request, .. } in &driver.requests {
         for message in &request.prompt.0 {
             all += message.content_text().len();
-            let others = listed(message.content_text()).into_iter();
+            let others = listed_tools(message.content_text()).into_iter();
             unused += others
                 .filter(|tool| !used.contains(tool["name"].as_str().unwrap()))
                 .map(|tool| tool.to_string().len())
@@ -200,13 +201,13 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
     assert!(unused > 0 && unused * 20 < all, "{unused} of {all} characters");
 }
 
-/// Returns questions with the tools that answer them, one JSON object per line.
+/// Questions and the tools that answer them, one JSON object per line.
 const QUESTIONS: &str = include_str!("questions.jsonl");
 
 /// Measures how often the planning prompt describes the tools that a question needs, out of all tools of the evaluation
 /// and two hundred others. All other tools are listed by name.
 #[test]
-fn the_tools_that_a_question_needs_are_shown() {
+fn the_tools_that_a_question_needs_are_described() {
     let lines: Vec<Value> = QUESTIONS
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -219,17 +220,17 @@ fn the_tools_that_a_question_needs_are_shown() {
     }
     let (mut needed, mut described) = (0, 0);
     for line in &lines {
-        let mut start = large(line["query"].as_str().unwrap());
+        let mut start = start_with_registry(line["query"].as_str().unwrap());
         start.tools.clone_from(&tools);
         let mut driver = Driver::new(start)
             .script("plan", [plan(&json!([]))])
             .script("answer", [says("ok")]);
-        driver.replays = false;
+        driver.checks_replay = false;
         driver.drive();
         let text = driver.last_message("plan", 0);
         for call in line["expected"].as_array().unwrap() {
             needed += 1;
-            described += usize::from(listed(&text).iter().any(|tool| tool["name"] == call["toolName"]));
+            described += usize::from(listed_tools(&text).iter().any(|tool| tool["name"] == call["toolName"]));
             assert!(text.contains(&call["toolName"].to_string()), "{text}");
         }
     }

@@ -9,8 +9,8 @@ use crate::harness::*;
 
 // A51: an answer without tool calls.
 #[test]
-fn a_query_without_steps_goes_straight_to_its_answer() {
-    let mut driver = with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
+fn a_query_without_steps_is_answered_directly() {
+    let mut driver = planned(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "Hello.");
     assert_eq!(
@@ -21,8 +21,8 @@ fn a_query_without_steps_goes_straight_to_its_answer() {
 
 #[test]
 fn a_plan_is_observed_after_it_was_saved() {
-    let mut driver = with_plan(&json!([thought_item("a", &[])]))
-        .script("a", [done("x")])
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+        .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
     assert_eq!(
@@ -38,7 +38,7 @@ fn a_plan_is_observed_after_it_was_saved() {
 // A23: times of plan items.
 #[test]
 fn every_item_gets_both_timestamps() {
-    let mut driver = with_plan(&json!([thought_item("a", &[])]));
+    let mut driver = planned(&json!([reasoning_item("a", &[])]));
     driver.answer_all();
     assert_eq!(
         (driver.item("a").created_timestamp, driver.item("a").updated_timestamp),
@@ -47,16 +47,16 @@ fn every_item_gets_both_timestamps() {
 }
 
 #[test]
-fn an_unusable_plan_goes_back_with_the_reasons() {
-    let mut driver = with_plan(&json!([thought_item("a", &["z"])]))
+fn an_invalid_plan_is_requested_again_with_its_problems() {
+    let mut driver = planned(&json!([reasoning_item("a", &["z"])]))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Success);
-    let complaint = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        complaint.contains("> - item `a` depends on `z`, which is not in the plan"),
-        "{complaint}"
+        message.contains("> - item `a` depends on `z`, which is not in the plan"),
+        "{message}"
     );
 }
 
@@ -66,26 +66,26 @@ fn plan_repairs_are_limited_by_the_configuration() {
         .script("plan", [says("hello"), says(""), plan(&json!([]))])
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
-    let mut never = start("q");
-    never.config.plan_repairs = 0;
-    let report = Driver::new(never).script("plan", [says("hello")]).drive();
+    let mut without_repairs = start("q");
+    without_repairs.config.plan_repairs = 0;
+    let report = Driver::new(without_repairs).script("plan", [says("hello")]).drive();
     assert!(content(&report).contains("the model gave no usable plan: there is no JSON"));
 }
 
 #[test]
 fn the_request_for_a_plan_asks_for_json_and_no_other_does() {
     use art_core::provider::ReplyFormat;
-    let mut driver = with_plan(&json!([thought_item("a", &[])]))
-        .script("a", [done("x")])
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+        .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let formats: Vec<_> = driver.asked.iter().map(|(_, request)| request.reply_format).collect();
+    let formats: Vec<_> = driver.requests.iter().map(|step| step.request.reply_format).collect();
     assert_eq!(formats, [ReplyFormat::Json, ReplyFormat::Text, ReplyFormat::Text]);
 }
 
 #[test]
-fn a_plan_that_was_cut_off_goes_back_with_that_reason() {
-    let cut = stopped_by(says("{\"title\": \"x\", \"todoList\": [{\"id\""), StopReason::Length);
+fn a_plan_that_was_cut_off_is_requested_again_with_that_reason() {
+    let cut = with_stop_reason(says("{\"title\": \"x\", \"todoList\": [{\"id\""), StopReason::Length);
     let mut driver = Driver::new(start("q"))
         .script("plan", [cut, plan(&json!([]))])
         .script("answer", [says("ok")]);
@@ -98,8 +98,8 @@ fn a_plan_that_was_cut_off_goes_back_with_that_reason() {
 }
 
 #[test]
-fn a_plan_that_the_provider_held_back_ends_the_run() {
-    let mut driver = Driver::new(start("q")).script("plan", [stopped_by(says(""), StopReason::ContentFilter)]);
+fn a_plan_that_the_provider_withheld_ends_the_run() {
+    let mut driver = Driver::new(start("q")).script("plan", [with_stop_reason(says(""), StopReason::ContentFilter)]);
     let report = driver.drive();
     assert_eq!(
         report.response.response.content,
@@ -108,7 +108,7 @@ fn a_plan_that_the_provider_held_back_ends_the_run() {
 }
 
 #[test]
-fn a_third_unusable_plan_ends_the_run_with_an_answer() {
+fn a_third_invalid_plan_ends_the_run_with_an_answer() {
     let mut driver = Driver::new(start("q")).script("plan", [says("hello"), says("hm"), says("")]);
     let report = driver.drive();
     let error = report.response.metadata.error.unwrap();
@@ -126,9 +126,9 @@ fn a_third_unusable_plan_ends_the_run_with_an_answer() {
 }
 
 #[test]
-fn a_required_tool_that_is_not_offered_is_refused_by_name() {
+fn a_plan_that_requires_an_unavailable_tool_is_requested_again() {
     let item = json!({"id": "a", "description": "search", "requiredTools": ["web_search"]});
-    let mut driver = with_plan(&json!([item]))
+    let mut driver = planned(&json!([item]))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("no")]);
     driver.drive();
@@ -141,8 +141,8 @@ fn a_required_tool_that_is_not_offered_is_refused_by_name() {
 
 // A48: a model error during planning.
 #[test]
-fn a_model_error_while_planning_is_an_answer_too() {
-    let mut driver = Driver::new(start("q")).script("plan", [breaks()]);
+fn a_model_error_during_planning_is_reported_in_the_answer() {
+    let mut driver = Driver::new(start("q")).script("plan", [times_out()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert!(content(&report).contains("no answer within 30 s"));
@@ -187,7 +187,7 @@ fn a_plan_between_markers_is_found_after_thoughts_with_braces() {
     );
     let mut driver = Driver::new(start("q"))
         .script("plan", [says(text)])
-        .script("a", [done("x")])
+        .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
     assert_eq!(driver.statuses(), [("a", TodoItemStatus::Completed)]);

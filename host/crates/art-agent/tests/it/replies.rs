@@ -7,17 +7,17 @@ use serde_json::json;
 use crate::harness::*;
 
 fn one_tool_item() -> Driver {
-    with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+    planned(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
 fn every_native_call_is_in_its_message_and_has_a_result() {
-    let calls = natives([
-        native("x", "calculator", "{\"expression\":\"1\"}"),
-        native("x", "calculator", "{\"expression\":\"2\"}"),
-        native("", "calculator", "[1]"),
+    let calls = native_calls([
+        native_call("x", "calculator", "{\"expression\":\"1\"}"),
+        native_call("x", "calculator", "{\"expression\":\"2\"}"),
+        native_call("", "calculator", "[1]"),
     ]);
-    let mut driver = one_tool_item().script("a", [calls, done("42")]);
+    let mut driver = one_tool_item().script("a", [calls, completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 1);
     let ids: Vec<_> = messages[2].tool_calls.iter().map(|call| call.id.clone()).collect();
@@ -28,18 +28,18 @@ fn every_native_call_is_in_its_message_and_has_a_result() {
         .collect();
     assert_eq!(answered, ids);
     assert!(messages[3..].iter().all(|message| message.role == Role::ToolResult));
-    assert_eq!(driver.called.len(), 2);
+    assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
 #[test]
-fn the_state_of_a_provider_comes_back_with_the_turn_of_its_calls() {
+fn the_provider_state_is_sent_back_with_its_calls() {
     let state = ProviderState {
         wire: "w".to_owned(),
         content: json!({"signature": "s"}),
     };
-    let mut reply = native("x", "calculator", "{}").unwrap();
+    let mut reply = native_call("x", "calculator", "{}").unwrap();
     reply.state = Some(state.clone());
-    let mut driver = one_tool_item().script("a", [Ok(reply), done("42")]);
+    let mut driver = one_tool_item().script("a", [Ok(reply), completes_item("42")]);
     driver.drive();
     let states: Vec<_> = driver
         .messages("a", 1)
@@ -50,19 +50,22 @@ fn the_state_of_a_provider_comes_back_with_the_turn_of_its_calls() {
 }
 
 #[test]
-fn a_call_of_a_cut_reply_is_not_made_and_the_model_is_asked_again() {
-    let cut = stopped_by(native("x", "calculator", "{\"expression\":\"1\"}"), StopReason::Length);
-    let mut driver = one_tool_item().script("a", [cut, calculate("2"), done("42")]);
+fn a_call_of_a_cut_off_reply_is_not_made_and_the_model_is_called_again() {
+    let cut = with_stop_reason(
+        native_call("x", "calculator", "{\"expression\":\"1\"}"),
+        StopReason::Length,
+    );
+    let mut driver = one_tool_item().script("a", [cut, calculate("2"), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called.len(), 1);
+    assert_eq!(driver.tool_calls_made.len(), 1);
     assert!(driver.last_message("a", 1).contains("cut off before its end"));
     assert_eq!(driver.messages("a", 1).last().unwrap().role, Role::ToolResult);
 }
 
 #[test]
-fn cut_replies_without_end_use_up_the_iterations() {
-    let cut = || stopped_by(says("The answer is"), StopReason::Length);
-    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+fn repeated_cut_off_replies_use_up_the_iterations() {
+    let cut = || with_stop_reason(says("The answer is"), StopReason::Length);
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
         .script("a", (0..5).map(|_| cut()))
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -73,8 +76,8 @@ fn cut_replies_without_end_use_up_the_iterations() {
 }
 
 #[test]
-fn a_step_whose_reply_was_held_back_fails_with_that_reason() {
-    let mut driver = one_tool_item().script("a", [stopped_by(says(""), StopReason::ContentFilter)]);
+fn a_step_whose_reply_was_withheld_fails_with_that_reason() {
+    let mut driver = one_tool_item().script("a", [with_stop_reason(says(""), StopReason::ContentFilter)]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -84,10 +87,10 @@ fn a_step_whose_reply_was_held_back_fails_with_that_reason() {
 
 #[test]
 fn of_500_calls_64_are_parsed_and_all_get_a_result() {
-    let calls = (0..500).map(|n| native("", "calculator", &format!("{{\"expression\":\"{n}\"}}")));
-    let mut driver = one_tool_item().script("a", [natives(calls), done("42")]);
+    let calls = (0..500).map(|n| native_call("", "calculator", &format!("{{\"expression\":\"{n}\"}}")));
+    let mut driver = one_tool_item().script("a", [native_calls(calls), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called.len(), 64);
+    assert_eq!(driver.tool_calls_made.len(), 64);
     let messages = driver.messages("a", 1);
     assert_eq!((messages[2].tool_calls.len(), messages.len()), (500, 503));
     assert_eq!(ArtStandardPrompt(messages.clone()).validate(), Ok(()));
@@ -99,8 +102,8 @@ fn of_500_calls_64_are_parsed_and_all_get_a_result() {
 }
 
 #[test]
-fn empty_replies_without_end_fail_the_step() {
-    let mut driver = with_plan(&json!([thought_item("a", &[])]))
+fn repeated_empty_replies_fail_the_step() {
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
         .script("a", (0..5).map(|_| says("")))
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -112,10 +115,10 @@ fn empty_replies_without_end_fail_the_step() {
 
 #[test]
 fn the_third_identical_native_call_is_refused() {
-    let again = || native("", "calculator", "{\"expression\":\"1\"}");
-    let mut driver = one_tool_item().script("a", [again(), again(), again(), done("42")]);
+    let again = || native_call("", "calculator", "{\"expression\":\"1\"}");
+    let mut driver = one_tool_item().script("a", [again(), again(), again(), completes_item("42")]);
     driver.drive();
-    assert_eq!(driver.called.len(), 2);
+    assert_eq!(driver.tool_calls_made.len(), 2);
     let refusal = driver.last_message("a", 3);
     assert!(
         refusal.contains("with exactly these arguments 2 times before"),
@@ -125,12 +128,12 @@ fn the_third_identical_native_call_is_refused() {
 
 #[test]
 fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
-    let both = natives([
-        native("x", "functions.calculator", "{}"),
-        native("y", "calculator", "{\"expression\":\"1\"}"),
+    let both = native_calls([
+        native_call("x", "functions.calculator", "{}"),
+        native_call("y", "calculator", "{\"expression\":\"1\"}"),
     ]);
-    let alone = native("z", "functions.calculator", "{}");
-    let mut driver = one_tool_item().script("a", [both, alone, done("42")]);
+    let alone = native_call("z", "functions.calculator", "{}");
+    let mut driver = one_tool_item().script("a", [both, alone, completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 2);
     let names: Vec<_> = messages
@@ -138,7 +141,7 @@ fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
         .flat_map(|message| &message.tool_calls)
         .map(|call| call.function.name.as_str())
         .collect();
-    assert_eq!((names, driver.called.len()), (vec!["calculator"], 1));
+    assert_eq!((names, driver.tool_calls_made.len()), (vec!["calculator"], 1));
     let mentions_it =
         |message: &art_core::prompt::Message| message.content_text().contains("the call of `functions.calculator`");
     assert_eq!(messages.iter().filter(|message| mentions_it(message)).count(), 2);

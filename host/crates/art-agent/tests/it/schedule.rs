@@ -5,46 +5,48 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 #[test]
-fn independent_items_are_worked_on_together() {
+fn independent_items_run_in_parallel() {
     let items = json!([
-        thought_item("a", &[]),
-        thought_item("b", &[]),
-        thought_item("c", &["a", "b"])
+        reasoning_item("a", &[]),
+        reasoning_item("b", &[]),
+        reasoning_item("c", &["a", "b"])
     ]);
-    let mut driver = with_plan(&items)
-        .script("a", [done("1")])
-        .script("b", [done("2")])
-        .script("c", [done("3")])
+    let mut driver = planned(&items)
+        .script("a", [completes_item("1")])
+        .script("b", [completes_item("2")])
+        .script("c", [completes_item("3")])
         .script("answer", [says("ok")]);
     driver.drive();
-    assert_eq!(driver.widest, 2);
+    assert_eq!(driver.max_open_actions, 2);
 }
 
 #[test]
-fn no_more_items_run_together_than_allowed() {
+fn at_most_the_configured_number_of_items_runs_in_parallel() {
     let names = ["a", "b", "c", "d", "e"];
-    let items: Vec<_> = names.iter().map(|id| thought_item(id, &[])).collect();
+    let items: Vec<_> = names.iter().map(|id| reasoning_item(id, &[])).collect();
     let mut start = start("q");
     start.config.max_parallel_items = 2;
-    let driver = Driver::new(start)
+    let mut driver = Driver::new(start)
         .script("plan", [plan(&json!(items))])
         .script("answer", [says("ok")]);
-    let mut driver = names.iter().fold(driver, |driver, id| driver.script(id, [done("x")]));
+    for id in names {
+        driver = driver.script(id, [completes_item("x")]);
+    }
     driver.drive();
-    assert_eq!(driver.widest, 2);
+    assert_eq!(driver.max_open_actions, 2);
 }
 
 #[test]
 fn a_failed_item_fails_only_its_dependents() {
     let items = json!([
-        thought_item("a", &[]),
-        thought_item("b", &["a"]),
-        thought_item("c", &["b"]),
-        thought_item("d", &[])
+        reasoning_item("a", &[]),
+        reasoning_item("b", &["a"]),
+        reasoning_item("c", &["b"]),
+        reasoning_item("d", &[])
     ]);
-    let mut driver = with_plan(&items)
-        .script("a", [breaks()])
-        .script("d", [done("x")])
+    let mut driver = planned(&items)
+        .script("a", [times_out()])
+        .script("d", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(
@@ -60,14 +62,14 @@ fn a_failed_item_fails_only_its_dependents() {
 }
 
 #[test]
-fn the_item_limit_leaves_the_rest_pending_and_is_named() {
-    let items: Vec<Value> = ["a", "b", "c"].iter().map(|id| thought_item(id, &[])).collect();
+fn the_item_limit_leaves_the_other_items_pending_and_is_reported() {
+    let items: Vec<Value> = ["a", "b", "c"].iter().map(|id| reasoning_item(id, &[])).collect();
     let mut start = start("q");
     start.config.max_items = 2;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!(items))])
-        .script("a", [done("1")])
-        .script("b", [done("2")])
+        .script("a", [completes_item("1")])
+        .script("b", [completes_item("2")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(driver.statuses()[2], ("c", Pending));
@@ -84,11 +86,11 @@ fn the_call_limit_applies_to_all_items_together() {
     start.config.max_tool_calls = 1;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))])
-        .script("a", [calculate("1"), done("1")])
-        .script("b", [calculate("2"), gives_up("no calls left")])
+        .script("a", [calculate("1"), completes_item("1")])
+        .script("b", [calculate("2"), fails_item("no calls left")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    assert_eq!(driver.called.len(), 1);
+    assert_eq!(driver.tool_calls_made.len(), 1);
     assert_eq!(
         report.response.metadata.limits_hit,
         ["the run made its maximum of 1 tool calls"]
@@ -97,20 +99,21 @@ fn the_call_limit_applies_to_all_items_together() {
 
 #[test]
 fn an_action_keeps_its_number_until_it_is_answered() {
-    let mut driver = with_plan(&json!([thought_item("a", &[]), thought_item("b", &[])])).script("a", [done("1")]);
+    let mut driver =
+        planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])])).script("a", [completes_item("1")]);
     driver.answer_all();
-    let actions = driver.open();
+    let actions = driver.open_actions();
     let (first, second) = (actions[0].clone(), actions[1].clone());
     let event = driver.answer(first);
     driver.apply(&event);
-    assert!(driver.open().contains(&second));
+    assert!(driver.open_actions().contains(&second));
 }
 
 #[test]
 fn later_items_read_the_exact_results_of_those_they_depend_on() {
-    let mut driver = with_plan(&json!([tool_item("a", &[]), thought_item("b", &["a"])]))
-        .script("a", [calculate("6 * 7"), done("")])
-        .script("b", [done("x")])
+    let mut driver = planned(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))
+        .script("a", [calculate("6 * 7"), completes_item("")])
+        .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
     let system = driver.messages("b", 0)[0].content_text().to_owned();
@@ -120,11 +123,12 @@ fn later_items_read_the_exact_results_of_those_they_depend_on() {
 }
 
 #[test]
-fn the_current_step_is_one_that_is_still_worked_on() {
-    let mut driver = with_plan(&json!([thought_item("a", &[]), thought_item("b", &[])])).script("b", [done("2")]);
+fn the_current_step_is_an_open_step() {
+    let mut driver =
+        planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])])).script("b", [completes_item("2")]);
     driver.answer_all();
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("b"));
-    let action = driver.open().remove(1);
+    let action = driver.open_actions().remove(1);
     let event = driver.answer(action);
     driver.apply(&event);
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("a"));

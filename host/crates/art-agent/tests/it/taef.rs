@@ -4,21 +4,29 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-fn run(item: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
-    with_plan(&json!([item]))
+fn driver_with_item(item: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
+    planned(&json!([item]))
         .script("a", replies)
         .script("answer", [says("ok")])
 }
 
 fn reminders(driver: &Driver) -> usize {
-    let last = driver.asked.iter().rfind(|(who, _)| who == "a").unwrap();
-    let texts = last.1.prompt.0.iter().map(|message| message.content_text().to_owned());
+    let last = driver.requests.iter().rfind(|request| request.step == "a").unwrap();
+    let texts = last
+        .request
+        .prompt
+        .0
+        .iter()
+        .map(|message| message.content_text().to_owned());
     texts.filter(|text| text.starts_with("VALIDATION FAILED")).count()
 }
 
 #[test]
-fn a_strict_step_is_reminded_exactly_twice_and_then_goes_on() {
-    let mut driver = run(&tool_item("a", &[]), [done("40"), done("41"), done("about 42")]);
+fn a_strict_step_continues_after_two_reminders() {
+    let mut driver = driver_with_item(
+        &tool_item("a", &[]),
+        [completes_item("40"), completes_item("41"), completes_item("about 42")],
+    );
     let report = driver.drive();
     assert_eq!(reminders(&driver), 2);
     assert_eq!(report.items[0].status, TodoItemStatus::Completed);
@@ -32,7 +40,10 @@ fn a_strict_step_is_reminded_exactly_twice_and_then_goes_on() {
 
 #[test]
 fn a_reminder_names_the_tool_and_the_form_of_a_call() {
-    let mut driver = run(&tool_item("a", &[]), [done("40"), calculate("6 * 7"), done("42")]);
+    let mut driver = driver_with_item(
+        &tool_item("a", &[]),
+        [completes_item("40"), calculate("6 * 7"), completes_item("42")],
+    );
     driver.drive();
     let reminder = driver.last_message("a", 1);
     assert!(reminder.contains("[\"calculator\"]"), "{reminder}");
@@ -45,9 +56,13 @@ fn a_reminder_names_the_tool_and_the_form_of_a_call() {
 #[test]
 fn the_calls_of_a_reply_that_is_reminded_are_not_made() {
     let wrong = calls(&[("clock", json!({}))]);
-    let mut driver = run(&tool_item("a", &[]), [wrong, calculate("6 * 7"), done("42")]);
+    let mut driver = driver_with_item(&tool_item("a", &[]), [wrong, calculate("6 * 7"), completes_item("42")]);
     driver.drive();
-    let names: Vec<_> = driver.called.iter().map(|call| call.tool_name.as_str()).collect();
+    let names: Vec<_> = driver
+        .tool_calls_made
+        .iter()
+        .map(|call| call.tool_name.as_str())
+        .collect();
     assert_eq!(names, ["calculator"]);
 }
 
@@ -55,7 +70,7 @@ fn the_calls_of_a_reply_that_is_reminded_are_not_made() {
 fn an_advisory_step_is_never_reminded() {
     let mut item = tool_item("a", &[]);
     item["toolValidationMode"] = json!("advisory");
-    let mut driver = run(&item, [done("42")]);
+    let mut driver = driver_with_item(&item, [completes_item("42")]);
     let report = driver.drive();
     assert_eq!(reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
@@ -63,8 +78,8 @@ fn an_advisory_step_is_never_reminded() {
 }
 
 #[test]
-fn a_tool_that_was_called_before_in_the_item_satisfies() {
-    let mut driver = run(&tool_item("a", &[]), [calculate("6 * 7"), done("42")]);
+fn a_required_tool_that_was_called_passes_the_validation() {
+    let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
@@ -72,8 +87,8 @@ fn a_tool_that_was_called_before_in_the_item_satisfies() {
 }
 
 #[test]
-fn a_tool_that_failed_was_called() {
-    let mut driver = run(&tool_item("a", &[]), [calculate("fail"), done("unknown")]);
+fn a_failed_call_counts_as_a_call() {
+    let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("fail"), completes_item("unknown")]);
     let report = driver.drive();
     assert_eq!(reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
@@ -81,9 +96,14 @@ fn a_tool_that_failed_was_called() {
 
 // X19: calls that failed count as made.
 #[test]
-fn a_call_that_was_refused_before_the_tool_ran_was_no_call() {
-    let replies = [calculate("invalid"), done("40"), done("41"), done("about 42")];
-    let mut driver = run(&tool_item("a", &[]), replies);
+fn a_call_that_was_refused_before_the_tool_ran_does_not_count() {
+    let replies = [
+        calculate("invalid"),
+        completes_item("40"),
+        completes_item("41"),
+        completes_item("about 42"),
+    ];
+    let mut driver = driver_with_item(&tool_item("a", &[]), replies);
     let report = driver.drive();
     assert_eq!(reminders(&driver), 2);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
@@ -92,7 +112,7 @@ fn a_call_that_was_refused_before_the_tool_ran_was_no_call() {
 
 // X19: calls that failed count as made.
 #[test]
-fn a_call_that_the_step_may_not_make_was_no_call() {
+fn a_call_with_an_unknown_attachment_does_not_count() {
     let mut start = start("q");
     start.config.max_iterations = 1;
     let unknown =
@@ -102,15 +122,18 @@ fn a_call_that_the_step_may_not_make_was_no_call() {
         .script("a", [says(unknown.to_string())])
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    assert_eq!(driver.called, []);
+    assert_eq!(driver.tool_calls_made, []);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
 }
 
 // P53: reminders to call required tools.
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
-    let update = json!({"content": "40", "updatedPlan": {"todoList": [thought_item("c", &["z"])]}}).to_string();
-    let mut driver = run(&tool_item("a", &[]), [says(update), calculate("6 * 7"), done("42")]);
+    let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();
+    let mut driver = driver_with_item(
+        &tool_item("a", &[]),
+        [says(update), calculate("6 * 7"), completes_item("42")],
+    );
     driver.drive();
     let reminder = driver.last_message("a", 1);
     assert!(reminder.starts_with("VALIDATION FAILED"), "{reminder}");
@@ -122,9 +145,13 @@ fn a_reminder_includes_the_problems_of_a_plan_update() {
 
 // P53: reminders to call required tools.
 #[test]
-fn a_reminder_does_not_deny_a_change_of_the_plan_that_was_made() {
-    let update = json!({"content": "40", "updatedPlan": {"todoList": [thought_item("c", &["a"])]}}).to_string();
-    let mut driver = run(&tool_item("a", &[]), [says(update), calculate("6 * 7"), done("42")]).script("c", [done("3")]);
+fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
+    let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
+    let mut driver = driver_with_item(
+        &tool_item("a", &[]),
+        [says(update), calculate("6 * 7"), completes_item("42")],
+    )
+    .script("c", [completes_item("3")]);
     driver.drive();
     let reminder = driver.last_message("a", 1);
     assert!(
@@ -138,16 +165,16 @@ fn a_reminder_does_not_deny_a_change_of_the_plan_that_was_made() {
 #[test]
 fn a_failed_step_includes_the_problems_of_its_plan_update() {
     let reply = json!({
-        "content": "no", "nextStepDecision": "fail_item", "updatedPlan": {"todoList": [thought_item("c", &["z"])]},
+        "content": "no", "nextStepDecision": "fail_item", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]},
     });
-    let mut driver = run(&tool_item("a", &[]), [says(reply.to_string())]);
+    let mut driver = driver_with_item(&tool_item("a", &[]), [says(reply.to_string())]);
     let error = driver.drive().items[0].error.clone().unwrap();
     assert!(error.starts_with("no; `updatedPlan` was not used: item `c`"), "{error}");
 }
 
 #[test]
 fn a_reasoning_step_is_not_validated() {
-    let mut driver = run(&thought_item("a", &[]), [done("42")]);
+    let mut driver = driver_with_item(&reasoning_item("a", &[]), [completes_item("42")]);
     assert_eq!(
         driver.drive().items[0].validation_status,
         Some(ValidationStatus::Skipped)
@@ -155,21 +182,21 @@ fn a_reasoning_step_is_not_validated() {
 }
 
 #[test]
-fn nothing_is_enforced_in_the_last_iteration() {
+fn the_last_iteration_is_not_validated() {
     let mut start = start("q");
     start.config.max_iterations = 1;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [done("42")])
+        .script("a", [completes_item("42")])
         .script("answer", [says("ok")]);
     assert_eq!(driver.drive().items[0].status, TodoItemStatus::Completed);
 }
 
 #[test]
 fn calls_that_were_not_made_leave_no_call_without_a_result() {
-    let mut driver = run(
+    let mut driver = driver_with_item(
         &tool_item("a", &[]),
-        [native("x", "clock", "{}"), calculate("1"), done("42")],
+        [native_call("x", "clock", "{}"), calculate("1"), completes_item("42")],
     );
     driver.drive();
     let messages = driver.messages("a", 1);

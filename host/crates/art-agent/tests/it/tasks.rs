@@ -4,23 +4,22 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn asked() -> Driver {
-    let mut driver = with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
-        .script("a", [calculate("6 * 7"), done("")])
-        .script("b", [calculate("42 / 2"), gives_up("it is odd")])
+fn finished_run() -> Driver {
+    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+        .script("a", [calculate("6 * 7"), completes_item("")])
+        .script("b", [calculate("42 / 2"), fails_item("it is odd")])
         .script("answer", [says("42")]);
     driver.drive();
     driver
 }
 
 fn task<'a>(driver: &'a Driver, name: &str, n: usize) -> &'a Task {
-    let mut requests = driver.asked.iter().filter(|(asked, _)| asked == name);
-    requests.nth(n).unwrap().1.task.as_deref().unwrap()
+    driver.request(name, n).task.as_deref().unwrap()
 }
 
 #[test]
-fn a_request_for_a_plan_carries_the_question_and_the_tools() {
-    let driver = asked();
+fn a_planning_request_has_a_task_with_the_question_and_the_tools() {
+    let driver = finished_run();
     let expected = PlanTask {
         query: driver.run.started_with().props.query.clone(),
         tools: driver.run.started_with().tools.clone(),
@@ -31,7 +30,7 @@ fn a_request_for_a_plan_carries_the_question_and_the_tools() {
 
 #[test]
 fn a_step_task_has_its_results_and_those_of_earlier_steps() {
-    let driver = asked();
+    let driver = finished_run();
     let Task::Step(first) = task(&driver, "b", 0) else {
         panic!("no step")
     };
@@ -46,8 +45,8 @@ fn a_step_task_has_its_results_and_those_of_earlier_steps() {
 }
 
 #[test]
-fn a_request_for_the_answer_carries_how_each_step_ended() {
-    let driver = asked();
+fn a_synthesis_request_has_a_task_with_the_outcome_of_each_step() {
+    let driver = finished_run();
     let Task::Answer(answer) = task(&driver, "answer", 0) else {
         panic!("no answer")
     };
@@ -58,8 +57,8 @@ fn a_request_for_the_answer_carries_how_each_step_ended() {
 
 #[test]
 fn the_task_of_a_request_is_not_serialised() {
-    let driver = asked();
-    let (_, request) = &driver.asked[0];
+    let driver = finished_run();
+    let request = &driver.requests[0].request;
     let text = serde_json::to_value(request).unwrap();
     assert_eq!(text.get("task"), None);
     let read: ModelRequest = serde_json::from_value(text).unwrap();

@@ -3,7 +3,7 @@ use crate::parse::{MARKER_END, MARKER_START};
 use art_core::tool::{FunctionCall, FunctionKind};
 use serde_json::json;
 
-fn read(text: &str) -> ExecutionReply {
+fn parse(text: &str) -> ExecutionReply {
     execution(&ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -29,20 +29,20 @@ fn native(arguments: &str) -> ModelReply {
 fn calls_with_arguments_are_read_raw_and_fenced() {
     let json = r#"{"toolCalls":[{"callId":"c1","toolName":"t","arguments":{"a":1}}]}"#;
     let expected = [RawCall::new(Some("c1".to_owned()), "t".to_owned(), json!({"a": 1}))];
-    assert_eq!(read(json).calls, expected);
-    assert_eq!(read(&format!("Sure:\n```json\n{json}\n```")).calls, expected);
+    assert_eq!(parse(json).calls, expected);
+    assert_eq!(parse(&format!("Sure:\n```json\n{json}\n```")).calls, expected);
 }
 
 // A20: names of call fields, and missing identifiers.
 #[test]
-fn parameters_are_arguments() {
-    let reply = read(r#"{"toolCalls":[{"toolName":"t","parameters":{"a":1}}]}"#);
+fn the_field_parameters_is_read_as_arguments() {
+    let reply = parse(r#"{"toolCalls":[{"toolName":"t","parameters":{"a":1}}]}"#);
     assert_eq!(reply.calls, [RawCall::new(None, "t".to_owned(), json!({"a": 1}))]);
 }
 
 #[test]
-fn the_form_of_a_provider_is_read_as_text_too() {
-    let reply = read(r#"[{"id":"c","type":"function","function":{"name":"t","arguments":"{\"a\":1}"}}]"#);
+fn calls_in_the_format_of_a_provider_are_read() {
+    let reply = parse(r#"[{"id":"c","type":"function","function":{"name":"t","arguments":"{\"a\":1}"}}]"#);
     assert_eq!(
         reply.calls,
         [RawCall::new(Some("c".to_owned()), "t".to_owned(), json!({"a": 1}))]
@@ -50,14 +50,14 @@ fn the_form_of_a_provider_is_read_as_text_too() {
 }
 
 #[test]
-fn an_array_is_calls() {
-    assert_eq!(read(r#"[{"toolName":"t"}]"#).calls.len(), 1);
+fn an_array_of_calls_is_read() {
+    assert_eq!(parse(r#"[{"toolName":"t"}]"#).calls.len(), 1);
 }
 
 // A21: JSON without a fence, content without calls, and prose.
 #[test]
 fn content_without_calls_is_an_answer() {
-    let reply = read(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
+    let reply = parse(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
     assert_eq!(reply.content, json!("42"));
     assert_eq!(reply.decision, Some(Decision::CompleteItem));
     assert_eq!(reply.calls, []);
@@ -66,20 +66,20 @@ fn content_without_calls_is_an_answer() {
 // A21: JSON without a fence, content without calls, and prose.
 #[test]
 fn prose_is_content() {
-    let reply = read("The answer is [1] 42 {roughly}.");
+    let reply = parse("The answer is [1] 42 {roughly}.");
     assert_eq!(reply.content, json!("The answer is [1] 42 {roughly}."));
     assert_eq!(reply.problems, Vec::<String>::new());
 }
 
 #[test]
 fn json_that_is_not_a_reply_is_content() {
-    assert_eq!(read(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
+    assert_eq!(parse(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
 }
 
 // A26: malformed JSON and other shapes.
 #[test]
 fn a_call_without_a_name_is_reported_and_the_others_are_read() {
-    let reply = read(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
+    let reply = parse(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
     assert_eq!(reply.calls.len(), 1);
     assert_eq!(
         reply.problems,
@@ -90,7 +90,7 @@ fn a_call_without_a_name_is_reported_and_the_others_are_read() {
 // A26: malformed JSON and other shapes.
 #[test]
 fn calls_that_are_not_an_array_are_reported() {
-    let reply = read(r#"{"toolCalls":{"toolName":"t"}}"#);
+    let reply = parse(r#"{"toolCalls":{"toolName":"t"}}"#);
     assert_eq!(
         (reply.calls.len(), reply.problems[0].as_str()),
         (0, "`toolCalls` has to be an array")
@@ -99,7 +99,7 @@ fn calls_that_are_not_an_array_are_reported() {
 
 #[test]
 fn arguments_that_are_not_an_object_are_a_problem_of_the_call() {
-    let reply = read(r#"{"toolCalls":[{"toolName":"t","arguments":[1]}]}"#);
+    let reply = parse(r#"{"toolCalls":[{"toolName":"t","arguments":[1]}]}"#);
     assert_eq!(
         reply.calls[0].problem.as_deref(),
         Some("`arguments` has to be a JSON object")
@@ -123,7 +123,7 @@ fn values_of_other_shapes_are_not_calls() {
             format!("```json\n{json}\n```"),
             format!("```\n{json}\n```"),
         ] {
-            let reply = read(&text);
+            let reply = parse(&text);
             assert_eq!((reply.calls.len(), reply.problems.len()), (0, 1), "{text}");
             assert!(reply.problems[0].starts_with(problem), "{text}: {:?}", reply.problems);
         }
@@ -136,7 +136,7 @@ fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     let expected = [RawCall::new(None, "t".to_owned(), json!({"a": 1}))];
     for heading in ["Tool Calls:", "tool calls :", "**TOOL  CALLS:**", "## Tool calls:\n\n"] {
         let text = format!("Intent: know\n{heading} [{{\"toolName\":\"t\",\"arguments\":{{\"a\":1}}}}]\nThat is all.");
-        let reply = read(&text);
+        let reply = parse(&text);
         assert_eq!(reply.calls, expected, "{text}");
         assert_eq!((reply.content, reply.problems), (Value::Null, Vec::new()));
     }
@@ -150,19 +150,19 @@ fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
         "Tool calls: [1]",
         "No tool calls: [{\"toolName\":\"t\"}]",
     ] {
-        let reply = read(text);
+        let reply = parse(text);
         assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
     }
-    let broken = read("Tool Calls: [{\"toolName\":}]");
-    assert_eq!((broken.content, broken.calls.len()), (Value::Null, 0));
-    assert!(broken.problems[0].starts_with("the JSON of the reply is not valid: "));
+    let incomplete = parse("Tool Calls: [{\"toolName\":}]");
+    assert_eq!((incomplete.content, incomplete.calls.len()), (Value::Null, 0));
+    assert!(incomplete.problems[0].starts_with("the JSON of the reply is not valid: "));
 }
 
 // A26: malformed JSON and other shapes.
 #[test]
 fn broken_calls_are_reported_and_not_taken_for_an_answer() {
     for text in [r#"{"toolCalls":[{"toolName":}]}"#, "```json\n{\"toolCalls\":[{\n```"] {
-        let reply = read(text);
+        let reply = parse(text);
         assert_eq!(reply.calls, []);
         assert!(
             reply.problems[0].starts_with("the JSON of the reply is not valid"),
@@ -174,7 +174,7 @@ fn broken_calls_are_reported_and_not_taken_for_an_answer() {
 #[test]
 fn calls_beyond_the_limit_are_reported() {
     let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); 66]);
-    let reply = read(&json!({ "toolCalls": calls }).to_string());
+    let reply = parse(&json!({ "toolCalls": calls }).to_string());
     let refused: Vec<_> = reply.calls.iter().filter(|call| call.problem.is_some()).collect();
     assert_eq!((reply.calls.len(), refused.len()), (66, 2));
     assert_eq!(refused[0].arguments, json!({}));
@@ -188,7 +188,7 @@ fn calls_beyond_the_limit_are_reported() {
 #[test]
 fn calls_far_beyond_the_limit_are_dropped_and_counted() {
     let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_ANSWERED + 1]);
-    let reply = read(&json!({ "toolCalls": calls }).to_string());
+    let reply = parse(&json!({ "toolCalls": calls }).to_string());
     assert_eq!(reply.calls.len(), MAX_CALLS_ANSWERED);
     assert_eq!(
         reply.problems,
@@ -202,25 +202,25 @@ fn cut_off(mut reply: ModelReply) -> ExecutionReply {
 }
 
 #[test]
-fn no_call_of_a_cut_reply_is_sound() {
+fn every_call_of_a_cut_off_reply_has_a_problem() {
     let reply = cut_off(native("{\"a\":1}"));
     assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT_OFF));
     assert!(reply.cut);
 }
 
 #[test]
-fn a_cut_reply_has_neither_a_decision_nor_content() {
+fn a_cut_off_reply_has_neither_a_decision_nor_content() {
     let text = |text: &str| ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    let whole = cut_off(text(
+    let complete = cut_off(text(
         r#"{"content":"x","nextStepDecision":"complete_item","updatedPlan":{"todoList":[]}}"#,
     ));
-    assert_eq!((whole.decision, whole.updated_plan.is_none()), (None, true));
-    let broken = cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
+    assert_eq!((complete.decision, complete.updated_plan.is_none()), (None, true));
+    let incomplete = cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
     assert_eq!(
-        (broken.content, broken.problems),
+        (incomplete.content, incomplete.problems),
         (Value::Null, vec![CUT_OFF.to_owned()])
     );
     assert_eq!(cut_off(text("The answer is")).content, json!("The answer is"));
@@ -232,21 +232,21 @@ fn provider_state_is_bounded_and_kept_only_with_its_calls() {
         wire: "w".to_owned(),
         content: json!("x".repeat(size)),
     };
-    let with = |reply: ModelReply, size| {
+    let state_with = |reply: ModelReply, size| {
         execution(&ModelReply {
             state: Some(state(size)),
             ..reply
         })
         .state
     };
-    assert_eq!(with(native("{}"), 3), Some(state(3)));
-    assert_eq!(with(native("{}"), MAX_STATE_BYTES), None);
-    assert_eq!(with(ModelReply::default(), 3), None);
+    assert_eq!(state_with(native("{}"), 3), Some(state(3)));
+    assert_eq!(state_with(native("{}"), MAX_STATE_BYTES), None);
+    assert_eq!(state_with(ModelReply::default(), 3), None);
 }
 
 #[test]
 fn an_unknown_decision_is_reported() {
-    let reply = read(r#"{"content":"x","nextStepDecision":"wait"}"#);
+    let reply = parse(r#"{"content":"x","nextStepDecision":"wait"}"#);
     assert_eq!(
         reply.problems,
         ["`nextStepDecision` is `wait`; it has to be `complete_item` or `fail_item`"]
@@ -254,7 +254,7 @@ fn an_unknown_decision_is_reported() {
 }
 
 #[test]
-fn native_calls_win_over_calls_in_the_text() {
+fn native_calls_take_precedence_over_calls_in_the_text() {
     let mut reply = native("{\"a\":1}");
     reply.text = r#"{"toolCalls":[{"toolName":"u"}]}"#.to_owned();
     assert_eq!(
@@ -264,13 +264,13 @@ fn native_calls_win_over_calls_in_the_text() {
 }
 
 #[test]
-fn a_native_call_with_a_name_that_no_tool_has_is_a_problem_and_no_call() {
+fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
     let long = "x".repeat(65);
     for name in ["functions.calculator", "", "t\nt", "é", long.as_str()] {
         let mut reply = native("{}");
         reply.tool_calls[0].function.name = name.to_owned();
-        let read = execution(&reply);
-        assert_eq!((read.calls.len(), read.problems.len()), (0, 1), "{name}");
+        let parsed = execution(&reply);
+        assert_eq!((parsed.calls.len(), parsed.problems.len()), (0, 1), "{name}");
     }
     let mut reply = native("{}");
     reply.tool_calls[0].function.name = "functions.t".to_owned();
@@ -283,7 +283,7 @@ fn a_native_call_with_a_name_that_no_tool_has_is_a_problem_and_no_call() {
 }
 
 #[test]
-fn the_state_of_a_turn_goes_when_one_of_its_calls_does() {
+fn the_state_of_a_turn_is_dropped_with_one_of_its_calls() {
     let mut reply = native("{}");
     reply.state = Some(ProviderState {
         wire: "w".to_owned(),
@@ -292,8 +292,8 @@ fn the_state_of_a_turn_goes_when_one_of_its_calls_does() {
     reply.tool_calls.extend(native("{}").tool_calls);
     assert!(execution(&reply).state.is_some());
     reply.tool_calls[1].function.name = "functions.t".to_owned();
-    let read = execution(&reply);
-    assert_eq!((read.calls.len(), read.state), (1, None));
+    let parsed = execution(&reply);
+    assert_eq!((parsed.calls.len(), parsed.state), (1, None));
 }
 
 #[test]
@@ -312,8 +312,8 @@ fn empty_native_arguments_are_an_empty_object() {
 
 // A25: markers before fences, and fences before braces.
 #[test]
-fn thoughts_with_braces_do_not_confuse() {
-    let reply = read("<think>maybe {\"content\": 1}</think>{\"content\":\"42\"}");
+fn braces_in_thoughts_are_ignored() {
+    let reply = parse("<think>maybe {\"content\": 1}</think>{\"content\":\"42\"}");
     assert_eq!(
         (reply.thoughts.as_str(), reply.content),
         ("maybe {\"content\": 1}", json!("42"))
@@ -322,16 +322,16 @@ fn thoughts_with_braces_do_not_confuse() {
 
 // A25: markers before fences, and fences before braces.
 #[test]
-fn thoughts_with_markers_do_not_confuse() {
+fn markers_in_thoughts_are_ignored() {
     let json = r#"{"content":"42"}"#;
     let marked = |json: &str| format!("{MARKER_START}{json}{MARKER_END}");
     let thought = format!("first {} then {{more}}", marked(r#"{"content":"41"}"#));
-    let reply = read(&format!("<think>{thought}</think>So: {{x}} {} {{y}}", marked(json)));
+    let reply = parse(&format!("<think>{thought}</think>So: {{x}} {} {{y}}", marked(json)));
     assert_eq!((reply.thoughts, reply.content), (thought, json!("42")));
 }
 
 #[test]
-fn calls_that_only_stand_in_the_thoughts_are_found() {
+fn calls_that_are_only_in_the_thoughts_are_read() {
     let reply = execution(&ModelReply {
         thinking: r#"{"toolCalls":[{"toolName":"t"}]}"#.to_owned(),
         ..ModelReply::default()
@@ -341,15 +341,15 @@ fn calls_that_only_stand_in_the_thoughts_are_found() {
 
 #[test]
 fn an_updated_plan_is_validated() {
-    let good = read(r#"{"updatedPlan":{"todoList":[{"id":"a","description":"do","status":"PENDING"}]}}"#);
-    assert!(good.updated_plan.unwrap().is_ok());
-    let bad = read(r#"{"updatedPlan":{"todoList":[{"id":"a"}]}}"#);
-    assert!(bad.updated_plan.unwrap().is_err());
+    let valid = parse(r#"{"updatedPlan":{"todoList":[{"id":"a","description":"do","status":"PENDING"}]}}"#);
+    assert!(valid.updated_plan.unwrap().is_ok());
+    let invalid = parse(r#"{"updatedPlan":{"todoList":[{"id":"a"}]}}"#);
+    assert!(invalid.updated_plan.unwrap().is_err());
 }
 
 #[test]
-fn near_misses_of_a_decision_are_understood() {
-    let decision = |name: &str| read(&json!({"content": "x", "nextStepDecision": name}).to_string()).decision;
+fn similar_names_of_a_decision_are_accepted() {
+    let decision = |name: &str| parse(&json!({"content": "x", "nextStepDecision": name}).to_string()).decision;
     assert_eq!(decision("Done"), Some(Decision::CompleteItem));
     assert_eq!(decision("failed"), Some(Decision::FailItem));
 }

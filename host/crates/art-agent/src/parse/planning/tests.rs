@@ -64,7 +64,7 @@ fn names_of_statuses_and_types_may_have_any_case() {
 }
 
 #[test]
-fn a_number_is_a_name() {
+fn a_number_is_accepted_as_an_id() {
     let items = items_of(&json!([{"id": 2, "description": "do", "dependencies": [1]}]));
     assert_eq!((items[0].id.as_str(), items[0].dependencies[0].as_str()), ("2", "1"));
 }
@@ -81,7 +81,7 @@ fn an_empty_list_is_a_plan_and_a_missing_one_is_absent() {
 }
 
 #[test]
-fn every_fault_is_named_with_its_place() {
+fn every_problem_is_reported_with_its_path() {
     let list = json!([
         {"description": "do"}, "x",
         {"id": "a", "description": " ", "stepType": "magic", "dependencies": "b", "requiredTools": [{}]},
@@ -164,7 +164,7 @@ fn text_without_structure_is_not_a_plan() {
 
 // A26: malformed JSON and other shapes.
 #[test]
-fn broken_json_is_named_with_its_fault() {
+fn invalid_json_is_reported_with_its_position() {
     let problems = planning("Plan: {\"todoList\": [}").unwrap_err();
     assert_eq!(
         problems,

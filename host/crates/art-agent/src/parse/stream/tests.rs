@@ -5,7 +5,7 @@ use super::*;
 use crate::parse::answer;
 
 /// Returns the text that is shown if `text` arrives in pieces that end at `cuts`.
-fn shown(text: &str, cuts: &[usize]) -> String {
+fn streamed(text: &str, cuts: &[usize]) -> String {
     let mut stream = AnswerStream::new();
     let mut all = String::new();
     let mut from = 0;
@@ -19,7 +19,7 @@ fn shown(text: &str, cuts: &[usize]) -> String {
     all
 }
 
-fn answered(text: &str) -> String {
+fn answer_content(text: &str) -> String {
     let reply = ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -35,8 +35,8 @@ fn pieces(pieces: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_answer_is_shown_as_it_comes_and_its_tags_are_not() {
-    let given = [
+fn the_answer_is_streamed_without_its_tags() {
+    let input = [
         "<main",
         "Content> The ",
         "answer",
@@ -44,39 +44,39 @@ fn the_answer_is_shown_as_it_comes_and_its_tags_are_not() {
         "2.</mainCon",
         "tent><uiMetadata>{}",
     ];
-    assert_eq!(pieces(&given), ["", "The", " answer", " is 4", "2.", "", ""]);
+    assert_eq!(pieces(&input), ["", "The", " answer", " is 4", "2.", "", ""]);
 }
 
 #[test]
 fn thoughts_are_not_shown() {
-    let given = ["<think>let me", " see</thi", "nk><mainContent>42", "</mainContent>"];
-    assert_eq!(pieces(&given), ["", "", "42", "", ""]);
+    let input = ["<think>let me", " see</thi", "nk><mainContent>42", "</mainContent>"];
+    assert_eq!(pieces(&input), ["", "", "42", "", ""]);
 }
 
 #[test]
-fn an_answer_may_speak_of_think_tags() {
+fn think_tags_inside_the_answer_are_shown() {
     for text in [
         "The tag `</think>` ends the thoughts.",
         "<think>so</think>Write <think>a</think> around them.",
     ] {
         let content = text.trim_start_matches("<think>so</think>");
         assert_eq!(
-            (shown(text, &[3; 9]), answered(text)),
+            (streamed(text, &[3; 9]), answer_content(text)),
             (content.to_owned(), content.to_owned())
         );
     }
 }
 
 #[test]
-fn think_tags_are_shown_when_the_thoughts_come_apart() {
-    let shown = |thought: &str| {
+fn think_tags_are_shown_if_the_thoughts_arrive_separately() {
+    let streamed = |thought: &str| {
         let mut stream = AnswerStream::new();
         stream.think(thought);
         let shown = stream.push("<think>is</think> the tag");
         shown + &stream.finish()
     };
-    assert_eq!(shown("hm"), "<think>is</think> the tag");
-    assert_eq!(shown("\n"), "the tag");
+    assert_eq!(streamed("hm"), "<think>is</think> the tag");
+    assert_eq!(streamed("\n"), "the tag");
 }
 
 #[test]
@@ -90,36 +90,36 @@ fn a_reply_without_tags_is_shown_after_its_first_sixteen_characters() {
 
 #[test]
 fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
-    let given = ["The answer is forty two.\n", "```js", "on\n{\"a\":", "1}\n```", "\n"];
-    assert_eq!(pieces(&given), ["The answer is forty two.", "", "", "", "", ""]);
-    let given = ["The answer is forty two. <ui", "Metadata>{\"a\":1}</uiMetadata>"];
-    assert_eq!(pieces(&given).concat(), "The answer is forty two.");
+    let input = ["The answer is forty two.\n", "```js", "on\n{\"a\":", "1}\n```", "\n"];
+    assert_eq!(pieces(&input), ["The answer is forty two.", "", "", "", "", ""]);
+    let input = ["The answer is forty two. <ui", "Metadata>{\"a\":1}</uiMetadata>"];
+    assert_eq!(pieces(&input).concat(), "The answer is forty two.");
 }
 
 #[test]
-fn a_fence_in_the_middle_is_shown_as_soon_as_it_is_one() {
-    let given = ["See this long example:\n```json\n{\"a\":1}\n``", "`\nand", " more"];
+fn a_fence_in_the_middle_is_shown_once_text_follows_it() {
+    let input = ["See this long example:\n```json\n{\"a\":1}\n``", "`\nand", " more"];
     assert_eq!(
-        pieces(&given),
+        pieces(&input),
         ["See this long example:", "\n```json\n{\"a\":1}\n```\nand", " more", ""]
     );
 }
 
 #[test]
-fn a_tag_that_was_never_ended_is_shown_at_the_end() {
+fn an_incomplete_tag_is_shown_at_the_end() {
     assert_eq!(pieces(&["<mainContent>a </mainC"]), ["a", " </mainC"]);
     assert_eq!(pieces(&["<think>no end"]), ["", "no end"]);
 }
 
 #[test]
-fn an_answer_that_begins_late_is_the_end_of_what_was_shown() {
+fn text_before_a_late_opening_tag_is_shown() {
     let text = "Sure, here is the answer: <mainContent>42</mainContent>";
-    assert_eq!(answered(text), "42");
-    assert_eq!(shown(text, &[]), "Sure, here is the answer: 42");
+    assert_eq!(answer_content(text), "42");
+    assert_eq!(streamed(text, &[]), "Sure, here is the answer: 42");
 }
 
-/// Returns a mebibyte of `piece`.
-fn much(piece: &str) -> String {
+/// Repeats `piece` up to a length of one mebibyte.
+fn repeat_to_a_mebibyte(piece: &str) -> String {
     piece.repeat((1 << 20) / piece.len())
 }
 
@@ -141,9 +141,9 @@ fn a_reply_full_of_tags_in_one_piece_is_read_to_its_end() {
             "A long text of words<think>",
             "<mainContent>a",
         ] {
-            let text = format!("{before}{}", much(tag));
-            let shown = shown(&text, &[]);
-            assert!(shown.ends_with(&answered(&text)), "{before}{tag}");
+            let text = format!("{before}{}", repeat_to_a_mebibyte(tag));
+            let shown = streamed(&text, &[]);
+            assert!(shown.ends_with(&answer_content(&text)), "{before}{tag}");
         }
     }
 }
@@ -161,11 +161,11 @@ fn pending_text_is_not_searched_again_with_each_piece() {
     ];
     for beginning in beginnings {
         for piece in [" ", "`", "a"] {
-            let text = format!("{beginning}{}", much(piece));
+            let text = format!("{beginning}{}", repeat_to_a_mebibyte(piece));
             let text = byte_prefix(&text, MAX_REPLY_BYTES);
             assert_eq!(
-                shown(text, &vec![16; text.len() / 16]),
-                answered(text),
+                streamed(text, &vec![16; text.len() / 16]),
+                answer_content(text),
                 "{beginning}{piece}"
             );
         }
@@ -180,16 +180,15 @@ proptest! {
 
     #[test]
     fn cutting_the_reply_does_not_change_the_shown_text(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
-        prop_assert_eq!(shown(&text, &cuts), shown(&text, &[]));
+        prop_assert_eq!(streamed(&text, &cuts), streamed(&text, &[]));
     }
 
     #[test]
     fn the_shown_text_ends_with_the_answer(text in PIECES) {
-        let (shown, answer) = (shown(&text, &[]), answered(&text));
+        let (shown, answer) = (streamed(&text, &[]), answer_content(&text));
         prop_assert!(shown.ends_with(&answer), "{:?} does not end with {:?}", shown, answer);
     }
 
-    /// Returns a reply with or without the expected tags.
     #[test]
     fn the_shown_text_is_the_answer(
         thoughts in "(<think>(a|<|é| |\\{\\}){0,5}</think>){0,2}",
@@ -199,6 +198,6 @@ proptest! {
         cuts in prop::collection::vec(0usize..9, 0..30),
     ) {
         let text = format!("{thoughts}{main}{text}{end}");
-        prop_assert_eq!(shown(&text, &cuts), answered(&text));
+        prop_assert_eq!(streamed(&text, &cuts), answer_content(&text));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
     }
 }
 
-fn done(id: &str) -> TodoItem {
+fn completed(id: &str) -> TodoItem {
     let call = ParsedToolCall {
         call_id: "c".to_owned(),
         tool_name: "calculator".to_owned(),
@@ -41,18 +41,18 @@ fn ids(items: &[TodoItem]) -> Vec<&str> {
 
 #[test]
 fn a_completed_item_keeps_result_tool_results_and_times() {
-    let old = [done("a")];
+    let old = [completed("a")];
     assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Completed, 9), old);
 }
 
 #[test]
-fn a_completed_item_that_is_not_named_stays_in_front() {
-    let merged = merge(&[done("a")], vec![draft("b", &["a"])], Keep::Completed, 9);
+fn a_completed_item_missing_from_the_draft_stays_first() {
+    let merged = merge(&[completed("a")], vec![draft("b", &["a"])], Keep::Completed, 9);
     assert_eq!(ids(&merged), ["a", "b"]);
 }
 
 #[test]
-fn an_open_item_that_is_not_named_is_removed() {
+fn an_open_item_missing_from_the_draft_is_removed() {
     let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed)];
     assert_eq!(merge(&old, Vec::new(), Keep::Completed, 9), []);
 }
@@ -65,40 +65,40 @@ fn an_open_item_keeps_the_time_of_its_creation() {
 }
 
 #[test]
-fn a_model_cannot_declare_new_work_done() {
-    let mut claims = draft("a", &[]);
-    claims.status = Some(TodoItemStatus::Completed);
+fn a_new_item_is_pending_even_if_the_draft_completes_it() {
+    let mut new_draft = draft("a", &[]);
+    new_draft.status = Some(TodoItemStatus::Completed);
     assert_eq!(
-        merge(&[], vec![claims], Keep::Started(&BTreeSet::new()), 9)[0].status,
+        merge(&[], vec![new_draft], Keep::Started(&BTreeSet::new()), 9)[0].status,
         TodoItemStatus::Pending
     );
 }
 
 #[test]
-fn a_model_may_cancel_open_work() {
-    let mut cancels = draft("a", &[]);
-    cancels.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[item("a", &[])], vec![cancels], Keep::Started(&BTreeSet::new()), 9);
+fn a_draft_may_cancel_an_open_item() {
+    let mut new_draft = draft("a", &[]);
+    new_draft.status = Some(TodoItemStatus::Cancelled);
+    let merged = merge(&[item("a", &[])], vec![new_draft], Keep::Started(&BTreeSet::new()), 9);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
 }
 
 #[test]
 fn a_failed_item_is_retried_only_if_the_model_sets_it_to_pending() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    let mut again = draft("a", &[]);
+    let mut new_draft = draft("a", &[]);
     assert_eq!(
-        merge(&old, vec![again.clone()], Keep::Completed, 9)[0].status,
+        merge(&old, vec![new_draft.clone()], Keep::Completed, 9)[0].status,
         TodoItemStatus::Failed
     );
-    again.status = Some(TodoItemStatus::Pending);
+    new_draft.status = Some(TodoItemStatus::Pending);
     assert_eq!(
-        merge(&old, vec![again], Keep::Completed, 9)[0].status,
+        merge(&old, vec![new_draft], Keep::Completed, 9)[0].status,
         TodoItemStatus::Pending
     );
 }
 
 #[test]
-fn a_running_item_stays_as_it_is_whether_it_is_named_or_not() {
+fn a_running_item_is_unchanged() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
     assert_eq!(merge(&old, Vec::new(), Keep::Started(&BTreeSet::new()), 9), old);
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_running_item_stays_as_it_is_whether_it_is_named_or_not() {
 }
 
 #[test]
-fn a_failure_is_not_hidden_by_a_change_of_the_plan() {
+fn a_failed_item_missing_from_the_draft_is_kept() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
         merge(&old, vec![draft("b", &[])], Keep::Started(&BTreeSet::new()), 9)[0],
@@ -117,12 +117,12 @@ fn a_failure_is_not_hidden_by_a_change_of_the_plan() {
 }
 
 #[test]
-fn a_failure_is_not_hidden_by_cancelling_it() {
+fn a_failed_item_cannot_be_cancelled() {
     let mut failed = with_status("a", TodoItemStatus::Failed);
     failed.error = Some("no".to_owned());
-    let mut cancels = draft("a", &[]);
-    cancels.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[failed], vec![cancels], Keep::Started(&BTreeSet::new()), 9);
+    let mut new_draft = draft("a", &[]);
+    new_draft.status = Some(TodoItemStatus::Cancelled);
+    let merged = merge(&[failed], vec![new_draft], Keep::Started(&BTreeSet::new()), 9);
     assert_eq!(
         (merged[0].status, merged[0].error.as_deref()),
         (TodoItemStatus::Failed, Some("no"))
@@ -130,20 +130,20 @@ fn a_failure_is_not_hidden_by_cancelling_it() {
 }
 
 #[test]
-fn a_pending_item_that_is_not_named_stays_only_when_it_was_begun_before() {
+fn a_pending_item_missing_from_the_draft_stays_only_if_it_was_started() {
     let old = [item("a", &[]), item("b", &[])];
-    let begun = BTreeSet::from(["a".to_owned()]);
-    assert_eq!(ids(&merge(&old, Vec::new(), Keep::Started(&begun), 9)), ["a"]);
+    let started = BTreeSet::from(["a".to_owned()]);
+    assert_eq!(ids(&merge(&old, Vec::new(), Keep::Started(&started), 9)), ["a"]);
 }
 
 #[test]
-fn new_work_under_the_id_of_completed_work_is_a_fault() {
+fn new_work_with_the_id_of_completed_work_is_a_problem() {
     let other = DraftItem {
         description: "another thing".to_owned(),
         ..draft("a", &[])
     };
     assert_eq!(
-        reused_ids(&[done("a")], std::slice::from_ref(&other)),
+        reused_ids(&[completed("a")], std::slice::from_ref(&other)),
         [
             "the id `a` belongs to completed work; give the new item an id that is not in use, or repeat the completed item as \
              it is"
@@ -153,24 +153,24 @@ fn new_work_under_the_id_of_completed_work_is_a_fault() {
 }
 
 #[test]
-fn completed_work_may_be_repeated_as_it_is_or_worded_anew_with_its_status() {
-    let again = DraftItem {
+fn completed_work_may_be_repeated() {
+    let new_draft = DraftItem {
         status: Some(TodoItemStatus::Pending),
         ..draft("a", &[])
     };
-    let worded = DraftItem {
+    let reworded = DraftItem {
         description: "in other words".to_owned(),
         status: Some(TodoItemStatus::Completed),
         ..draft("a", &[])
     };
-    for item in [draft("a", &[]), again, worded] {
-        assert_eq!(reused_ids(&[done("a")], &[item]), Vec::<String>::new());
+    for item in [draft("a", &[]), new_draft, reworded] {
+        assert_eq!(reused_ids(&[completed("a")], &[item]), Vec::<String>::new());
     }
 }
 
 #[test]
-fn the_oldest_completed_items_make_room_unless_they_are_needed() {
-    let old: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| done(&n.to_string())).collect();
+fn the_oldest_completed_items_without_dependents_are_removed_first() {
+    let old: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| completed(&n.to_string())).collect();
     let merged = merge(&old, vec![draft("new", &["0"])], Keep::Completed, 9);
     assert_eq!((merged.len(), &ids(&merged)[..2]), (MAX_TODO_ITEMS, &["0", "2"][..]));
     let merged = merge(&old, vec![draft("new", &[])], Keep::Completed, 9);
@@ -178,15 +178,15 @@ fn the_oldest_completed_items_make_room_unless_they_are_needed() {
 }
 
 #[test]
-fn items_without_an_owner_go_back_into_the_queue() {
+fn items_in_progress_without_a_run_become_pending() {
     let mut state = PesAgentStateData {
-        todo_list: vec![with_status("a", TodoItemStatus::InProgress), done("b")],
+        todo_list: vec![with_status("a", TodoItemStatus::InProgress), completed("b")],
         current_step_id: Some("a".to_owned()),
         is_paused: true,
         ..PesAgentStateData::default()
     };
     assert!(requeue_orphans(&mut state, 9));
     assert_eq!(state.todo_list[0].status, TodoItemStatus::Pending);
-    assert_eq!(state.todo_list[1], done("b"));
+    assert_eq!(state.todo_list[1], completed("b"));
     assert_eq!((state.is_paused, state.current_step_id), (false, None));
 }

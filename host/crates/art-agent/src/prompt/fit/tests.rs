@@ -22,7 +22,8 @@ fn call(id: &str) -> ToolCallRequest {
     }
 }
 
-/// Returns instructions, a conversation of `turns` messages, the task, and exchanges with that many calls each.
+/// Returns the messages of a request, and the position of the task in them. `turns` has the length of each earlier message;
+/// `exchanges` has the number of calls and the length of their results, for each exchange after the task.
 fn messages(turns: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usize) {
     let mut all = vec![Message::system("instructions")];
     for (n, length) in turns.iter().enumerate() {
@@ -65,7 +66,7 @@ fn a_quarter_of_the_context_up_to_8192_tokens_is_kept_for_the_reply() {
 }
 
 #[test]
-fn three_bytes_are_a_token_and_a_turn_is_eight_more() {
+fn three_bytes_count_as_a_token_and_each_message_adds_eight_tokens() {
     assert_eq!(request_tokens(&request(vec![Message::user("abcd")])), 10);
     assert_eq!(text_tokens("漢字"), 2);
 }
@@ -78,62 +79,62 @@ fn messages_that_fit_are_unchanged() {
 }
 
 #[test]
-fn the_oldest_turns_go_first_and_a_question_goes_with_its_answer() {
+fn the_oldest_question_and_its_answer_are_removed_first() {
     let (all, task) = messages(&[300, 300, 3, 3], &[(1, 3)]);
     let tokens = request_tokens(&request(all.clone()));
-    let left = fitted(all, task, tokens - 1);
+    let remaining = fitted(all, task, tokens - 1);
     assert_eq!(
-        texts(&left)[..4],
+        texts(&remaining)[..4],
         ["instructions", "turn 2 xxx", "turn 3 xxx", "the task"]
     );
 }
 
 #[test]
-fn then_the_oldest_exchange_goes_with_all_its_results() {
+fn next_the_oldest_exchange_is_removed_with_all_its_results() {
     let (all, task) = messages(&[], &[(2, 300), (1, 30)]);
-    let left = fitted(all, task, 100);
-    let roles: Vec<_> = left.iter().map(|message| message.role).collect();
+    let remaining = fitted(all, task, 100);
+    let roles: Vec<_> = remaining.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::ToolResult]);
-    assert_eq!(left[3].tool_call_id.as_deref(), Some("c1_0"));
+    assert_eq!(remaining[3].tool_call_id.as_deref(), Some("c1_0"));
 }
 
 #[test]
-fn then_long_results_are_cut_with_a_marker() {
+fn next_long_results_are_truncated_with_a_marker() {
     let (all, task) = messages(&[], &[(1, 9_000)]);
-    let left = fitted(all, task, 2_000);
-    let text = left[3].content_text();
+    let remaining = fitted(all, task, 2_000);
+    let text = remaining[3].content_text();
     assert!(text.ends_with("... [truncated 5000 of 9000 characters]"), "{text}");
 }
 
 #[test]
-fn the_results_of_earlier_steps_are_cut_inside_their_section() {
+fn the_results_of_earlier_steps_are_truncated_inside_their_section() {
     let steps =
         json!([{"stepId": "a", "results": [{"tool": "t", "output": {"x": "r".repeat(9_000)}}], "result": "ok"}]);
     let system = format!("rules\n\n## {EARLIER_RESULTS}\n{steps}\n\n## Tools\n[]");
-    let left = fitted(vec![Message::system(system), Message::user("task")], 1, 1_000);
-    let line = left[0].content_text().lines().nth(3).unwrap();
+    let remaining = fitted(vec![Message::system(system), Message::user("task")], 1, 1_000);
+    let line = remaining[0].content_text().lines().nth(3).unwrap();
     let steps: Value = serde_json::from_str(line).unwrap();
     let output = steps[0]["results"][0]["output"].as_str().unwrap();
     assert!(output.ends_with("... [truncated 8008 of 9008 characters]"), "{output}");
     assert_eq!(steps[0]["result"], "ok");
-    assert!(left[0].content_text().ends_with("\n\n## Tools\n[]"));
+    assert!(remaining[0].content_text().ends_with("\n\n## Tools\n[]"));
 }
 
 #[test]
-fn at_last_the_previews_of_attachments_go() {
+fn finally_the_previews_of_attachments_are_removed() {
     let task = format!(
         "## Query\n> q\n\n## {ATTACHMENTS}\n{}",
         json!([{"name": "a", "preview": "p".repeat(900)}])
     );
-    let left = fitted(vec![Message::system("s"), Message::user(task)], 1, 100);
+    let remaining = fitted(vec![Message::system("s"), Message::user(task)], 1, 100);
     assert_eq!(
-        left[1].content_text(),
+        remaining[1].content_text(),
         "## Query\n> q\n\n## Attachments\n[{\"name\":\"a\"}]"
     );
 }
 
 #[test]
-fn tools_and_pictures_take_their_part_of_the_budget() {
+fn tools_and_pictures_count_towards_the_budget() {
     let mut request = request(vec![Message::system("s"), Message::user("old"), Message::user("task")]);
     request.media = vec![Media {
         name: "a.png".to_owned(),
@@ -154,18 +155,18 @@ proptest! {
     ) {
         let (all, task) = messages(&turns, &exchanges);
         prop_assert_eq!(request(all.clone()).prompt.validate(), Ok(()));
-        let left = fitted(all.clone(), task, budget);
+        let remaining = fitted(all.clone(), task, budget);
         // Every call has its result, and every result its call.
-        prop_assert_eq!(request(left.clone()).prompt.validate(), Ok(()));
-        let open = left.iter().map(|message| message.tool_calls.len()).sum::<usize>();
-        prop_assert_eq!(open, left.iter().filter(|message| message.role == Role::ToolResult).count());
-        prop_assert_eq!(&left[0], &all[0]);
-        prop_assert!(left.contains(&all[task]));
-        let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|place| *place > task);
-        prop_assert!(last.is_none_or(|place| left.contains(&all[place])));
-        let fits = request_tokens(&request(left.clone())) <= budget;
-        let least = 2 + last.map_or(0, |place| all.len() - place);
-        prop_assert!(fits || left.len() == least, "{} messages left, {} at least", left.len(), least);
-        prop_assert_eq!(fitted(all, task, budget), left);
+        prop_assert_eq!(request(remaining.clone()).prompt.validate(), Ok(()));
+        let open = remaining.iter().map(|message| message.tool_calls.len()).sum::<usize>();
+        prop_assert_eq!(open, remaining.iter().filter(|message| message.role == Role::ToolResult).count());
+        prop_assert_eq!(&remaining[0], &all[0]);
+        prop_assert!(remaining.contains(&all[task]));
+        let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task);
+        prop_assert!(last.is_none_or(|index| remaining.contains(&all[index])));
+        let fits = request_tokens(&request(remaining.clone())) <= budget;
+        let minimum = 2 + last.map_or(0, |index| all.len() - index);
+        prop_assert!(fits || remaining.len() == minimum, "{} messages remain, the minimum is {}", remaining.len(), minimum);
+        prop_assert_eq!(fitted(all, task, budget), remaining);
     }
 }

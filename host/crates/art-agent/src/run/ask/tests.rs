@@ -9,11 +9,11 @@ use crate::event::{RunEvent, RunStart};
 use crate::run::{Run, Stage};
 
 /// Returns a result that belongs to no call, which a valid prompt never contains.
-fn stray() -> Message {
+fn orphan_result() -> Message {
     Message::tool_result("nobody", "clock", "noon")
 }
 
-fn started() -> Run {
+fn started_run() -> Run {
     let props = AgentProps {
         query: "q".to_owned(),
         ..AgentProps::default()
@@ -23,7 +23,7 @@ fn started() -> Run {
 }
 
 /// Applies the reply `text` of the model to the open action.
-fn replied(run: &mut Run, text: &str) {
+fn apply_reply(run: &mut Run, text: &str) {
     let action = run.open_actions().next().unwrap();
     let reply = ModelReply {
         text: text.to_owned(),
@@ -32,36 +32,36 @@ fn replied(run: &mut Run, text: &str) {
     run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
 }
 
-const FAULT: &str = "the prompt is not valid: message 2: the result belongs to the call `nobody`, which no earlier message made or which already has a result";
+const PROBLEM: &str = "the prompt is not valid: message 2: the result belongs to the call `nobody`, which no earlier message made or which already has a result";
 
 #[test]
 fn an_invalid_planning_prompt_ends_the_run_with_its_error() {
-    let mut run = started();
+    let mut run = started_run();
     let Stage::Planning { messages, .. } = &mut run.stage else {
         panic!("{:?}", run.stage)
     };
-    messages.push(stray());
-    replied(&mut run, "no plan");
+    messages.push(orphan_result());
+    apply_reply(&mut run, "no plan");
     assert_eq!(run.open_actions().count(), 0);
     let error = run.finished().unwrap().response.metadata.error.clone().unwrap();
     assert_eq!(
         (error.code, error.message.as_str()),
-        (ErrorCode::PromptValidationFailed, FAULT)
+        (ErrorCode::PromptValidationFailed, PROBLEM)
     );
 }
 
 #[test]
 fn an_invalid_prompt_of_a_step_fails_it_with_its_error() {
-    let mut run = started();
-    replied(
+    let mut run = started_run();
+    apply_reply(
         &mut run,
         r#"{"intent":"i","plan":"p","todoList":[{"id":"a","description":"think","stepType":"reasoning"}]}"#,
     );
-    run.live.get_mut("a").unwrap().messages.push(stray());
-    replied(&mut run, r#"{"toolCalls": 1}"#);
+    run.live.get_mut("a").unwrap().messages.push(orphan_result());
+    apply_reply(&mut run, r#"{"toolCalls": 1}"#);
     let item = run.item("a").unwrap();
     assert_eq!(
         (item.status, item.error.as_deref()),
-        (TodoItemStatus::Failed, Some(FAULT))
+        (TodoItemStatus::Failed, Some(PROBLEM))
     );
 }
