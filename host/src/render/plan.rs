@@ -64,14 +64,14 @@ impl Watcher for Plan {
 
     fn tool_progressed(&mut self, _span: &SpanContext, progress: &ToolProgress) {
         match self {
-            Self::Plain(plain) => plain.progressed(progress),
-            Self::Live(live) => live.progressed(progress),
+            Self::Plain(plain) => plain.show_progress(progress),
+            Self::Live(live) => live.show_progress(progress),
         }
     }
 
     fn tool_returned(&mut self, _span: &SpanContext, report: &ToolReport) {
         if let Self::Live(live) = self {
-            live.returned(&report.result.call_id);
+            live.clear_progress(&report.result.call_id);
         }
     }
 

@@ -3,19 +3,19 @@
 /// Formats a number with a decimal prefix, such as `1.2 G` for 1 234 567 890.
 #[must_use]
 pub fn count(number: u64) -> String {
-    scaled(number, 1_000.0, &["", " k", " M", " G", " T"])
+    with_unit(number, 1_000.0, &["", " k", " M", " G", " T"])
 }
 
 /// Formats a size in bytes, such as `1.5 MiB` for 1 572 864.
 #[must_use]
 pub fn bytes(number: u64) -> String {
-    scaled(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
+    with_unit(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
 /// Formats a duration in microseconds, such as `1.2 ms` for 1 234.
 #[must_use]
 pub fn micros(number: u64) -> String {
-    scaled(number, 1_000.0, &[" us", " ms", " s"])
+    with_unit(number, 1_000.0, &[" us", " ms", " s"])
 }
 
 /// Formats an amount in US dollars, such as `$1.25`, or `$0.0031` if it is less than ten cents.
@@ -33,8 +33,8 @@ pub fn dollars(amount: f64) -> String {
 pub fn seconds(millis: u64) -> String {
     let tenths = millis.saturating_add(50) / 100;
     match (tenths / 10, tenths % 10) {
-        (whole, 0) => format!("{whole} s"),
-        (whole, tenth) => format!("{whole}.{tenth} s"),
+        (seconds, 0) => format!("{seconds} s"),
+        (seconds, tenths) => format!("{seconds}.{tenths} s"),
     }
 }
 
@@ -53,9 +53,9 @@ pub fn ago(timestamp: art_core::Timestamp) -> String {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 /// Divides `number` by `step` until it is less than `step`, and appends the matching unit.
-fn scaled(number: u64, step: f64, units: &[&str]) -> String {
+#[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
+fn with_unit(number: u64, step: f64, units: &[&str]) -> String {
     let mut value = number as f64;
     let mut unit = 0;
     while value >= step && unit + 1 < units.len() {

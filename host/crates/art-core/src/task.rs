@@ -55,23 +55,23 @@ pub struct AnswerTask {
     pub steps: Vec<TaskStep>,
 }
 
-/// A step and how it ended.
+/// A step and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskStep {
     /// Identifier, unique in the plan.
     pub id: String,
     /// Description of the step.
     pub description: String,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: StepOutcome,
 }
 
-/// How a step ended.
+/// The outcome of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepOutcome {
     /// It is completed.
     Completed {
-        /// Its result. A drawing for a person is replaced by a note that it was drawn.
+        /// Its result. Output for display is replaced by `{"displayed": true}`.
         result: Value,
         /// Sources of the result.
         sources: Vec<Source>,

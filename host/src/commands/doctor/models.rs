@@ -58,6 +58,7 @@ async fn check_providers(engine: &ReasoningEngine, name: &str) -> Vec<Check> {
     [check].into_iter().chain(others).collect()
 }
 
+/// Checks the configured model. It must be available.
 async fn check_configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> Check {
     let info = match engine.describe(model) {
         Ok(info) => info,
@@ -106,13 +107,14 @@ fn verdict_of(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, Stri
     (verdict, format!("{} ({} ms)", facts.join(", "), probe.elapsed_ms))
 }
 
+/// Returns the warning about a model that is not in `models`, with the most similar names.
 fn not_listed(model_id: &str, models: &[String]) -> String {
-    let mut near: Vec<_> = models
+    let mut by_distance: Vec<_> = models
         .iter()
         .map(|name| (strsim::damerau_levenshtein(model_id, name), name))
         .collect();
-    near.sort();
-    let names: Vec<_> = near
+    by_distance.sort();
+    let names: Vec<_> = by_distance
         .iter()
         .take(MAX_SUGGESTED)
         .map(|(_, name)| format!("`{}`", truncate(name, 80)))
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
     use art_core::error::{ModelError, ModelErrorCode};
 
-    fn answered(model_listed: Option<bool>) -> Probe {
+    fn successful_probe(model_listed: Option<bool>) -> Probe {
         Probe {
             reachable: true,
             key_accepted: Some(true),
@@ -141,14 +143,14 @@ mod tests {
 
     #[test]
     fn a_listed_model_is_ok() {
-        let (verdict, detail) = verdict_of(&answered(Some(true)), "gpt-a", Verdict::Fail);
+        let (verdict, detail) = verdict_of(&successful_probe(Some(true)), "gpt-a", Verdict::Fail);
         assert_eq!(verdict, Verdict::Ok);
         assert_eq!(detail, "reachable, key accepted, model listed (12 ms)");
     }
 
     #[test]
     fn an_unlisted_model_is_a_warning_with_similar_names() {
-        let (verdict, detail) = verdict_of(&answered(Some(false)), "gpt-q", Verdict::Fail);
+        let (verdict, detail) = verdict_of(&successful_probe(Some(false)), "gpt-q", Verdict::Fail);
         assert_eq!(verdict, Verdict::Warn);
         assert!(
             detail.contains("the nearest are `gpt-5`, `gpt-a`, `gpt-b` "),
@@ -165,7 +167,7 @@ mod tests {
         };
         let probe = Probe {
             error: Some(error),
-            ..answered(None)
+            ..successful_probe(None)
         };
         for failure in [Verdict::Fail, Verdict::Warn] {
             assert_eq!(

@@ -57,6 +57,7 @@ impl Default for Live {
 }
 
 impl Live {
+    /// Shows the current state of the run and of the steps of its question.
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if self.finalized {
             return;
@@ -94,7 +95,7 @@ impl Live {
     }
 
     /// Shows the progress message of a tool, until the next one or the end of the call.
-    pub(super) fn progressed(&mut self, progress: &ToolProgress) {
+    pub(super) fn show_progress(&mut self, progress: &ToolProgress) {
         let step = progress.parent_id.as_deref().unwrap_or_default();
         if let Some(line) = self.line(step) {
             line.progress = Some(CallProgress {
@@ -106,9 +107,9 @@ impl Live {
     }
 
     /// Removes the progress message of a call that ended.
-    pub(super) fn returned(&mut self, call_id: &str) {
+    pub(super) fn clear_progress(&mut self, call_id: &str) {
         for line in &mut self.lines {
-            if line.progress.take_if(|shown| shown.call_id == call_id).is_some() {
+            if line.progress.take_if(|progress| progress.call_id == call_id).is_some() {
                 line.draw();
             }
         }
@@ -119,12 +120,16 @@ impl Live {
         if std::mem::replace(&mut self.finalized, true) {
             return;
         }
-        let done = self.lines.iter().filter(|line| line.bar.is_finished());
-        let done: Vec<String> = done.map(|line| line.bar.message()).collect();
+        let finished = self.lines.iter().filter(|line| line.bar.is_finished());
+        let texts: Vec<String> = finished.map(|line| line.bar.message()).collect();
         self.heading.finish_and_clear();
-        self.lines.iter().for_each(|line| line.bar.finish_and_clear());
+        for line in &self.lines {
+            line.bar.finish_and_clear();
+        }
         drop(self.list.clear());
-        done.iter().for_each(|text| note(text));
+        for text in texts {
+            note(&text);
+        }
     }
 
     /// Prints a line above the list.
@@ -160,11 +165,11 @@ impl Line {
                 self.bar.enable_steady_tick(TICK);
             }
             TodoItemStatus::Completed | TodoItemStatus::Failed | TodoItemStatus::Cancelled => {
-                let took = self
+                let duration = self
                     .started_at
                     .map_or(Duration::ZERO, |started_at| now.duration_since(started_at));
                 self.bar.set_style(style("{msg}"));
-                self.bar.finish_with_message(step_line(item, took, calls));
+                self.bar.finish_with_message(step_line(item, duration, calls));
             }
         }
     }
@@ -216,24 +221,24 @@ mod tests {
         live
     }
 
-    fn shown(live: &mut Live) -> String {
+    fn message_of(live: &mut Live) -> String {
         live.line("a").unwrap().bar.message()
     }
 
     #[test]
     fn a_progress_message_is_shown_until_the_call_ends() {
         let mut live = live();
-        live.progressed(&progress("opening", None));
-        live.progressed(&progress("reading", Some(30)));
-        assert_eq!(shown(&mut live), "Count: reading (30 %)");
-        live.returned("another");
-        assert_eq!(shown(&mut live), "Count: reading (30 %)");
-        live.returned("call");
-        assert_eq!(shown(&mut live), "Count");
+        live.show_progress(&progress("opening", None));
+        live.show_progress(&progress("reading", Some(30)));
+        assert_eq!(message_of(&mut live), "Count: reading (30 %)");
+        live.clear_progress("another");
+        assert_eq!(message_of(&mut live), "Count: reading (30 %)");
+        live.clear_progress("call");
+        assert_eq!(message_of(&mut live), "Count");
     }
 
     /// Returns the list after status changes of the step `a`, each with its time in seconds after planning.
-    fn after(changes: &[(u64, TodoItemStatus)]) -> (Live, String) {
+    fn live_after(changes: &[(u64, TodoItemStatus)]) -> (Live, String) {
         let mut live = live();
         let planned = Instant::now();
         for (seconds, status) in changes {
@@ -242,7 +247,7 @@ mod tests {
             let line = live.line("a").unwrap();
             line.update(&item, &[], planned + Duration::from_secs(*seconds));
         }
-        let shown = shown(&mut live);
+        let shown = message_of(&mut live);
         (live, shown)
     }
 
@@ -256,16 +261,16 @@ mod tests {
             (12, Failed),
             (13, Failed),
         ];
-        assert_eq!(after(&once).1, "fail  a  Count  (2.0 s)");
+        assert_eq!(live_after(&once).1, "fail  a  Count  (2.0 s)");
         let again = [&once[..], &[(20, Pending), (30, InProgress), (31, Completed)]].concat();
-        assert_eq!(after(&again).1, "done  a  Count  (1.0 s)");
+        assert_eq!(live_after(&again).1, "done  a  Count  (1.0 s)");
     }
 
     #[test]
     fn a_retried_step_is_no_longer_shown_as_failed() {
         use TodoItemStatus::{Failed, InProgress, Pending};
         for again in [Pending, InProgress] {
-            let (mut live, shown) = after(&[(0, InProgress), (1, Failed), (2, again)]);
+            let (mut live, shown) = live_after(&[(0, InProgress), (1, Failed), (2, again)]);
             assert_eq!(shown, "Count");
             assert!(!live.line("a").unwrap().bar.is_finished());
         }
@@ -275,7 +280,7 @@ mod tests {
     fn a_step_that_ended_is_not_redrawn() {
         let mut live = live();
         live.line("a").unwrap().bar.finish_with_message("done a");
-        live.progressed(&progress("reading", None));
-        assert_eq!(shown(&mut live), "done a");
+        live.show_progress(&progress("reading", None));
+        assert_eq!(message_of(&mut live), "done a");
     }
 }

@@ -58,7 +58,7 @@ impl Plain {
         begun.map_or(Duration::ZERO, |begun| now.duration_since(*begun))
     }
 
-    pub(super) fn progressed(&mut self, progress: &ToolProgress) {
+    pub(super) fn show_progress(&mut self, progress: &ToolProgress) {
         if let Some(line) = self.progress_line(progress, Instant::now()) {
             note(&line);
         }

@@ -1,4 +1,4 @@
-//! Rejects plans that could never be carried out, before any work is visited (B11, B13).
+//! Rejects plans that could never be carried out, before any work is done (B11, B13).
 
 use std::collections::{BTreeMap, BTreeSet};
 

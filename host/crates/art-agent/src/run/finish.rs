@@ -63,13 +63,14 @@ impl Run {
         out.observe(ObservationType::Synthesis, None, self.step_summary());
         match self.open_model_call(OpenAction::Answer, out) {
             Ok(()) => {}
-            Err(CallRefusal::TooLong(reason)) => self.answer_failed(&reason, out),
+            Err(CallRefusal::TooLong(reason)) => self.end_after_failed_answer(&reason, out),
             Err(CallRefusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
             Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
         }
     }
 
-    pub(super) fn answer_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
+    /// Ends the run with the answer in `reply`, or with an error if it has none.
+    pub(super) fn handle_answer(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let answer = parse::answer(reply);
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
@@ -78,14 +79,14 @@ impl Run {
             } else {
                 "the model gave an empty answer"
             };
-            return self.answer_failed(reason, out);
+            return self.end_after_failed_answer(reason, out);
         }
         if parse::is_cut(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
-        // Without a tool call, there is no result that could be incomplete.
-        let is_partial = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
-        let status = if self.is_complete() && !is_partial {
+        // An answer without any tool call is not partial: there was nothing to complete.
+        let has_gaps = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
+        let status = if self.is_complete() && !has_gaps {
             RunStatus::Success
         } else {
             RunStatus::Partial
@@ -98,7 +99,7 @@ impl Run {
     }
 
     /// Ends the run because the model failed to write an answer.
-    pub(super) fn answer_failed(&mut self, reason: &str, out: &mut Outbox) {
+    pub(super) fn end_after_failed_answer(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
 
@@ -184,6 +185,7 @@ impl Run {
         }
     }
 
+    /// Returns the message of the conversation that contains the answer.
     fn message(&self, ending: &RunEnding) -> ConversationMessage {
         let mut message = self.run_message("answer", MessageRole::Ai, &ending.text);
         if ending.status == RunStatus::Error {
@@ -206,6 +208,7 @@ impl Run {
         }
     }
 
+    /// Returns the counts and the status of the run.
     fn metadata(&self, ending: &RunEnding) -> ExecutionMetadata {
         ExecutionMetadata {
             thread_id: self.start.props.thread_id.clone(),
@@ -224,6 +227,7 @@ impl Run {
         }
     }
 
+    /// Creates an error of the current phase.
     pub(super) fn art_error(&self, code: ErrorCode, message: &str) -> ArtError {
         ArtError {
             code,
@@ -260,10 +264,10 @@ impl Run {
         }
     }
 
-    /// Returns the identifiers of the items by how they ended.
+    /// Returns the identifiers of the completed, failed and unfinished items.
     fn step_summary(&self) -> Value {
-        let ids_with = |is_wanted: fn(TodoItemStatus) -> bool| -> Vec<&str> {
-            let items = self.state.todo_list.iter().filter(|item| is_wanted(item.status));
+        let ids_with = |has_status: fn(TodoItemStatus) -> bool| -> Vec<&str> {
+            let items = self.state.todo_list.iter().filter(|item| has_status(item.status));
             items.map(|item| item.id.as_str()).collect()
         };
         use TodoItemStatus::{Completed, Failed};

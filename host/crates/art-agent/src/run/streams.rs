@@ -25,7 +25,7 @@ impl Run {
         match open {
             OpenAction::Plan => self.plan_replied(reply, out),
             OpenAction::Item(id) => self.item_replied(&id, reply, out),
-            OpenAction::Answer => self.answer_replied(reply, out),
+            OpenAction::Answer => self.handle_answer(reply, out),
             OpenAction::Tools { .. } => {}
         }
     }
@@ -47,7 +47,7 @@ impl Run {
         match open {
             OpenAction::Plan => self.plan_failed(&format!("the model could not be asked: {error}"), out),
             OpenAction::Item(id) => self.item_failed(&id, &format!("the model could not be asked: {error}"), out),
-            OpenAction::Answer => self.answer_failed(&format!("the model could not be asked: {error}"), out),
+            OpenAction::Answer => self.end_after_failed_answer(&format!("the model could not be asked: {error}"), out),
             OpenAction::Tools { .. } => {}
         }
     }

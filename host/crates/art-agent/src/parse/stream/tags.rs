@@ -47,9 +47,9 @@ impl AnswerFinder {
         self.pending.push(text);
         let mut shown = String::new();
         loop {
-            let (section, before) = (self.section, shown.len());
+            let (section, length_before) = (self.section, shown.len());
             self.read_section(&mut shown);
-            let visible = shown.get(before..).unwrap_or_default();
+            let visible = shown.get(length_before..).unwrap_or_default();
             self.has_shown |= !visible.trim().is_empty();
             if visible.is_empty() && self.section == section {
                 return shown;
@@ -79,7 +79,7 @@ impl AnswerFinder {
             Section::Plain => self.read_plain(shown),
             Section::Main => self.read_main(shown),
             Section::Metadata => match self.pending.find(&[MAIN]) {
-                Ok((at, _)) => self.enter_main(at),
+                Ok((start, _)) => self.enter_main(start),
                 Err(end) => {
                     self.pending.take(end);
                 }
@@ -93,12 +93,12 @@ impl AnswerFinder {
     fn read_start(&mut self) {
         let searched = self.pending.searched();
         let found = self.pending.find(&[MAIN]);
-        let end = found.map_or_else(|end| end, |(at, _)| at);
+        let end = found.map_or_else(|end| end, |(start, _)| start);
         let before = self.pending.rest().get(searched..end).unwrap_or_default();
         self.characters += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
             _ if self.characters >= MAX_START_CHARS => self.enter(Section::Plain),
-            Ok((at, _)) => self.enter_main(at),
+            Ok((start, _)) => self.enter_main(start),
             Err(_) => {}
         }
     }
@@ -113,7 +113,7 @@ impl AnswerFinder {
                 self.fence = Fence::default();
                 shown.push_str(self.pending.take(tag.len()));
             }
-            Ok((at, _)) => shown.push_str(self.pending.take(at)),
+            Ok((start, _)) => shown.push_str(self.pending.take(start)),
         }
     }
 
@@ -129,18 +129,18 @@ impl AnswerFinder {
     fn read_main(&mut self, shown: &mut String) {
         loop {
             let found = self.pending.find(&[MAIN_END, METADATA]);
-            // Hold the text back while it begins with metadata, which ends the answer unless the closing tag follows.
-            let is_held = self.pending.rest().starts_with(METADATA);
+            // Metadata ends the answer unless a closing tag follows, so text that begins with it is not shown yet.
+            let is_metadata = self.pending.rest().starts_with(METADATA);
             match found {
-                Ok((at, MAIN_END)) => {
-                    shown.push_str(self.pending.take(at));
+                Ok((start, MAIN_END)) => {
+                    shown.push_str(self.pending.take(start));
                     return self.enter(Section::End);
                 }
-                Ok((at, tag)) => {
-                    shown.push_str(if is_held { "" } else { self.pending.take(at) });
+                Ok((start, tag)) => {
+                    shown.push_str(if is_metadata { "" } else { self.pending.take(start) });
                     self.pending.skip(tag);
                 }
-                Err(end) => return shown.push_str(if is_held { "" } else { self.pending.take(end) }),
+                Err(end) => return shown.push_str(if is_metadata { "" } else { self.pending.take(end) }),
             }
         }
     }
@@ -150,8 +150,8 @@ impl AnswerFinder {
         self.pending.restart_search();
     }
 
-    fn enter_main(&mut self, at: usize) {
-        self.pending.take(at + MAIN.len());
+    fn enter_main(&mut self, start: usize) {
+        self.pending.take(start + MAIN.len());
         self.enter(Section::Main);
     }
 }
