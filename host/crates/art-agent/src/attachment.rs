@@ -40,13 +40,13 @@ pub(crate) fn file_arguments<'a>(
     attachments: &[QueryAttachment],
     files: &'a Files,
 ) -> Vec<(String, &'a RunFile)> {
-    let mut found = Vec::new();
+    let mut file_arguments = Vec::new();
     visit_references(arguments, &mut String::new(), &mut |pointer, name| {
         if find_attachment(name, attachments).is_none() {
-            found.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
+            file_arguments.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
         }
     });
-    found
+    file_arguments
 }
 
 /// Returns the attachments that are not text, if the model has vision.

@@ -1,4 +1,4 @@
-//! The loop of one item: call the model, call the tools it asks for, and repeat until the item ends (P47).
+//! The loop of one item: call the model, call the tools that its reply requests, and repeat until the item ends (P47).
 
 mod admit;
 
@@ -43,9 +43,9 @@ pub(crate) struct ItemRun {
     /// Whether a call was refused because the run had used all of its tool calls.
     pub(crate) out_of_calls: bool,
     /// Number of reminders to call the required tools.
-    enforcements: u32,
+    reminders: u32,
     /// Names of the tools that were called.
-    called: BTreeSet<String>,
+    called_tools: BTreeSet<String>,
     /// How often each call was made, by its fingerprint.
     call_counts: BTreeMap<String, u32>,
     /// Fingerprints of calls that were denied, which may not be repeated.
@@ -92,8 +92,8 @@ impl ItemRun {
             calls: Vec::new(),
             out_of_iterations: false,
             out_of_calls: false,
-            enforcements: 0,
-            called: BTreeSet::new(),
+            reminders: 0,
+            called_tools: BTreeSet::new(),
             call_counts: BTreeMap::new(),
             denied: BTreeSet::new(),
             last_content: Value::Null,
@@ -156,14 +156,14 @@ impl ItemRun {
             self.messages.push(prompt::problem_message(&batch.problems));
         }
         let ran = results.iter().filter(|result| !result.metadata.not_run);
-        self.called.extend(ran.map(|result| result.tool_name.clone()));
+        self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
         self.results.extend_from_slice(results);
         self.ask_again(config)
     }
 
     /// Returns whether the required tools were called with valid arguments. Their results do not matter (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
-        taef::validate(item, &self.called, false).status
+        taef::validate(item, &self.called_tools, false).status
     }
 
     /// Returns the reason why a completed item counts as incomplete, if there is one: a required tool failed each time (X19) or
@@ -174,7 +174,7 @@ impl ItemRun {
         for tool in &item.required_tools {
             if let Some(error) = self.error_if_all_failed(tool) {
                 reasons.push(format!("its required tool `{tool}` only failed: {error}"));
-            } else if strict && !self.called.contains(tool) {
+            } else if strict && !self.called_tools.contains(tool) {
                 reasons.push(format!("its required tool `{tool}` was never called"));
             }
         }
@@ -195,12 +195,12 @@ impl ItemRun {
         let valid = reply.calls.iter().filter(|call| call.problem.is_none());
         let called = valid
             .map(|call| call.tool_name.clone())
-            .chain(self.called.iter().cloned())
+            .chain(self.called_tools.iter().cloned())
             .collect();
-        let may_enforce = self.enforcements < config.taef_max_retries && self.iteration < config.max_iterations;
+        let may_enforce = self.reminders < config.taef_max_retries && self.iteration < config.max_iterations;
         let validation = taef::validate(item, &called, may_enforce);
         if validation.enforce {
-            self.enforcements += 1;
+            self.reminders += 1;
             self.push_reply(reply_text, reply);
             self.messages
                 .push(prompt::enforcement(&validation.missing, &reply.problems));

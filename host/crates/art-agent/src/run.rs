@@ -43,7 +43,7 @@ pub struct Run {
     stage: Stage,
     state: PesAgentStateData,
     /// The items in progress, by identifier.
-    live: BTreeMap<String, ItemRun>,
+    running: BTreeMap<String, ItemRun>,
     /// The open actions.
     open: BTreeMap<ActionId, OpenAction>,
     /// Token budgets of requests that are sent again because the provider refused them as too long.
@@ -149,11 +149,11 @@ impl Run {
         match event {
             // `check` has refused this event.
             RunEvent::Started { .. } => {}
-            RunEvent::ModelReplied { action, reply, .. } => self.model_replied(*action, reply, &mut out),
-            RunEvent::ModelFailed { action, error, .. } => self.model_failed(*action, error, &mut out),
+            RunEvent::ModelReplied { action, reply, .. } => self.handle_model_reply(*action, reply, &mut out),
+            RunEvent::ModelFailed { action, error, .. } => self.handle_model_failure(*action, error, &mut out),
             RunEvent::ToolsReturned {
                 action, results, usage, ..
-            } => self.tools_returned(*action, results, *usage, &mut out),
+            } => self.handle_tool_results(*action, results, *usage, &mut out),
             RunEvent::CancelRequested { .. } => self.cancel(&mut out),
         }
         Ok(out.into_effects(&self.state))
@@ -205,7 +205,7 @@ impl Run {
             now: at,
             stage: Stage::Execution,
             state,
-            live: BTreeMap::new(),
+            running: BTreeMap::new(),
             open: BTreeMap::new(),
             shortened: BTreeMap::new(),
             action_count: 0,

@@ -60,22 +60,22 @@ pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a
 /// Returns the tools in `keep` and those most similar to `texts`, up to the maximum of the configuration.
 fn shortlist<'a>(start: &'a RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
     let tools = &start.tools;
-    let room = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
+    let maximum = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
     let is_kept = |position: &usize| {
         tools
             .get(*position)
             .is_some_and(|tool| keep.contains(tool.name.as_str()))
     };
     let kept: Vec<_> = (0..tools.len()).filter(is_kept).collect();
-    let room = room.max(kept.len());
-    let ranked = if tools.len() > room {
+    let maximum = maximum.max(kept.len());
+    let ranked = if tools.len() > maximum {
         most_similar(tools, texts)
     } else {
         Vec::new()
     };
     let mut chosen = BTreeSet::new();
     for position in kept.into_iter().chain(ranked).chain(0..tools.len()) {
-        if chosen.len() < room {
+        if chosen.len() < maximum {
             chosen.insert(position);
         }
     }

@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn small_outputs_are_unchanged() {
-        let whole = vec![item_with(4, 1_000)];
-        assert_eq!(items(&whole), whole);
+        let small = vec![item_with(4, 1_000)];
+        assert_eq!(items(&small), small);
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_nested_too_deeply_is_kept_as_its_text() {
-        for (levels, whole) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (120, false)] {
+        for (levels, stays_json) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (120, false)] {
             let mut item = item_with(1, 1);
             item.result = Some(nested(levels));
             item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});
@@ -159,12 +159,12 @@ mod tests {
                 shortened.result.as_ref().unwrap(),
                 &shortened.actual_tool_calls[0].arguments["deep"],
             ] {
-                let wanted = if whole {
+                let expected = if stays_json {
                     nested(levels)
                 } else {
                     json!(nested(levels).to_string())
                 };
-                assert_eq!(*value, wanted);
+                assert_eq!(*value, expected);
             }
         }
     }
@@ -173,12 +173,12 @@ mod tests {
     fn many_large_changes_stay_within_the_limit_of_a_store() {
         let before: Vec<_> = (0..8).map(|_| item_with(4, 256 << 10)).collect();
         let with_status = |items: Vec<TodoItem>, status| {
-            let mut items: Vec<_> = items.into_iter().enumerate().collect();
-            items.iter_mut().for_each(|(n, item)| {
+            let mut items = items;
+            for (n, item) in items.iter_mut().enumerate() {
                 item.id = n.to_string();
                 item.status = status;
-            });
-            items.into_iter().map(|(_, item)| item).collect::<Vec<_>>()
+            }
+            items
         };
         use art_core::pes::TodoItemStatus::{Failed, Pending};
         let changed = crate::plan::diff(&with_status(before.clone(), Failed), &with_status(before, Pending), 7);
@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn many_large_outputs_stay_within_the_limit_of_a_store() {
-        let whole = PesAgentStateData {
+        let large = PesAgentStateData {
             todo_list: vec![item_with(24, 256 << 10)],
             ..PesAgentStateData::default()
         };
-        assert!(serde_json::to_string(&state(&whole)).unwrap().len() <= TOTAL_BYTES);
+        assert!(serde_json::to_string(&state(&large)).unwrap().len() <= TOTAL_BYTES);
     }
 }

@@ -23,12 +23,12 @@ pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
 /// Returns `text` cut to `max_chars` characters, followed by a note: `... [truncated 120 of 1120 characters]`.
 #[must_use]
 pub fn truncate(text: &str, max_chars: usize) -> String {
-    let kept = prefix(text, max_chars);
-    if kept.len() == text.len() {
+    let beginning = prefix(text, max_chars);
+    if beginning.len() == text.len() {
         return text.to_owned();
     }
     let total = text.chars().count();
-    format!("{kept}... [truncated {} of {total} characters]", total - max_chars)
+    format!("{beginning}... [truncated {} of {total} characters]", total - max_chars)
 }
 
 /// Returns `value` as JSON text, cut to `max_chars` characters with the same note. A string is not quoted; a value that

@@ -14,12 +14,12 @@ pub enum ThinkPart<'a> {
     BlockEnd,
     /// A closing tag came before any opening tag: all text reported so far was thoughts.
     Restart,
-    /// The reply ended inside a block. The reported thoughts end with `content`, which is text after all: everything
-    /// after the last closing tag of the block, or the whole block if it has none.
+    /// The reply ended inside a block. The reported thoughts end with `content`, which belongs to the text: everything
+    /// after the last closing tag of the block, or the complete block if it has none.
     Unclosed {
         /// The end of the thoughts.
         content: &'a str,
-        /// Whether `content` is the whole block.
+        /// Whether `content` is the complete block.
         is_whole: bool,
     },
 }
@@ -41,11 +41,11 @@ pub struct ThinkTags {
     /// Position in `block` after its last closing tag.
     after_close: Option<usize>,
     /// Whether a block was opened, or thoughts without an opening tag were closed.
-    tagged: bool,
+    has_tag: bool,
     /// Whether the current line is blank so far.
-    line_start: bool,
+    at_line_start: bool,
     /// Whether a block has just ended, so that white space is dropped.
-    trim: bool,
+    drop_white_space: bool,
 }
 
 impl Default for ThinkTags {
@@ -55,9 +55,9 @@ impl Default for ThinkTags {
             depth: 0,
             block: String::new(),
             after_close: None,
-            tagged: false,
-            line_start: true,
-            trim: false,
+            has_tag: false,
+            at_line_start: true,
+            drop_white_space: false,
         }
     }
 }
@@ -93,14 +93,14 @@ impl ThinkTags {
 
     fn handle_tag(&mut self, tag: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         match (self.depth, tag) {
-            (0, _) if !self.line_start => self.report(tag, on_part),
+            (0, _) if !self.at_line_start => self.report(tag, on_part),
             (0, OPEN) => {
-                self.tagged = true;
+                self.has_tag = true;
                 self.depth = 1;
             }
-            (0, _) if self.tagged => self.report(tag, on_part),
+            (0, _) if self.has_tag => self.report(tag, on_part),
             (0, _) => {
-                self.tagged = true;
+                self.has_tag = true;
                 on_part(ThinkPart::Restart);
             }
             (1, CLOSE) => self.end_block(on_part),
@@ -120,8 +120,8 @@ impl ThinkTags {
         self.depth = 0;
         self.block.clear();
         self.after_close = None;
-        self.line_start = true;
-        self.trim = true;
+        self.at_line_start = true;
+        self.drop_white_space = true;
         on_part(ThinkPart::BlockEnd);
     }
 
@@ -137,12 +137,12 @@ impl ThinkTags {
     }
 
     fn report_text(&mut self, text: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
-        let text = if self.trim { text.trim_start() } else { text };
+        let text = if self.drop_white_space { text.trim_start() } else { text };
         if text.is_empty() {
             return;
         }
-        self.trim = false;
-        self.line_start = ends_at_line_start(text, self.line_start);
+        self.drop_white_space = false;
+        self.at_line_start = ends_at_line_start(text, self.at_line_start);
         on_part(ThinkPart::Text(text));
     }
 }
@@ -168,8 +168,8 @@ fn partial_tag_start(text: &str) -> usize {
 /// Returns whether only white space follows the last newline of `text`. If it has no newline, the
 /// line must also be blank before `text`, as `blank_before` indicates.
 fn ends_at_line_start(text: &str, blank_before: bool) -> bool {
-    let words = text.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
-    words.ends_with('\n') || (words.is_empty() && blank_before)
+    let trimmed = text.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
+    trimmed.ends_with('\n') || (trimmed.is_empty() && blank_before)
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
 
     /// Returns the parts that are reported for `pieces`, with adjacent parts of one kind joined. Each begins with its kind: `t`
     /// text, `T` thought, `|` the end of a block, `^` a restart, `?` the content of an unclosed block, `!` such content that is
-    /// the whole block.
+    /// the complete block.
     fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
         let mut parts: Vec<(char, String)> = Vec::new();
         let mut on_part = |part: ThinkPart<'_>| {
@@ -270,23 +270,23 @@ mod tests {
         fn cutting_the_reply_does_not_change_the_parts(
             pieces in prop::collection::vec("(<think>|</think>|<|t|/|\n| |é|a){0,4}", 0..12),
         ) {
-            let whole = pieces.concat();
-            prop_assert_eq!(parts(pieces.iter().map(String::as_str)), parts([whole.as_str()]));
-            let chars: Vec<_> = whole.chars().map(String::from).collect();
-            prop_assert_eq!(parts(chars.iter().map(String::as_str)), parts([whole.as_str()]));
+            let reply = pieces.concat();
+            prop_assert_eq!(parts(pieces.iter().map(String::as_str)), parts([reply.as_str()]));
+            let chars: Vec<_> = reply.chars().map(String::from).collect();
+            prop_assert_eq!(parts(chars.iter().map(String::as_str)), parts([reply.as_str()]));
         }
 
         #[test]
         fn no_word_is_lost(text in "(<think>|</think>|\n| |a){0,16}") {
             let mut reported = String::new();
             let mut tags = ThinkTags::default();
-            let mut take = |part: ThinkPart<'_>| {
+            let mut on_part = |part: ThinkPart<'_>| {
                 if let ThinkPart::Text(text) | ThinkPart::Thought(text) = part {
                     reported.push_str(text);
                 }
             };
-            tags.push(&text, &mut take);
-            tags.finish(&mut take);
+            tags.push(&text, &mut on_part);
+            tags.finish(&mut on_part);
             prop_assert_eq!(reported.matches('a').count(), text.matches('a').count());
         }
     }

@@ -115,18 +115,19 @@ struct Trim {
 }
 
 impl Trim {
+    /// Returns the next piece of the trimmed text. White space at its end stays pending.
     fn push(&mut self, text: &str) -> String {
         let text = if self.started { text } else { text.trim_start() };
-        let words = text.trim_end();
-        let space = text.get(words.len()..).unwrap_or_default();
-        if words.is_empty() {
+        let trimmed = text.trim_end();
+        let space = text.get(trimmed.len()..).unwrap_or_default();
+        if trimmed.is_empty() {
             self.pending.push_str(if self.started { space } else { "" });
             return String::new();
         }
         self.started = true;
-        let shown = format!("{}{words}", self.pending);
+        let output = format!("{}{trimmed}", self.pending);
         space.clone_into(&mut self.pending);
-        shown
+        output
     }
 }
 

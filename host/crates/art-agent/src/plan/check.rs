@@ -94,13 +94,10 @@ fn find_cycle<'a>(
         return None;
     }
     path.push(id);
-    let found = graph
-        .get(id)
-        .into_iter()
-        .flat_map(|dependencies| dependencies.iter())
-        .find_map(|next| find_cycle(next, graph, path, visited));
+    let mut dependencies = graph.get(id).into_iter().flat_map(|ids| ids.iter());
+    let cycle = dependencies.find_map(|dependency| find_cycle(dependency, graph, path, visited));
     path.pop();
-    found
+    cycle
 }
 
 #[cfg(test)]

@@ -33,20 +33,20 @@ pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at:
     let draft_ids: BTreeSet<_> = draft.iter().map(|item| item.id.as_str()).collect();
     let dependencies: BTreeSet<_> = draft.iter().flat_map(|item| &item.dependencies).collect();
     let is_required = |item: &TodoItem| dependencies.contains(&item.id) || item.status != TodoItemStatus::Completed;
-    let mut kept: Vec<_> = old
+    let mut merged: Vec<_> = old
         .iter()
         .filter(|item| !draft_ids.contains(item.id.as_str()) && keep.keeps(item))
         .cloned()
         .collect();
     // If the plan is too long, drop completed items that no item of the draft depends on, oldest first (P90).
-    let mut excess = (kept.len() + draft.len()).saturating_sub(MAX_TODO_ITEMS);
-    kept.retain(|item| {
+    let mut excess = (merged.len() + draft.len()).saturating_sub(MAX_TODO_ITEMS);
+    merged.retain(|item| {
         let is_dropped = excess > 0 && !is_required(item);
         excess -= usize::from(is_dropped);
         !is_dropped
     });
-    kept.extend(draft.into_iter().map(|item| merge_item(old, item, at)));
-    kept
+    merged.extend(draft.into_iter().map(|item| merge_item(old, item, at)));
+    merged
 }
 
 /// Returns the problems of `draft` as the plan for a new question. An open item must not have the identifier of a

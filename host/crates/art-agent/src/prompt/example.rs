@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 /// Maximum number of examples of one tool in a prompt. A tool may have dozens, and each costs tokens.
 const MAX_SHOWN: usize = 3;
 
-/// Maximum size of an example as JSON, in bytes. Longer ones are not shown.
+/// Maximum size of an example as JSON, in bytes. Longer ones are not selected.
 const MAX_BYTES: usize = 600;
 
 /// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `query`.
 pub(super) fn most_similar<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
-    let mut shown: Vec<&ToolExample> = Vec::new();
+    let mut selected: Vec<&ToolExample> = Vec::new();
     for example in by_similarity(tool, query) {
-        let is_new = shown.iter().all(|other| other.input != example.input);
-        if shown.len() < MAX_SHOWN && is_new && json!(example).to_string().len() <= MAX_BYTES {
-            shown.push(example);
+        let is_new = selected.iter().all(|other| other.input != example.input);
+        if selected.len() < MAX_SHOWN && is_new && json!(example).to_string().len() <= MAX_BYTES {
+            selected.push(example);
         }
     }
-    shown
+    selected
 }
 
 /// Returns the examples of [`most_similar`] without their outputs, for a model that only has to choose a tool.
@@ -55,7 +55,7 @@ mod tests {
         serde_json::from_value(schema).unwrap()
     }
 
-    fn shown(examples: &Value, query: &str) -> Vec<Value> {
+    fn selected(examples: &Value, query: &str) -> Vec<Value> {
         most_similar(&tool(examples), query)
             .into_iter()
             .map(|example| example.input.clone())
@@ -71,11 +71,11 @@ mod tests {
             {"input": {"n": 4}, "description": "the mean of a list"},
         ]);
         assert_eq!(
-            shown(&examples, "the mean of 3 and 4"),
+            selected(&examples, "the mean of 3 and 4"),
             [json!({"n": 4}), json!({"n": 2}), json!({"n": 1})]
         );
         assert_eq!(
-            shown(&examples, "?"),
+            selected(&examples, "?"),
             [json!({"n": 1}), json!({"n": 2}), json!({"n": 3})]
         );
     }
@@ -87,12 +87,12 @@ mod tests {
             {"input": {"n": 1}, "description": "one, please"},
             {"input": {"n": 2}, "description": "two"},
         ]);
-        assert_eq!(shown(&examples, "one please"), [json!({"n": 1}), json!({"n": 2})]);
+        assert_eq!(selected(&examples, "one please"), [json!({"n": 1}), json!({"n": 2})]);
     }
 
     #[test]
     fn a_long_example_is_not_shown() {
         let examples = json!([{"input": {"text": "x".repeat(MAX_BYTES)}}, {"input": {"text": "y"}}]);
-        assert_eq!(shown(&examples, "x"), [json!({"text": "y"})]);
+        assert_eq!(selected(&examples, "x"), [json!({"text": "y"})]);
     }
 }

@@ -91,12 +91,9 @@ fn message_tokens(message: &Message) -> u64 {
         .provider_state
         .as_ref()
         .map(|state| text_tokens(&one_line(state)));
-    let other = names
-        .map(|name| text_tokens(name))
-        .chain(calls)
-        .chain(state)
-        .sum::<u64>();
-    OVERHEAD + content + other
+    let names: u64 = names.map(|name| text_tokens(name)).sum();
+    let calls: u64 = calls.sum();
+    OVERHEAD + content + names + calls + state.unwrap_or_default()
 }
 
 /// A request that is cut to fit.
@@ -183,7 +180,7 @@ impl Fitting {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
             for heading in [EARLIER_RESULTS, COMPLETED_STEPS, EARLIER_QUESTIONS] {
-                self.edit(heading, |entries| cut(entries, limit));
+                self.edit(heading, |entries| truncate_fields(entries, limit));
             }
         }
     }
@@ -231,16 +228,16 @@ fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
 }
 
 /// Cuts the contents and outputs in `value` to `limit` characters. Names and statuses stay.
-fn cut(value: &mut Value, limit: usize) {
+fn truncate_fields(value: &mut Value, limit: usize) {
     const LONG_FIELDS: [&str; 5] = ["output", "outputText", "result", "error", "sources"];
     match value {
-        Value::Array(entries) => entries.iter_mut().for_each(|entry| cut(entry, limit)),
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| truncate_fields(entry, limit)),
         Value::Object(map) => {
             for (key, value) in map {
                 if LONG_FIELDS.contains(&key.as_str()) {
                     *value = bounded(value, limit);
                 } else {
-                    cut(value, limit);
+                    truncate_fields(value, limit);
                 }
             }
         }

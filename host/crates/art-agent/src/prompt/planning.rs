@@ -99,24 +99,24 @@ fn available_tools(start: &RunStart, state: &PesAgentStateData) -> String {
     if start.context.is_unbounded() {
         return tool_list(&start.tools, &start.props.query);
     }
-    let shown = shortlist::for_plan(start, state);
-    let manifest = one_line(&shown.tools.iter().map(|tool| short_form(tool)).collect::<Vec<_>>());
-    if shown.tools.len() == shown.total {
+    let selected = shortlist::for_plan(start, state);
+    let manifest = one_line(&selected.tools.iter().map(|tool| short_form(tool)).collect::<Vec<_>>());
+    if selected.tools.len() == selected.total {
         return manifest;
     }
     format!(
         "{} of {} tools, the nearest to the query:\n{manifest}\nThe others, by name:\n{}",
-        shown.tools.len(),
-        shown.total,
-        other_names(start, &shown.tools)
+        selected.tools.len(),
+        selected.total,
+        other_names(start, &selected.tools)
     )
 }
 
 /// Lists the names of the other tools, because a question may refer to one without sharing a word with it. A name costs
 /// a few tokens, a schema hundreds.
-fn other_names(start: &RunStart, shown: &[&ToolSchema]) -> String {
+fn other_names(start: &RunStart, selected: &[&ToolSchema]) -> String {
     let others = start.tools.iter().map(|tool| tool.name.as_str());
-    let mut others = others.filter(|name| shown.iter().all(|tool| tool.name != *name));
+    let mut others = others.filter(|name| selected.iter().all(|tool| tool.name != *name));
     let mut remaining = MAX_NAME_CHARS;
     let mut names = Vec::new();
     for name in others.by_ref() {

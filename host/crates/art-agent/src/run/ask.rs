@@ -93,7 +93,7 @@ impl Run {
             item.error = Some("the budget of the run was used up before it was finished".to_owned());
         }
         if self.state.current_step_id.as_deref() == Some(id) {
-            self.state.current_step_id = self.live.keys().next().cloned();
+            self.state.current_step_id = self.running.keys().next().cloned();
         }
         self.set_status(id, TodoItemStatus::Pending, None, out);
     }
@@ -120,7 +120,7 @@ impl Run {
 
     /// Counts a failed call. The provider may have read the request before the reply broke off (M12), so its tokens are
     /// estimated. The tokens of the reply are unknown and not counted.
-    pub(super) fn count_failed(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
+    pub(super) fn count_failed_call(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
         self.usage.llm_calls += 1;
         if self.start.context.is_unbounded() || !may_have_read(error.code) {
             return;

@@ -167,8 +167,8 @@ impl Run {
     fn abandon_open_work(&mut self, out: &mut Outbox) {
         self.open.clear();
         self.shortened.clear();
-        let live: Vec<_> = self.live.keys().cloned().collect();
-        for id in live {
+        let ids: Vec<_> = self.running.keys().cloned().collect();
+        for id in ids {
             self.keep_results(&id, &[]);
             self.set_status(&id, TodoItemStatus::Pending, None, out);
         }

@@ -24,7 +24,7 @@ impl Run {
         self.stage = Stage::Execution;
         self.cancel_blocked(out);
         let max_parallel = usize::try_from(self.config().max_parallel_items).unwrap_or(usize::MAX);
-        while self.live.len() < max_parallel {
+        while self.running.len() < max_parallel {
             let Some(item) = plan::next_ready(&self.state.todo_list).cloned() else {
                 break;
             };
@@ -40,16 +40,17 @@ impl Run {
             }
             self.start_item(&item, out);
         }
-        if self.live.is_empty() {
+        if self.running.is_empty() {
             // An item may have failed before its first model call was opened.
             self.cancel_blocked(out);
             self.begin_synthesis(out);
         }
     }
 
-    pub(super) fn item_replied(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
+    /// Handles the reply of the model for the item `id`: updates the plan, and makes the next call or ends the item.
+    pub(super) fn handle_item_reply(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
         if parse::is_blocked(reply) {
-            return self.item_failed(id, parse::WITHHELD, out);
+            return self.fail_item(id, parse::WITHHELD, out);
         }
         let mut parsed = parse::execution(reply);
         self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
@@ -70,15 +71,22 @@ impl Run {
             config,
         };
         let item = self.state.todo_list.iter().find(|item| item.id == id);
-        let (Some(item), Some(live)) = (item, self.live.get_mut(id)) else {
+        let (Some(item), Some(item_run)) = (item, self.running.get_mut(id)) else {
             return;
         };
-        let next = live.handle_reply(item, &parsed, &reply.text, &mut admission);
+        let next = item_run.handle_reply(item, &parsed, &reply.text, &mut admission);
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
         self.apply_next_step(id, next, out);
     }
 
-    pub(super) fn tools_returned(&mut self, action: ActionId, results: &[ToolResult], usage: Usage, out: &mut Outbox) {
+    /// Handles the results of the tool calls of an action, and makes the next call or ends their item.
+    pub(super) fn handle_tool_results(
+        &mut self,
+        action: ActionId,
+        results: &[ToolResult],
+        usage: Usage,
+        out: &mut Outbox,
+    ) {
         let Some(OpenAction::Tools { item, calls }) = self.open.remove(&action) else {
             return;
         };
@@ -89,15 +97,15 @@ impl Run {
             return;
         }
         let config = self.config();
-        let Some(live) = self.live.get_mut(&item) else {
+        let Some(item_run) = self.running.get_mut(&item) else {
             return;
         };
-        let next = live.handle_results(results, &files, config);
+        let next = item_run.handle_results(results, &files, config);
         self.apply_next_step(&item, next, out);
     }
 
     /// Fails the item. Other items continue (P39, P41).
-    pub(super) fn item_failed(&mut self, id: &str, reason: &str, out: &mut Outbox) {
+    pub(super) fn fail_item(&mut self, id: &str, reason: &str, out: &mut Outbox) {
         self.end_item(id, Err(reason.to_owned()), out);
         self.advance(out);
     }
@@ -107,7 +115,7 @@ impl Run {
         match next {
             NextStep::CallModel => {
                 if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned()), out) {
-                    self.item_refused(id, refusal, out);
+                    self.end_unopened_item(id, refusal, out);
                     self.advance(out);
                 }
             }
@@ -115,7 +123,7 @@ impl Run {
                 let item = id.to_owned();
                 self.open_action(OpenAction::Tools { item, calls });
             }
-            NextStep::Fail(reason) => self.item_failed(id, &reason, out),
+            NextStep::Fail(reason) => self.fail_item(id, &reason, out),
             NextStep::Complete(result) => {
                 self.end_item(id, Ok(result), out);
                 self.advance(out);
@@ -123,6 +131,7 @@ impl Run {
         }
     }
 
+    /// Starts an item with its first model call.
     fn start_item(&mut self, item: &TodoItem, out: &mut Outbox) {
         let tools = self.tools_of(item);
         let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
@@ -130,14 +139,14 @@ impl Run {
         self.started_items.insert(item.id.clone());
         self.earlier.remove(&item.id);
         let earlier = prompt::earlier_items(&self.state.todo_list, item);
-        let mut live = ItemRun::new(messages, self.start.native_tools);
-        live.reads = earlier.into_iter().map(|other| other.id.clone()).collect();
-        live.files = self.files.all().len();
-        self.live.insert(item.id.clone(), live);
+        let mut item_run = ItemRun::new(messages, self.start.native_tools);
+        item_run.reads = earlier.into_iter().map(|other| other.id.clone()).collect();
+        item_run.files = self.files.all().len();
+        self.running.insert(item.id.clone(), item_run);
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
         if let Err(refusal) = self.open_model_call(OpenAction::Item(item.id.clone()), out) {
-            self.item_refused(&item.id, refusal, out);
+            self.end_unopened_item(&item.id, refusal, out);
         }
     }
 
@@ -147,16 +156,16 @@ impl Run {
         let OpenAction::Item(id) = action else {
             return false;
         };
-        let was_native = self.live.get(id).is_some_and(|live| live.native_tools);
+        let was_native = self.running.get(id).is_some_and(|item_run| item_run.native_tools);
         let Some(item) = self.item(id).filter(|_| was_native).cloned() else {
             return false;
         };
         self.start.native_tools = false;
         let tools = self.tools_of(&item);
         let first_messages = prompt::begin_step(&self.start, &self.state.todo_list, &item, &tools, self.files.all());
-        if let Some(live) = self.live.get_mut(id) {
-            live.native_tools = false;
-            for (message, first) in live.messages.iter_mut().zip(first_messages) {
+        if let Some(item_run) = self.running.get_mut(id) {
+            item_run.native_tools = false;
+            for (message, first) in item_run.messages.iter_mut().zip(first_messages) {
                 *message = first;
             }
         }
@@ -166,7 +175,7 @@ impl Run {
 
     /// Ends an item whose model call was not opened. It fails if the request cannot be sent, and becomes pending if the
     /// budget is used up.
-    fn item_refused(&mut self, id: &str, refusal: CallRefusal, out: &mut Outbox) {
+    fn end_unopened_item(&mut self, id: &str, refusal: CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong(reason) => self.end_item(id, Err(reason), out),
             CallRefusal::Invalid(error) => self.end_item(id, Err(error.message), out),
@@ -177,17 +186,17 @@ impl Run {
     /// Writes the result of an item into the plan. The item is looked up by identifier, because the plan may have changed.
     fn end_item(&mut self, id: &str, result: Result<Value, String>, out: &mut Outbox) {
         let at = self.now;
-        let Some(live) = self.live.remove(id) else {
+        let Some(item_run) = self.running.remove(id) else {
             return;
         };
-        self.record_limits_of(id, &live);
+        self.record_limits_of(id, &item_run);
         let phase = self.phase_label();
         let Some(item) = self.item_mut(id) else {
             return;
         };
-        let (incomplete_reason, validation) = (live.incomplete_reason(item), live.validation(item));
-        item.tool_results = live.results;
-        item.actual_tool_calls = live.calls;
+        let (incomplete_reason, validation) = (item_run.incomplete_reason(item), item_run.validation(item));
+        item.tool_results = item_run.results;
+        item.actual_tool_calls = item_run.calls;
         item.validation_status = Some(validation);
         item.updated_timestamp = at;
         let status = match result {
@@ -205,16 +214,20 @@ impl Run {
         let output = step_output(item, status, at);
         self.state.step_outputs.insert(id.to_owned(), output.clone());
         if self.state.current_step_id.as_deref() == Some(id) {
-            self.state.current_step_id = self.live.keys().next().cloned();
+            self.state.current_step_id = self.running.keys().next().cloned();
         }
         self.set_status(id, status, Some(&output), out);
     }
 
-    fn record_limits_of(&mut self, id: &str, live: &ItemRun) {
-        if live.out_of_iterations {
-            self.record_limit(format!("step `{id}` used all of its {} model calls", live.iteration));
+    /// Records the limits that an item hit.
+    fn record_limits_of(&mut self, id: &str, item_run: &ItemRun) {
+        if item_run.out_of_iterations {
+            self.record_limit(format!(
+                "step `{id}` used all of its {} model calls",
+                item_run.iteration
+            ));
         }
-        if live.out_of_calls {
+        if item_run.out_of_calls {
             self.record_limit(format!(
                 "the run made its maximum of {} tool calls",
                 self.config().max_tool_calls
@@ -222,6 +235,7 @@ impl Run {
         }
     }
 
+    /// Sets the status of an item and reports the change, with the output of an item that ended.
     pub(super) fn set_status(
         &mut self,
         id: &str,

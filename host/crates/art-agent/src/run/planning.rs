@@ -38,17 +38,17 @@ impl Run {
     fn request_plan(&mut self, out: &mut Outbox) {
         match self.open_model_call(OpenAction::Plan, out) {
             Ok(()) => {}
-            Err(CallRefusal::TooLong(reason)) => self.plan_failed(&reason, out),
+            Err(CallRefusal::TooLong(reason)) => self.fail_planning(&reason, out),
             Err(CallRefusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),
             Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
         }
     }
 
-    pub(super) fn plan_replied(&mut self, reply: &ModelReply, out: &mut Outbox) {
+    pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let texts = parse::split_reply(reply);
         self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);
         match self.read_plan(&texts) {
-            Err(_) if parse::is_blocked(reply) => self.plan_failed(parse::WITHHELD, out),
+            Err(_) if parse::is_blocked(reply) => self.fail_planning(parse::WITHHELD, out),
             Ok(draft) => {
                 self.adopt_plan(draft, &reply.text, out);
                 self.advance(out);
@@ -63,7 +63,7 @@ impl Run {
     }
 
     /// Ends the run with an error because planning failed (P31).
-    pub(super) fn plan_failed(&mut self, reason: &str, out: &mut Outbox) {
+    pub(super) fn fail_planning(&mut self, reason: &str, out: &mut Outbox) {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
 
@@ -103,7 +103,7 @@ impl Run {
                     0 => String::new(),
                     repairs => format!(" in {} attempts", u64::from(repairs) + 1),
                 };
-                self.plan_failed(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
+                self.fail_planning(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
             }
         }
     }

@@ -9,7 +9,6 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 use super::{OpenAction, Run, Stage};
 use crate::action::{Action, ActionId, FileArgument};
 use crate::attachment;
-use crate::file::RunFile;
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
@@ -57,13 +56,15 @@ impl Run {
 
     /// Returns the arguments that name files of earlier calls.
     fn file_arguments(&self, call: &ParsedToolCall) -> Vec<FileArgument> {
-        let found = attachment::file_arguments(&call.arguments, &self.start.props.attachments, &self.files);
-        let argument = |(pointer, file): (String, &RunFile)| FileArgument {
-            call_id: call.call_id.clone(),
-            pointer,
-            digest: file.digest.clone(),
-        };
-        found.into_iter().map(argument).collect()
+        let mut arguments = Vec::new();
+        for (pointer, file) in attachment::file_arguments(&call.arguments, &self.start.props.attachments, &self.files) {
+            arguments.push(FileArgument {
+                call_id: call.call_id.clone(),
+                pointer,
+                digest: file.digest.clone(),
+            });
+        }
+        arguments
     }
 
     /// Returns the tools whose complete schemas a step gets: its required tools; if it names none, the tools most
@@ -135,9 +136,9 @@ impl Run {
                 request: build(messages, Phase::Synthesis, ModelCapability::Text),
             }),
             (OpenAction::Item(id), _) => {
-                let (item, live) = (self.item(id)?, self.live.get(id)?);
-                let mut request = build(&live.messages, Phase::Execution, ModelCapability::Reasoning);
-                if live.native_tools {
+                let (item, item_run) = (self.item(id)?, self.running.get(id)?);
+                let mut request = build(&item_run.messages, Phase::Execution, ModelCapability::Reasoning);
+                if item_run.native_tools {
                     // The prompt contains the examples, because no provider's format has a field for them.
                     let without_examples = |tool| ToolSchema {
                         examples: Vec::new(),
@@ -153,7 +154,7 @@ impl Run {
                 });
                 Some(PreparedCall {
                     item_id: Some(id.clone()),
-                    iteration: live.iteration,
+                    iteration: item_run.iteration,
                     request,
                 })
             }

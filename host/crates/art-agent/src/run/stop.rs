@@ -43,14 +43,14 @@ impl Run {
 
     /// Stops the item, and stores its results and those of the ended calls in the plan.
     pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
-        let Some(mut live) = self.live.remove(id) else {
+        let Some(mut item_run) = self.running.remove(id) else {
             return;
         };
         let ended = results.iter().filter(|result| result.status != ToolStatus::Suspended);
-        live.results.extend(ended.cloned());
+        item_run.results.extend(ended.cloned());
         if let Some(item) = self.item_mut(id) {
-            item.tool_results = live.results;
-            item.actual_tool_calls = live.calls;
+            item.tool_results = item_run.results;
+            item.actual_tool_calls = item_run.calls;
         }
     }
 

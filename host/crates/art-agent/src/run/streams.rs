@@ -11,7 +11,7 @@ use crate::action::ActionId;
 use crate::effect::Outbox;
 
 impl Run {
-    pub(super) fn model_replied(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
+    pub(super) fn handle_model_reply(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
         let Some(open) = self.open.remove(&action) else {
             return;
         };
@@ -23,18 +23,18 @@ impl Run {
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
         match open {
-            OpenAction::Plan => self.plan_replied(reply, out),
-            OpenAction::Item(id) => self.item_replied(&id, reply, out),
+            OpenAction::Plan => self.handle_plan(reply, out),
+            OpenAction::Item(id) => self.handle_item_reply(&id, reply, out),
             OpenAction::Answer => self.handle_answer(reply, out),
             OpenAction::Tools { .. } => {}
         }
     }
 
-    pub(super) fn model_failed(&mut self, action: ActionId, error: &ModelError, out: &mut Outbox) {
+    pub(super) fn handle_model_failure(&mut self, action: ActionId, error: &ModelError, out: &mut Outbox) {
         let Some(open) = self.open.remove(&action) else {
             return;
         };
-        self.count_failed(action, &open, error);
+        self.count_failed_call(action, &open, error);
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent(&open), content);
@@ -45,8 +45,8 @@ impl Run {
             return;
         }
         match open {
-            OpenAction::Plan => self.plan_failed(&format!("the model could not be asked: {error}"), out),
-            OpenAction::Item(id) => self.item_failed(&id, &format!("the model could not be asked: {error}"), out),
+            OpenAction::Plan => self.fail_planning(&format!("the model could not be asked: {error}"), out),
+            OpenAction::Item(id) => self.fail_item(&id, &format!("the model could not be asked: {error}"), out),
             OpenAction::Answer => self.end_after_failed_answer(&format!("the model could not be asked: {error}"), out),
             OpenAction::Tools { .. } => {}
         }
@@ -75,7 +75,7 @@ impl Run {
             OpenAction::Plan => "planning".to_owned(),
             OpenAction::Answer => "synthesis".to_owned(),
             OpenAction::Item(id) | OpenAction::Tools { item: id, .. } => {
-                let iteration = self.live.get(id).map_or(0, |live| live.iteration);
+                let iteration = self.running.get(id).map_or(0, |item_run| item_run.iteration);
                 format!("execution_item_{id}_iter_{iteration}")
             }
         }

@@ -39,16 +39,16 @@ impl Run {
     }
 
     fn step_task(&self, id: &str) -> Option<StepTask> {
-        let (item, live) = (self.item(id)?, self.live.get(id)?);
+        let (item, item_run) = (self.item(id)?, self.running.get(id)?);
         let earlier = self.state.todo_list.iter();
         let mut files = self.task_files();
-        files.truncate(self.start.props.attachments.len().saturating_add(live.files));
+        files.truncate(self.start.props.attachments.len().saturating_add(item_run.files));
         Some(StepTask {
             description: item.description.clone(),
             tools: self.tools_of(item),
             files,
-            earlier: self.task_steps(earlier.filter(|other| live.reads.contains(&other.id))),
-            results: live.results.iter().map(for_model).collect(),
+            earlier: self.task_steps(earlier.filter(|other| item_run.reads.contains(&other.id))),
+            results: item_run.results.iter().map(for_model).collect(),
         })
     }
 

@@ -21,18 +21,18 @@ pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
     let builder = ClientConfig::builder_with_provider(provider);
     let builder = builder
         .with_safe_default_protocol_versions()
-        .map_err(|cause| failed(&cause))?;
+        .map_err(|cause| tls_error(&cause))?;
     let builder = match verifier {
         Ok(verifier) => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(verifier) as Arc<dyn ServerCertVerifier>),
-        Err(_none) if loopback => builder.with_root_certificates(RootCertStore::empty()),
-        Err(cause) => return Err(failed(cause)),
+        Err(_cause) if loopback => builder.with_root_certificates(RootCertStore::empty()),
+        Err(cause) => return Err(tls_error(cause)),
     };
     Ok(builder.with_no_client_auth())
 }
 
-fn failed(cause: &Error) -> ModelError {
+fn tls_error(cause: &Error) -> ModelError {
     let message = format!("cannot prepare TLS: {cause}; install the certificates of this system (`ca-certificates`)");
     error(ModelErrorCode::NetworkError, message)
 }

@@ -57,7 +57,7 @@ fn an_invalid_prompt_of_a_step_fails_it_with_its_error() {
         &mut run,
         r#"{"intent":"i","plan":"p","todoList":[{"id":"a","description":"think","stepType":"reasoning"}]}"#,
     );
-    run.live.get_mut("a").unwrap().messages.push(orphan_result());
+    run.running.get_mut("a").unwrap().messages.push(orphan_result());
     apply_reply(&mut run, r#"{"toolCalls": 1}"#);
     let item = run.item("a").unwrap();
     assert_eq!(
