@@ -92,10 +92,11 @@ pub(super) fn size_warning(attachment: &QueryAttachment, max: Option<u64>) -> Op
     ))
 }
 
+/// Reads at most one byte more than the size limit, so that larger files are recognized.
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     let file = open_regular(path).map_err(|error| {
         if NotRegular::is_cause_of(&error) {
-            return refused(path, "is not a regular file; write its content to a file first");
+            return invalid_attachment(path, "is not a regular file; write its content to a file first");
         }
         CommandError::file("open", path)(error)
     })?;
@@ -113,7 +114,7 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
     let media = binary_media_type(&bytes);
     let max = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
     if bytes.len() > max {
-        return Err(refused(
+        return Err(invalid_attachment(
             path,
             &format!("has more than the {max} bytes allowed; shorten it"),
         ));
@@ -129,7 +130,7 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
     }
     let hint = "is neither UTF-8 text nor a PNG, JPEG, GIF, WebP or PDF file";
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|error| refused(path, &format!("{hint} ({error}); convert it first")))?;
+    let text = text.map_err(|error| invalid_attachment(path, &format!("{hint} ({error}); convert it first")))?;
     Ok(QueryAttachment {
         media_type: text_media_type(path).to_owned(),
         name,
@@ -138,17 +139,17 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
     })
 }
 
-fn refused(path: &Path, reason: &str) -> CommandError {
+fn invalid_attachment(path: &Path, reason: &str) -> CommandError {
     CommandError::Usage(format!("the attachment `{}` {reason}", path.display()))
 }
 
 /// Returns the media type of a file that is not text, or `None` if it may be text.
 fn binary_media_type(bytes: &[u8]) -> Option<&'static str> {
-    let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let by_magic = MEDIA.iter().find(|(_, magic)| bytes.starts_with(magic));
-    by_magic
-        .map(|(media_type, _)| *media_type)
-        .or_else(|| webp.then_some("image/webp"))
+    if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        return Some("image/webp");
+    }
+    let (media_type, _) = MEDIA.iter().find(|(_, magic)| bytes.starts_with(magic))?;
+    Some(media_type)
 }
 
 /// Returns the media type of a text file, by the extension of its name.

@@ -25,10 +25,10 @@ pub(super) fn root() -> Result<PathBuf, CommandError> {
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut candidates = here.ancestors().map(Path::to_owned).chain([built_in]);
     let is_checkout = |path: &PathBuf| path.join("sdk/Cargo.toml").is_file() && path.join("wit/tool.wit").is_file();
-    let found = candidates
+    let checkout = candidates
         .find(is_checkout)
         .and_then(|path| std::fs::canonicalize(path).ok());
-    found.ok_or_else(|| {
+    checkout.ok_or_else(|| {
         CommandError::Failed("no checkout of this project was found; run the command inside one".to_owned())
     })
 }

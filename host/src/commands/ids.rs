@@ -23,7 +23,7 @@ pub(super) async fn resolve_thread(store: &dyn Store, typed: &str) -> Result<Str
         ..ThreadFilter::default()
     };
     let threads = store.list_threads(filter).await?.into_iter();
-    exactly_one("thread", typed, threads.map(|thread| thread.id).collect())
+    exactly_one("thread", typed, &threads.map(|thread| thread.id).collect::<Vec<_>>())
 }
 
 /// Returns the identifier of the run that `typed` identifies. `last` is the one that was started last.
@@ -40,7 +40,7 @@ pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String
         ..RunFilter::default()
     };
     let runs = store.list_runs(filter).await?.into_iter();
-    exactly_one("run", typed, runs.map(|run| run.trace_id).collect())
+    exactly_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
 }
 
 /// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.
@@ -57,26 +57,27 @@ fn max_matches(typed: &str) -> usize {
     if typed == LAST { 1 } else { MAX_NAMED + 1 }
 }
 
-/// Returns the only identifier in `found`. Fails if there are none or several.
-fn exactly_one(kind: &str, typed: &str, found: Vec<String>) -> Result<String, CommandError> {
+/// Returns the only identifier in `ids`, those that begin with `prefix`. Fails if there are none or several.
+fn exactly_one(kind: &str, prefix: &str, ids: &[String]) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
-    let unknown =
-        |typed: &str| CommandError::Failed(format!("there is no {kind} {typed}; `art {subcommand} list` shows all"));
-    match <[String; 1]>::try_from(found) {
-        Ok([id]) => Ok(id),
-        Err(none) if none.is_empty() && typed == LAST => Err(unknown("yet")),
-        Err(none) if none.is_empty() => Err(unknown(&format!("`{typed}`"))),
-        Err(several) => Err(ambiguous(kind, typed, &several)),
+    let none =
+        |which: &str| CommandError::Failed(format!("there is no {kind} {which}; `art {subcommand} list` shows all"));
+    match ids {
+        [id] => Ok(id.clone()),
+        [] if prefix == LAST => Err(none("yet")),
+        [] => Err(none(&format!("`{prefix}`"))),
+        _ => Err(ambiguous(kind, prefix, ids)),
     }
 }
 
-fn ambiguous(kind: &str, typed: &str, found: &[String]) -> CommandError {
-    let mut named: Vec<_> = found.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
-    if found.len() > MAX_NAMED {
-        named.push("more".to_owned());
+/// Creates the error for a prefix of several identifiers.
+fn ambiguous(kind: &str, prefix: &str, ids: &[String]) -> CommandError {
+    let mut examples: Vec<_> = ids.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
+    if ids.len() > MAX_NAMED {
+        examples.push("more".to_owned());
     }
     CommandError::Usage(format!(
-        "several {kind}s begin with `{typed}`: {}; type a longer prefix, or `last` for the newest",
-        named.join(", ")
+        "several {kind}s begin with `{prefix}`: {}; type a longer prefix, or `last` for the newest",
+        examples.join(", ")
     ))
 }

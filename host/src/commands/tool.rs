@@ -75,11 +75,8 @@ fn list(global: &Global, toolbox: &Toolbox) {
 }
 
 fn find_plugin<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
-    let found = toolbox
-        .plugins
-        .iter()
-        .find(|plugin| same_name(&plugin.schema().name, name));
-    found.map(AsRef::as_ref)
+    let mut plugins = toolbox.plugins.iter().map(AsRef::as_ref);
+    plugins.find(|plugin: &&Plugin| same_name(&plugin.schema().name, name))
 }
 
 fn unknown_tool(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {

@@ -44,18 +44,18 @@ pub(super) async fn check(
     let mut examples = Examples::default();
     for (index, example) in schema.examples.iter().enumerate() {
         let report = toolbox.call(&schema.name, example.input.clone()).await?;
-        let named = |message: String| {
+        let with_input = |message: String| {
             format!(
                 "example {} (`{}`) {message}",
                 index + 1,
                 shortened(&example.input.to_string())
             )
         };
-        examples.hints.extend(question_hint(example).map(named));
+        examples.hints.extend(question_hint(example).map(with_input));
         match outcome(example, &report, requests_capabilities) {
             ExampleOutcome::Passed => examples.passed += 1,
-            ExampleOutcome::NotRun(why) => examples.not_run.push(named(why)),
-            ExampleOutcome::Failed(why) => return Ok(Err(named(why))),
+            ExampleOutcome::NotRun(reason) => examples.not_run.push(with_input(reason)),
+            ExampleOutcome::Failed(reason) => return Ok(Err(with_input(reason))),
         }
     }
     Ok(Ok(examples))

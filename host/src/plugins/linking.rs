@@ -43,13 +43,13 @@ pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -
 
 fn explain_browser(import: &UnresolvedImport<'_>, crates: Option<&Crates>) -> Vec<String> {
     let paths = crates.map(|crates| crates.paths_to(BINDGEN_CRATE)).unwrap_or_default();
-    let named = if paths.is_empty() {
+    let dependents = if paths.is_empty() {
         String::new()
     } else {
         format!(": {}", paths.join(", "))
     };
     vec![
-        format!("does not link, because it assumes a browser{named}"),
+        format!("does not link, because it assumes a browser{dependents}"),
         format!(
             "why: `{}::{}` is a JavaScript function, and tools do not run in a browser",
             import.module, import.function
@@ -196,7 +196,7 @@ impl Crates {
 
     /// Returns the names of the crates whose compiled form contains the name of the function, at most [`MAX_NAMED`].
     fn crates_using(&self, function: &str, target: Target) -> Vec<String> {
-        let known: BTreeMap<String, &str> = self
+        let crate_names: BTreeMap<String, &str> = self
             .resolve
             .nodes
             .iter()
@@ -209,7 +209,7 @@ impl Crates {
             .filter_map(|entry| {
                 let file = entry.file_name().into_string().ok()?;
                 let (stem, _hash) = file.strip_prefix("lib")?.strip_suffix(".rlib")?.rsplit_once('-')?;
-                let name = known.get(stem)?;
+                let name = crate_names.get(stem)?;
                 let code = fs::read(entry.path()).ok()?;
                 let uses = code.windows(function.len()).any(|window| window == function.as_bytes());
                 uses.then(|| (*name).to_owned())

@@ -17,12 +17,12 @@ const MAX_DEPTH: usize = 8;
 /// Returns a note for each unavailable part, with the line where it is first used, and one for each dependency that needs the
 /// network.
 pub(super) fn notes<'a>(folder: &Path, dependencies: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut found = [const { None }; UNAVAILABLE.len()];
-    search(&folder.join("src"), 0, &mut found);
-    let used = found.into_iter().zip(UNAVAILABLE).filter_map(|(place, (part, resource))| {
-        let place = place?;
+    let mut first_uses = [const { None }; UNAVAILABLE.len()];
+    search(&folder.join("src"), 0, &mut first_uses);
+    let used = first_uses.into_iter().zip(UNAVAILABLE).filter_map(|(location, (part, resource))| {
+        let location = location?;
         Some(format!(
-            "note: {place} uses `{part}`; tools have no {resource}, so this call always fails; pass the data in as an argument"
+            "note: {location} uses `{part}`; tools have no {resource}, so this call always fails; pass the data in as an argument"
         ))
     });
     let network = dependencies.filter(|name| NETWORK_CRATES.contains(name)).map(|name| {
@@ -34,7 +34,7 @@ pub(super) fn notes<'a>(folder: &Path, dependencies: impl Iterator<Item = &'a st
 }
 
 /// Searches the files of a folder in the order of their names. Skips unreadable files: the build reports them.
-fn search(folder: &Path, depth: usize, found: &mut [Option<String>]) {
+fn search(folder: &Path, depth: usize, first_uses: &mut [Option<String>]) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.sort();
@@ -44,24 +44,24 @@ fn search(folder: &Path, depth: usize, found: &mut [Option<String>]) {
             continue;
         }
         if path.is_dir() && depth < MAX_DEPTH {
-            search(&path, depth + 1, found);
+            search(&path, depth + 1, first_uses);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
-            search_file(&path, found);
+            search_file(&path, first_uses);
         }
     }
 }
 
 /// Searches one file up to its tests, which run natively and may use the whole standard library.
-fn search_file(path: &Path, found: &mut [Option<String>]) {
+fn search_file(path: &Path, first_uses: &mut [Option<String>]) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let code = text
         .lines()
         .enumerate()
         .take_while(|(_, line)| line.trim() != "#[cfg(test)]");
     for (number, line) in code.filter(|(_, line)| !line.trim_start().starts_with("//")) {
-        for (place, (part, _)) in found.iter_mut().zip(UNAVAILABLE) {
-            if place.is_none() && line.contains(part) {
-                *place = Some(format!("`{}` line {}", path.display(), number + 1));
+        for (location, (part, _)) in first_uses.iter_mut().zip(UNAVAILABLE) {
+            if location.is_none() && line.contains(part) {
+                *location = Some(format!("`{}` line {}", path.display(), number + 1));
             }
         }
     }

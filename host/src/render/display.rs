@@ -72,6 +72,7 @@ impl Display {
         }
     }
 
+    /// Prints the next piece of the answer.
     fn write(&mut self, call: ActionId, token: &str) {
         let Some(printed) = &mut self.printed else { return };
         if printed.call.replace(call).is_some_and(|before| before != call) {
@@ -85,9 +86,9 @@ impl Display {
         if text.is_empty() {
             return;
         }
-        let first = printed.text.is_empty();
+        let is_first_piece = printed.text.is_empty();
         printed.text.push_str(&text);
-        if first {
+        if is_first_piece {
             self.finalize();
             note("");
         }
@@ -123,11 +124,15 @@ impl Watcher for Display {
 /// The part of an answer that is still to be printed.
 #[derive(Debug, PartialEq)]
 enum Unprinted<'a> {
+    /// Nothing was printed.
     All(&'a str),
+    /// The beginning was printed; this text follows.
     Rest(&'a str),
+    /// Other text was printed, so the whole answer follows.
     Other(&'a str),
 }
 
+/// Returns the part of `content` that is not in `shown`, the text printed while the reply arrived.
 fn unprinted<'a>(shown: &str, content: &'a str) -> Unprinted<'a> {
     let content = content.trim_end();
     if shown.is_empty() {

@@ -100,7 +100,7 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
 }
 
 /// Returns a line such as `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`.
-fn step_line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
+fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String {
     let mark = match item.status {
         TodoItemStatus::Pending => "open",
         TodoItemStatus::InProgress => "begin",
@@ -114,7 +114,7 @@ fn step_line(item: &TodoItem, took: Duration, calls: &[CallCost]) -> String {
         text.push_str(&format!(": {titles}"));
     }
     if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::Failed) {
-        text.push_str(&step_cost(&item.id, took, calls));
+        text.push_str(&step_cost(&item.id, duration, calls));
     }
     if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
         text.push_str(": ");
@@ -156,8 +156,8 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns the duration of a step, with the tools and the usage of its calls, in parentheses.
-fn step_cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
-    let took = units::micros(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+fn step_cost(item_id: &str, duration: Duration, calls: &[CallCost]) -> String {
+    let duration = units::micros(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
     let mut usage = Usage::default();
     let mut tools = Vec::new();
     for call in calls.iter().filter(|call| call.item_id == item_id) {
@@ -165,10 +165,10 @@ fn step_cost(item_id: &str, took: Duration, calls: &[CallCost]) -> String {
         tools.push(call.tool.as_str());
     }
     if tools.is_empty() {
-        return format!("  ({took})");
+        return format!("  ({duration})");
     }
     let (fuel, memory) = (units::count(usage.fuel), units::bytes(usage.peak_memory_bytes));
-    format!("  ({}, {took}, {fuel} fuel, {memory})", one_line(&tools.join(", ")))
+    format!("  ({}, {duration}, {fuel} fuel, {memory})", one_line(&tools.join(", ")))
 }
 
 /// Returns a table with the cost of each tool call, or `None` if there was no call.

@@ -428,14 +428,14 @@ fn registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPrompts
     })
 }
 
-/// Returns `prompts` if each name in it is that of a prompt fragment.
+/// Returns `prompts`. Fails if a key is not the name of a prompt fragment.
 fn check_prompt_names(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
     let none = BTreeMap::new();
-    let known = PromptManager::new(&none).names();
-    match prompts.keys().find(|name| !known.contains(&name.as_str())) {
+    let fragments = PromptManager::new(&none).names();
+    match prompts.keys().find(|name| !fragments.contains(&name.as_str())) {
         Some(name) => Err(ConfigError::UnknownPrompt {
             name: name.clone(),
-            known: known.join("`, `"),
+            known: fragments.join("`, `"),
         }),
         None => Ok(prompts),
     }

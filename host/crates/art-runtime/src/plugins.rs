@@ -167,14 +167,14 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
     if files.is_empty() {
         return Vec::new();
     }
-    let compiled = |done| {
+    let progress = |done| {
         CompileProgress::Count(CompileCount {
             done,
             total: files.len(),
         })
     };
-    on_compiled(compiled(0));
-    let done = Mutex::new(0);
+    on_compiled(progress(0));
+    let compiled_files = Mutex::new(0);
     let shares = sandbox.compile_time().map(|time| Shares::new(time, files.len()));
     in_parallel(files, |file| {
         let (share, started) = (shares.as_ref().map(Shares::take), Instant::now());
@@ -188,9 +188,9 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
             shares.give_back(share.saturating_sub(started.elapsed()));
         }
         // Hold the lock during the callback, so that the numbers are reported in order.
-        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-        *done += 1;
-        on_compiled(compiled(*done));
+        let mut compiled_files = compiled_files.lock().unwrap_or_else(PoisonError::into_inner);
+        *compiled_files += 1;
+        on_compiled(progress(*compiled_files));
         loaded
     })
 }

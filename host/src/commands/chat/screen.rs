@@ -128,12 +128,12 @@ pub(super) fn tools(runtime: &Runtime) -> String {
 /// Returns the first sentence of a description, cut at a word boundary.
 fn shortened(description: &str) -> String {
     let sentence = first_sentence(description);
-    let kept = prefix(&sentence, MAX_DESCRIPTION);
-    if kept.len() == sentence.len() {
+    let beginning = prefix(&sentence, MAX_DESCRIPTION);
+    if beginning.len() == sentence.len() {
         return sentence;
     }
-    let words = kept.rsplit_once(' ').map_or(kept, |(words, _)| words);
-    format!("{}...", words.trim_end_matches([',', ':', ';']))
+    let complete_words = beginning.rsplit_once(' ').map_or(beginning, |(words, _)| words);
+    format!("{}...", complete_words.trim_end_matches([',', ':', ';']))
 }
 
 /// Returns the usage of the last question and of the whole session.

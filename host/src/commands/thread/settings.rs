@@ -76,10 +76,10 @@ fn json_or_text(value: &str) -> Value {
 
 /// Deserializes a value and refuses unknown keys at any depth.
 fn parse<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
-    let wrong = |error| CommandError::Usage(format!("the value is not valid for this setting: {error}"));
-    let parsed: T = T::deserialize(value).map_err(wrong)?;
-    let known = serde_json::to_value(&parsed).map_err(wrong)?;
-    match unknown_key(value, &known) {
+    let invalid = |error| CommandError::Usage(format!("the value is not valid for this setting: {error}"));
+    let parsed: T = T::deserialize(value).map_err(invalid)?;
+    let recognized = serde_json::to_value(&parsed).map_err(invalid)?;
+    match unknown_key(value, &recognized) {
         Some(key) => Err(CommandError::Usage(format!(
             "the value has the key `{key}`, which this setting does not have"
         ))),
@@ -87,12 +87,12 @@ fn parse<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandErr
     }
 }
 
-/// Returns the first key of `value` that is missing in `known`, the value after deserialization.
-fn unknown_key<'a>(value: &'a Value, known: &Value) -> Option<&'a str> {
+/// Returns the first key of `value` that `recognized`, the value after deserialization, lacks.
+fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
     for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
-        // An object with only unknown keys may be missing in `known` because it is empty; report the inner key.
-        let inner = unknown_key(value, known.get(key).unwrap_or(&Value::Null));
-        if inner.is_some() || known.get(key).is_none() {
+        // An object with only unknown keys may be missing in `recognized` because it is empty; report the inner key.
+        let inner = unknown_key(value, recognized.get(key).unwrap_or(&Value::Null));
+        if inner.is_some() || recognized.get(key).is_none() {
             return inner.or(Some(key));
         }
     }

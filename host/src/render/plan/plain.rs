@@ -41,10 +41,10 @@ impl Plain {
                 continue;
             }
             let now = Instant::now();
-            let took = self.elapsed(&item.id, item.status, now);
+            let duration = self.elapsed(&item.id, item.status, now);
             self.printed_at.insert(item.id.clone(), now);
             if item.status != TodoItemStatus::Pending {
-                note(&step_line(item, took, calls));
+                note(&step_line(item, duration, calls));
             }
         }
     }
@@ -54,10 +54,11 @@ impl Plain {
         if status == TodoItemStatus::InProgress {
             self.started_at.insert(id.to_owned(), now);
         }
-        let begun = self.started_at.get(id);
-        begun.map_or(Duration::ZERO, |begun| now.duration_since(*begun))
+        let started_at = self.started_at.get(id);
+        started_at.map_or(Duration::ZERO, |started_at| now.duration_since(*started_at))
     }
 
+    /// Prints the progress of a call, at most once per interval.
     pub(super) fn show_progress(&mut self, progress: &ToolProgress) {
         if let Some(line) = self.progress_line(progress, Instant::now()) {
             note(&line);
@@ -87,8 +88,8 @@ mod tests {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
         let planned = Instant::now();
         let mut plain = Plain::default();
-        let mut took = |seconds, status| plain.elapsed("a", status, planned + Duration::from_secs(seconds));
-        let all = [
+        let mut elapsed = |seconds, status| plain.elapsed("a", status, planned + Duration::from_secs(seconds));
+        let changes = [
             (0, Pending),
             (10, InProgress),
             (12, Failed),
@@ -96,23 +97,23 @@ mod tests {
             (30, InProgress),
             (31, Completed),
         ];
-        let took = all.map(|(seconds, status)| took(seconds, status).as_secs());
-        assert_eq!(took, [0, 0, 2, 10, 0, 1]);
+        let durations = changes.map(|(seconds, status)| elapsed(seconds, status).as_secs());
+        assert_eq!(durations, [0, 0, 2, 10, 0, 1]);
     }
 
     #[test]
     fn a_step_that_never_started_has_no_duration() {
-        let took = Plain::default().elapsed("a", TodoItemStatus::Cancelled, Instant::now());
-        assert_eq!(took, Duration::ZERO);
+        let duration = Plain::default().elapsed("a", TodoItemStatus::Cancelled, Instant::now());
+        assert_eq!(duration, Duration::ZERO);
     }
 
     #[test]
     fn a_progress_line_is_printed_at_most_once_per_interval() {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         let mut plain = Plain::default();
-        plain.printed_at.insert("a".to_owned(), begun);
+        plain.printed_at.insert("a".to_owned(), started_at);
         let mut after =
-            |seconds, title| plain.progress_line(&progress(title, Some(30)), begun + Duration::from_secs(seconds));
+            |seconds, title| plain.progress_line(&progress(title, Some(30)), started_at + Duration::from_secs(seconds));
         assert_eq!(after(9, "too early"), None);
         assert_eq!(after(10, "reading"), Some("works a  reading (30 %)".to_owned()));
         assert_eq!(after(19, "too early"), None);
