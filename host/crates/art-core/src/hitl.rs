@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 
 use crate::{JsonObject, Timestamp};
 
-/// Kind of answer that a person is asked for (C11).
+/// Kind of answer that a person gives (C11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]

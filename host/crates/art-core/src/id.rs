@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn call_ids_have_their_form() {
+    fn a_call_id_has_nine_base_36_digits_after_its_prefix() {
         let id = super::call_id();
         let (prefix, digits) = id.split_at(5);
         assert_eq!(prefix, "call_");

@@ -189,7 +189,7 @@ pub struct Suspension {
     /// Details for the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Preview of what an approval would do.
+    /// Preview of the effect of an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_data: Option<Value>,
     /// Schema of the answer; not yet validated.

@@ -13,8 +13,8 @@ const MAX_QUERY_WORDS: usize = 500;
 
 /// An index of documents that ranks them for any number of queries.
 ///
-/// A word is a run of letters and digits; case is ignored. There is no stemming and no list of stop words: a caller
-/// that wants either applies it to both the documents and the queries. Repeating a word in a document raises its
+/// A word is a run of letters and digits; case is ignored. There is no stemming and no list of stop words; a caller
+/// may apply its own to both the documents and the queries. Repeating a word in a document raises its
 /// weight; repeating a word in a query does not.
 ///
 /// At most 2,000 words of a document and 500 of a query are read.

@@ -35,28 +35,31 @@ struct Contract {
     defaults: Value,
     /// Whether an unknown key is an error.
     strict: bool,
-    /// Parses a document and writes it again.
-    echo: fn(&Value) -> serde_json::Result<String>,
+    /// Parses a document and serializes it.
+    round_trip: fn(&Value) -> serde_json::Result<String>,
 }
 
 impl Contract {
+    /// Marks that unknown keys are errors.
     fn strict(self) -> Self {
         Self { strict: true, ..self }
     }
 
-    fn echo(&self, document: &Value) -> String {
-        let written = (self.echo)(document);
+    /// Returns the document after a round trip.
+    fn round_trip(&self, document: &Value) -> String {
+        let written = (self.round_trip)(document);
         assert!(written.is_ok(), "{}: {written:?} for {document:#}", self.name);
         written.unwrap()
     }
 
+    /// Returns the golden document without `key`.
     fn without(&self, key: &str) -> Value {
         let mut document = self.golden.clone();
         document.as_object_mut().unwrap().shift_remove(key);
         document
     }
 
-    /// Returns the golden document as it is written again after `key` was absent.
+    /// Returns the expected document after a round trip without `key`.
     fn expected_without(&self, key: &str) -> Value {
         let Some(default) = self.defaults.get(key) else {
             return self.without(key);
@@ -70,6 +73,7 @@ impl Contract {
     }
 }
 
+/// Creates the contract of the type `T`.
 fn contract<T: Serialize + DeserializeOwned>(
     (name, text): (&'static str, &str),
     required: &'static [&'static str],
@@ -81,16 +85,16 @@ fn contract<T: Serialize + DeserializeOwned>(
         required,
         defaults,
         strict: false,
-        echo: echo::<T>,
+        round_trip: round_trip::<T>,
     }
 }
 
-/// Converts a value to text and back.
-fn echo<T: Serialize + DeserializeOwned>(document: &Value) -> serde_json::Result<String> {
+/// Parses a document as `T` and serializes it.
+fn round_trip<T: Serialize + DeserializeOwned>(document: &Value) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&serde_json::from_str::<T>(&document.to_string())?)
 }
 
-fn read<T: DeserializeOwned>(document: Value) -> serde_json::Result<T> {
+fn parse<T: DeserializeOwned>(document: Value) -> serde_json::Result<T> {
     serde_json::from_value(document)
 }
 
@@ -249,10 +253,10 @@ fn contracts() -> Vec<Contract> {
 }
 
 #[test]
-fn every_document_comes_back_as_it_was() {
+fn every_document_is_unchanged_after_a_round_trip() {
     for contract in contracts() {
         assert_eq!(
-            contract.echo(&contract.golden),
+            contract.round_trip(&contract.golden),
             pretty(&contract.golden),
             "{}",
             contract.name
@@ -261,21 +265,21 @@ fn every_document_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_document_without_a_required_key_is_refused_by_the_name_of_the_key() {
+fn the_error_for_a_missing_required_key_names_the_key() {
     for contract in contracts() {
         for key in contract.required {
-            let error = (contract.echo)(&contract.without(key)).unwrap_err().to_string();
+            let error = (contract.round_trip)(&contract.without(key)).unwrap_err().to_string();
             assert!(error.contains(&format!("`{key}`")), "{}: {error}", contract.name);
         }
     }
 }
 
 #[test]
-fn an_absent_optional_stays_absent_or_takes_its_default() {
+fn an_absent_optional_key_stays_absent_or_has_its_default() {
     for contract in contracts() {
         let keys = contract.golden.as_object().unwrap().keys();
         for key in keys.filter(|key| !contract.required.contains(&key.as_str())) {
-            let written = contract.echo(&contract.without(key));
+            let written = contract.round_trip(&contract.without(key));
             assert_eq!(
                 written,
                 pretty(&contract.expected_without(key)),
@@ -287,12 +291,12 @@ fn an_absent_optional_stays_absent_or_takes_its_default() {
 }
 
 #[test]
-fn an_unknown_key_is_refused_where_the_contract_is_strict_and_nowhere_else() {
+fn only_strict_contracts_refuse_unknown_keys() {
     for contract in contracts() {
         let mut document = contract.golden.clone();
-        document["surprise"] = json!({});
+        document["notAKey"] = json!({});
         assert_eq!(
-            (contract.echo)(&document).is_err(),
+            (contract.round_trip)(&document).is_err(),
             contract.strict,
             "{}",
             contract.name
@@ -315,20 +319,20 @@ fn every_document_is_tested() {
     assert_eq!(files, tested);
 }
 
-/// Asserts that the values of `T` have exactly these names, and that case matters.
+/// Asserts that each of `names` is a value of `T`, in this case only.
 fn names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
     for name in names.split_whitespace() {
         assert_eq!(
-            serde_json::to_value(read::<T>(json!(name)).unwrap()).unwrap(),
+            serde_json::to_value(parse::<T>(json!(name)).unwrap()).unwrap(),
             json!(name)
         );
         let other_case = match name.to_uppercase() {
             upper if upper == name => name.to_lowercase(),
             upper => upper,
         };
-        read::<T>(json!(other_case)).unwrap_err();
+        parse::<T>(json!(other_case)).unwrap_err();
     }
-    read::<T>(json!("surprise")).unwrap_err();
+    parse::<T>(json!("not_a_name")).unwrap_err();
 }
 
 #[test]
@@ -384,7 +388,7 @@ fn errors_have_the_codes_of_the_contract() {
 }
 
 #[test]
-fn only_three_model_errors_are_worth_a_retry() {
+fn only_three_model_errors_are_retryable() {
     use ModelErrorCode as Code;
     let codes = [
         (Code::ProviderNotConfigured, false),
@@ -407,26 +411,26 @@ fn only_three_model_errors_are_worth_a_retry() {
 #[test]
 fn immediate_is_an_older_name_of_functional() {
     assert_eq!(
-        read::<ExecutionMode>(json!("immediate")).unwrap(),
+        parse::<ExecutionMode>(json!("immediate")).unwrap(),
         ExecutionMode::Functional
     );
 }
 
 #[test]
 fn execution_is_an_older_name_of_execution_config() {
-    let config: ThreadConfig = read(json!({"execution": {"maxIterations": 9}})).unwrap();
+    let config: ThreadConfig = parse(json!({"execution": {"maxIterations": 9}})).unwrap();
     assert_eq!(config.execution_config.unwrap().max_iterations, Some(9));
 }
 
 #[test]
 fn code_is_accepted_for_the_error_of_a_model() {
-    let error: ModelError = read(json!({"code": "TIMEOUT", "message": "too slow"})).unwrap();
+    let error: ModelError = parse(json!({"code": "TIMEOUT", "message": "too slow"})).unwrap();
     assert_eq!(error.code, ModelErrorCode::Timeout);
 }
 
 #[test]
-fn delegation_cannot_be_switched_on_and_the_refusal_names_the_key() {
-    let error = read::<ExecutionConfig>(json!({"enableA2ADelegation": true})).unwrap_err();
+fn the_error_for_enabled_delegation_names_the_key() {
+    let error = parse::<ExecutionConfig>(json!({"enableA2ADelegation": true})).unwrap_err();
     assert!(
         error.to_string().contains("`enableA2ADelegation` can only be `false`"),
         "{error}"
@@ -437,31 +441,31 @@ fn delegation_cannot_be_switched_on_and_the_refusal_names_the_key() {
 fn an_output_of_null_is_not_an_absent_output() {
     let documents = [
         (
-            echo::<ToolResult> as fn(&Value) -> _,
+            round_trip::<ToolResult> as fn(&Value) -> _,
             json!({"callId": "c", "toolName": "t", "status": "success", "output": null}),
         ),
-        (echo::<ToolExample>, json!({"input": {}, "output": null})),
+        (round_trip::<ToolExample>, json!({"input": {}, "output": null})),
         (
-            echo::<StepOutputEntry>,
+            round_trip::<StepOutputEntry>,
             json!({"stepId": "a", "description": "d", "status": "completed", "rawResult": null}),
         ),
     ];
-    for (echo, document) in documents {
-        assert_eq!(echo(&document).unwrap(), pretty(&document));
+    for (round_trip, document) in documents {
+        assert_eq!(round_trip(&document).unwrap(), pretty(&document));
     }
-    let item: TodoItem = read(json!({"id": "a", "description": "d", "result": null})).unwrap();
+    let item: TodoItem = parse(json!({"id": "a", "description": "d", "result": null})).unwrap();
     assert_eq!(item.result, Some(Value::Null));
 }
 
 #[test]
 fn an_answer_is_read_under_each_of_its_names() {
-    let answer = |given: Value| {
+    let answer = |fields: Value| {
         let mut document = json!({"approved": true, "timestamp": 1});
         document
             .as_object_mut()
             .unwrap()
-            .extend(given.as_object().unwrap().clone());
-        read::<Feedback>(document).unwrap().answer()
+            .extend(fields.as_object().unwrap().clone());
+        parse::<Feedback>(document).unwrap().answer()
     };
     assert_eq!(
         answer(json!({"value": 1, "textInput": "t", "selectedValues": ["s"]})),
@@ -476,14 +480,14 @@ fn an_answer_is_read_under_each_of_its_names() {
 }
 
 #[test]
-fn a_whole_prompt_comes_back_as_it_was() {
+fn a_prompt_is_unchanged_after_a_round_trip() {
     let golden: Value = serde_json::from_str(golden!("prompt").1).unwrap();
-    assert_eq!(echo::<ArtStandardPrompt>(&golden).unwrap(), pretty(&golden));
+    assert_eq!(round_trip::<ArtStandardPrompt>(&golden).unwrap(), pretty(&golden));
 }
 
 #[test]
 fn the_role_tool_is_written_as_tool_result() {
-    let message: Message = read(json!({"role": "tool", "content": "1", "tool_call_id": "c"})).unwrap();
+    let message: Message = parse(json!({"role": "tool", "content": "1", "tool_call_id": "c"})).unwrap();
     assert_eq!(serde_json::to_value(message).unwrap()["role"], "tool_result");
 }
 
@@ -514,7 +518,7 @@ fn a_message_whose_content_does_not_fit_its_role_is_refused() {
         ),
     ];
     for (message, reason) in refused {
-        let error = read::<ArtStandardPrompt>(json!([message])).unwrap_err().to_string();
+        let error = parse::<ArtStandardPrompt>(json!([message])).unwrap_err().to_string();
         assert!(error.contains(reason), "{message}: {error}");
     }
 }
@@ -528,13 +532,13 @@ fn content_may_be_null_with_tool_calls_and_an_object_in_a_request() {
         json!({"role": "tool_request", "content": null}),
     ];
     for message in accepted {
-        assert_eq!(echo::<Message>(&message).unwrap(), pretty(&message));
+        assert_eq!(round_trip::<Message>(&message).unwrap(), pretty(&message));
     }
 }
 
 #[test]
 fn a_plain_string_is_a_system_prompt_to_append() {
-    let prompt: SystemPromptOverride = read(json!("Be brief.")).unwrap();
+    let prompt: SystemPromptOverride = parse(json!("Be brief.")).unwrap();
     assert_eq!(prompt, SystemPromptOverride::Text("Be brief.".to_owned()));
     assert_eq!(MergeStrategy::default(), MergeStrategy::Append);
 }
@@ -542,7 +546,7 @@ fn a_plain_string_is_a_system_prompt_to_append() {
 #[test]
 fn a_stage_without_guidance_stays_absent() {
     let persona = json!({"name": "Ada", "prompts": {"synthesis": "Be brief."}});
-    assert_eq!(echo::<AgentPersona>(&persona).unwrap(), pretty(&persona));
+    assert_eq!(round_trip::<AgentPersona>(&persona).unwrap(), pretty(&persona));
 }
 
 #[test]
@@ -553,7 +557,7 @@ fn stream_events_have_the_names_of_the_contract() {
         json!({"type": "END"}),
     ];
     for event in events {
-        assert_eq!(echo::<StreamEvent>(&event).unwrap(), pretty(&event));
+        assert_eq!(round_trip::<StreamEvent>(&event).unwrap(), pretty(&event));
     }
 }
 
@@ -563,7 +567,7 @@ fn timings_of_a_model_call_have_the_names_of_the_contract() {
         "thinkingTokens": 3, "timeToFirstTokenMs": 20, "totalGenerationTimeMs": 90, "stopReason": "stop",
         "providerRawUsage": {"input": 1},
     });
-    let written = serde_json::to_value(read::<LlmMetadata>(golden.clone()).unwrap()).unwrap();
+    let written = serde_json::to_value(parse::<LlmMetadata>(golden.clone()).unwrap()).unwrap();
     for (key, value) in golden.as_object().unwrap() {
         assert_eq!(&written[key], value, "{key}");
     }

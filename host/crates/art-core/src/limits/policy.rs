@@ -5,13 +5,13 @@ use std::fmt;
 
 use super::{LimitOverrides, Limits};
 
-/// The limits that an operator sets. They take precedence over what tools request.
+/// The limits that an operator sets. They take precedence over the limits that tools request.
 ///
 /// By default every tool gets [`Limits::EXECUTE`], and a request for more is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitPolicy {
-    /// Limits of a tool that requests none. An absent limit is that of [`Limits::EXECUTE`], or the ceiling if that is
-    /// lower.
+    /// Limits of a tool that requests none. An absent limit is the one of [`Limits::EXECUTE`], or the ceiling if the ceiling
+    /// is lower.
     pub defaults: LimitOverrides,
     /// Maximum that a tool may request. An absent limit is the default.
     pub ceilings: LimitOverrides,

@@ -199,7 +199,8 @@ struct OpenCalls<'a> {
 }
 
 impl<'a> OpenCalls<'a> {
-    /// Updates the open calls with `message`. Adds its faults to `kinds`, and those of earlier messages to `faults`.
+    /// Updates the open calls with `message`. Adds the faults of `message` to `kinds`, and the faults of earlier messages to
+    /// `faults`.
     fn check_message(
         &mut self,
         index: usize,

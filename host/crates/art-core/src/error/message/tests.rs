@@ -52,7 +52,7 @@ fn every_code_has_a_sentence_with_metadata() {
 }
 
 #[test]
-fn every_sentence_says_what_to_do() {
+fn every_sentence_has_a_hint() {
     for line in sentences(&ErrorContext::default()).lines() {
         let (name, text) = line.split_once(": ").unwrap();
         assert!(

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Returns the faults of a prompt in JSON, as they are written.
+/// Returns the faults of a prompt, as messages.
 fn faults(prompt: &Value) -> Vec<String> {
     let faults = ArtStandardPrompt::parse(prompt).err().unwrap_or_default();
     faults.iter().map(ToString::to_string).collect()
@@ -21,26 +21,26 @@ fn result(id: &str) -> Value {
 }
 
 #[test]
-fn a_prompt_with_calls_and_results_is_sound_under_both_names_of_a_result() {
+fn a_prompt_with_calls_and_results_is_valid_with_both_names_of_a_result() {
     let other_name = json!({"role": "tool", "content": "1", "tool_call_id": "b"});
     let prompt = json!([
         {"role": "system", "content": "s"}, {"role": "user", "content": "q"},
         turn(&[call("a", "{}"), call("b", "{\"x\":1}")]), result("a"), other_name,
         turn(&[call("a", "{}")]), result("a"), {"role": "assistant", "content": "done"},
     ]);
-    let read = ArtStandardPrompt::parse(&prompt).unwrap();
-    assert_eq!(read.0[4].role, Role::ToolResult);
-    assert_eq!(read.validate(), Ok(()));
+    let parsed = ArtStandardPrompt::parse(&prompt).unwrap();
+    assert_eq!(parsed.0[4].role, Role::ToolResult);
+    assert_eq!(parsed.validate(), Ok(()));
 }
 
 #[test]
-fn a_result_may_answer_a_request_on_its_own() {
+fn a_result_may_follow_a_separate_request() {
     let request = json!({"role": "tool_request", "name": "t", "tool_call_id": "a", "content": {"x": 1}});
     assert_eq!(faults(&json!([request, result("a")])), Vec::<String>::new());
 }
 
 #[test]
-fn a_request_on_its_own_is_an_object_or_null() {
+fn the_content_of_a_separate_request_is_an_object_or_null() {
     for content in [json!({"name": "t"}), json!(null)] {
         assert_eq!(
             faults(&json!([{"role": "tool_request", "content": content}])),
@@ -54,7 +54,7 @@ fn a_request_on_its_own_is_an_object_or_null() {
 }
 
 #[test]
-fn content_of_the_wrong_kind_is_named_for_each_role() {
+fn content_of_the_wrong_type_is_reported_for_each_role() {
     let prompt = json!([
         {"role": "system", "content": null}, {"role": "user", "content": {}}, {"role": "assistant", "content": 1},
         {"role": "tool", "content": {"a": 1}, "tool_call_id": "a"},
@@ -68,7 +68,7 @@ fn content_of_the_wrong_kind_is_named_for_each_role() {
 }
 
 #[test]
-fn a_value_that_is_not_a_message_is_named() {
+fn a_value_that_is_not_a_message_is_reported() {
     let prompt = json!([
         "hello", {"content": "x"}, {"role": "developer", "content": "x", "toolCalls": []},
         {"role": "assistant", "content": null, "tool_calls": [{"id": "a"}]},
@@ -87,13 +87,13 @@ fn a_value_that_is_not_a_message_is_named() {
 }
 
 #[test]
-fn calls_and_results_that_do_not_fit_each_other_are_named() {
+fn unmatched_calls_and_results_are_reported() {
     let prompt = json!([
         {"role": "user", "content": "q"},
         turn(&[call("a", "{}"), call("a", "[1]"), call("", "{")]),
         turn(&[call("b", "{}")]), result("a"), result("b"), result("b"),
     ]);
-    let read: ArtStandardPrompt = ArtStandardPrompt(
+    let parsed: ArtStandardPrompt = ArtStandardPrompt(
         prompt
             .as_array()
             .unwrap()
@@ -101,8 +101,8 @@ fn calls_and_results_that_do_not_fit_each_other_are_named() {
             .map(|message| Message::read(message).unwrap())
             .collect(),
     );
-    let found: Vec<_> = read.validate().unwrap_err().iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(found.join("\n"), @r"
+    let messages: Vec<_> = parsed.validate().unwrap_err().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(messages.join("\n"), @r"
     message 1: two calls have the id `a`; ids have to be unique in a turn
     message 1: the arguments of the call `a` are not the text of a JSON object
     message 1: a call of `t` has an empty `id`
