@@ -108,7 +108,8 @@ pub(crate) fn first_value(text: &str) -> Option<Value> {
     read_value(text).0
 }
 
-/// Returns the value at the beginning of `text` and its length in bytes. Without a value, the length is 1, that of the brace.
+/// Returns the value at the beginning of `text` and its length in bytes. If there is no valid value, the length is 1, so that the
+/// opening bracket is skipped.
 fn read_value(text: &str) -> (Option<Value>, usize) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
@@ -135,7 +136,7 @@ mod tests {
 
     // A25: markers before fences, and fences before braces.
     #[test]
-    fn a_fence_wins_over_stray_braces() {
+    fn a_fence_takes_precedence_over_stray_braces() {
         assert_eq!(object("{\"a\":0}\n```json\n{\"a\":1}\n```"), Some(json!({"a": 1})));
     }
 

@@ -12,7 +12,8 @@ pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
     })
 }
 
-/// Returns each pending item that depends on a failed or cancelled one: its identifier, and that of the dependency.
+/// Returns the identifier of each pending item that depends on a failed or cancelled item, with the identifier of that
+/// dependency.
 pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
     let will_not_complete = |id: &&String| {
         matches!(

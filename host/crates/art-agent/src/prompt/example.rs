@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn wordings_of_one_input_are_shown_once() {
+    fn examples_with_the_same_input_are_shown_once() {
         let examples = json!([
             {"input": {"n": 1}, "description": "one"},
             {"input": {"n": 1}, "description": "one, please"},

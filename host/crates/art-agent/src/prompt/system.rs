@@ -96,19 +96,19 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_filled_in_and_wins_over_the_content() {
+    fn the_template_of_a_tag_takes_precedence_over_the_content() {
         let level = json!([{"tag": "house", "variables": {"who": "Ada"}, "content": "unused"}]);
         assert_eq!(resolved(&level), "Base.\n\nAda works for ACME. {{fragment:y}}");
     }
 
     #[test]
-    fn a_variable_of_the_level_wins_over_the_default() {
+    fn a_variable_of_the_level_takes_precedence_over_the_default() {
         let level = json!([{"tag": "house", "variables": {"who": "Ada", "company": "us", "x": 1}}]);
         assert_eq!(resolved(&level), "Base.\n\nAda works for us1. {{fragment:y}}");
     }
 
     #[test]
-    fn the_strategy_of_the_level_wins_over_that_of_the_template() {
+    fn the_strategy_of_the_level_takes_precedence_over_that_of_the_template() {
         assert_eq!(resolved(&json!([{"tag": "first"}])), "First.\n\nBase.");
         assert_eq!(
             resolved(&json!([{"tag": "first", "strategy": "append"}])),

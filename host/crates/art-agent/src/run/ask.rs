@@ -6,7 +6,7 @@ use art_core::pes::TodoItemStatus;
 use art_core::stream::{LlmMetadata, ModelReply};
 use serde_json::json;
 
-use super::streams::parent;
+use super::streams::parent_id;
 use super::{OpenAction, Run};
 use crate::action::ActionId;
 use crate::effect::Outbox;
@@ -118,7 +118,7 @@ impl Run {
         self.usage.llm.add(&metadata);
     }
 
-    /// Counts a failed call. The provider may have read the request before the reply broke off (M12), so its tokens are
+    /// Counts a failed call. The provider may have read the request before the failure (M12), so its tokens are
     /// estimated. The tokens of the reply are unknown and not counted.
     pub(super) fn count_failed_call(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
         self.usage.llm_calls += 1;
@@ -135,13 +135,15 @@ impl Run {
         self.usage.llm.add(&metadata);
     }
 
+    /// Opens a model call and records its start.
     fn open_call(&mut self, action: OpenAction, out: &mut Outbox) -> ActionId {
         self.usage.llm_calls_opened += 1;
         let content = json!({"phase": self.stream_phase(&action)});
-        out.observe(ObservationType::LlmStreamStart, parent(&action), content);
+        out.observe(ObservationType::LlmStreamStart, parent_id(&action), content);
         self.open_action(action)
     }
 
+    /// Returns the maximum number of tokens of a request, or `None` if the context is unlimited.
     fn token_budget(&self) -> Option<u64> {
         self.start.context.tokens().map(prompt::budget)
     }
@@ -172,8 +174,8 @@ impl Run {
     }
 }
 
-/// Returns whether the model may have read a request that failed with `code`. With other codes, the provider refused the request
-/// before that.
+/// Returns whether the model may have read a request that failed with `code`. With the other codes, the provider
+/// refused the request without reading it.
 const fn may_have_read(code: ModelErrorCode) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
     matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)

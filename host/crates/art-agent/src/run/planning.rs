@@ -35,6 +35,7 @@ impl Run {
         self.request_plan(out);
     }
 
+    /// Requests a plan from the model, or ends the run if the model cannot be called.
     fn request_plan(&mut self, out: &mut Outbox) {
         match self.open_model_call(OpenAction::Plan, out) {
             Ok(()) => {}
@@ -44,6 +45,7 @@ impl Run {
         }
     }
 
+    /// Adopts the plan in `reply`. If it is invalid, requests a new one or ends the run.
     pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let texts = parse::split_reply(reply);
         self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);

@@ -41,7 +41,7 @@ impl Run {
         true
     }
 
-    /// Stops the item, and stores its results and those of the ended calls in the plan.
+    /// Stops the item, and stores its earlier results and the given results of ended calls in the plan.
     pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
         let Some(mut item_run) = self.running.remove(id) else {
             return;

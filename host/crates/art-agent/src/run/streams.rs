@@ -11,15 +11,16 @@ use crate::action::ActionId;
 use crate::effect::Outbox;
 
 impl Run {
+    /// Counts and records the reply of an open model call, and continues the run with it.
     pub(super) fn handle_model_reply(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
         let Some(open) = self.open.remove(&action) else {
             return;
         };
         self.count_reply(action, &open, reply);
-        // Forget an earlier error: it cannot be the reason why the run ends later.
+        // The model works again, so an earlier error is not the reason for a later end of the run.
         self.model_error = None;
         self.shortened.remove(&action);
-        let (phase, parent) = (self.stream_phase(&open), parent(&open));
+        let (phase, parent) = (self.stream_phase(&open), parent_id(&open));
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
         match open {
@@ -30,6 +31,8 @@ impl Run {
         }
     }
 
+    /// Records the failure of an open model call. Retries the call if a different request may succeed; otherwise the plan, item or
+    /// answer fails.
     pub(super) fn handle_model_failure(&mut self, action: ActionId, error: &ModelError, out: &mut Outbox) {
         let Some(open) = self.open.remove(&action) else {
             return;
@@ -37,7 +40,7 @@ impl Run {
         self.count_failed_call(action, &open, error);
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
-        out.observe(ObservationType::LlmStreamError, parent(&open), content);
+        out.observe(ObservationType::LlmStreamError, parent_id(&open), content);
         if error.code == ModelErrorCode::ContextLengthExceeded && self.retry_shorter(action, &open, out) {
             return;
         }
@@ -94,7 +97,7 @@ impl Run {
 }
 
 /// Returns the identifier of the item of an action, if it has one.
-pub(super) fn parent(action: &OpenAction) -> Option<&str> {
+pub(super) fn parent_id(action: &OpenAction) -> Option<&str> {
     match action {
         OpenAction::Plan | OpenAction::Answer => None,
         OpenAction::Item(id) | OpenAction::Tools { item: id, .. } => Some(id),

@@ -16,7 +16,7 @@ fn message(role: &str, content: &str) -> ConversationMessage {
     serde_json::from_value(message).unwrap()
 }
 
-/// Returns a plan of two consecutive steps with one tool call each.
+/// Returns a driver whose plan has two consecutive steps, and whose script completes the first one.
 fn two_steps(start: RunStart) -> Driver {
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
@@ -125,17 +125,18 @@ fn failed_replies_count_towards_the_token_limit() {
                 [plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))],
             )
             .script("a", [failure()]);
+        // These failures have no estimated tokens, so the run stays within its limit and asks for the answer.
         if context.is_none() || failure().unwrap_err().code == ModelErrorCode::RateLimited {
             driver = driver.script("answer", [says("It failed.")]);
         }
         driver.drive().response.metadata
     };
-    let broken = run(times_out, Some(100_000));
-    assert!(broken.tokens.prompt_tokens > 100 && broken.llm_metadata.estimated);
+    let timed_out = run(times_out, Some(100_000));
+    assert!(timed_out.tokens.prompt_tokens > 100 && timed_out.llm_metadata.estimated);
     assert!(
-        broken.limits_hit[0].starts_with("the run used "),
+        timed_out.limits_hit[0].starts_with("the run used "),
         "{:?}",
-        broken.limits_hit
+        timed_out.limits_hit
     );
     assert_eq!(run(times_out, None).tokens.total_tokens, 24);
     let refused = || {

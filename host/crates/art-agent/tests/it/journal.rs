@@ -20,16 +20,16 @@ fn eventful_run() -> Driver {
 
 #[test]
 fn the_replay_of_every_prefix_is_the_run_at_that_event() {
-    let mut live = eventful_run();
-    let mut snapshots = vec![live.run.clone()];
-    while live.run.finished().is_none() {
-        let action = live.open_actions().remove(0);
-        let event = live.answer(action);
-        live.apply(&event);
-        snapshots.push(live.run.clone());
+    let mut driver = eventful_run();
+    let mut snapshots = vec![driver.run.clone()];
+    while driver.run.finished().is_none() {
+        let action = driver.open_actions().remove(0);
+        let event = driver.answer(action);
+        driver.apply(&event);
+        snapshots.push(driver.run.clone());
     }
     for (n, snapshot) in snapshots.iter().enumerate() {
-        assert_eq!(&Run::replay(&live.journal[..=n]).unwrap(), snapshot);
+        assert_eq!(&Run::replay(&driver.journal[..=n]).unwrap(), snapshot);
     }
 }
 

@@ -22,11 +22,11 @@ fn every_native_call_is_in_its_message_and_has_a_result() {
     let messages = driver.messages("a", 1);
     let ids: Vec<_> = messages[2].tool_calls.iter().map(|call| call.id.clone()).collect();
     assert_eq!((ids.len(), ids[0].as_str()), (3, "x"));
-    let answered: Vec<_> = messages[3..]
+    let result_ids: Vec<_> = messages[3..]
         .iter()
         .map(|message| message.tool_call_id.clone().unwrap())
         .collect();
-    assert_eq!(answered, ids);
+    assert_eq!(result_ids, ids);
     assert!(messages[3..].iter().all(|message| message.role == Role::ToolResult));
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
