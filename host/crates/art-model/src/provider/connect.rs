@@ -31,7 +31,8 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// Creates the provider `name` from the built-in defaults and `settings`.
+/// Creates the provider `name` from the built-in defaults and `settings`. A missing or invalid key becomes the problem of the
+/// provider; any other invalid setting is an error.
 pub(super) fn connect(
     name: &str,
     settings: &ProviderSettings,
@@ -47,8 +48,8 @@ pub(super) fn connect(
     }
     let base_url = base_url(name, defaults, settings)?;
     let (headers, mut secrets) = headers(name, settings)?;
-    let found = key::find_key(name, defaults.key_env, defaults.needs_key, settings, environment);
-    let (key, problem) = match found.and_then(|key| check_encrypted(name, key, &base_url)) {
+    let key = key::find_key(name, defaults.key_env, defaults.needs_key, settings, environment);
+    let (key, problem) = match key.and_then(|key| check_encrypted(name, key, &base_url)) {
         Ok(key) => (key, None),
         Err(problem) => (Key::none(), Some(problem)),
     };
@@ -144,11 +145,11 @@ fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<Se
         if RESERVED_HEADERS.contains(&header_name.as_str()) {
             return Err(invalid("cannot be set; set a key with `api_key_env` or `api_key_file`"));
         }
-        let is_printable = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        let mut header_value = HeaderValue::from_str(value)
-            .ok()
-            .filter(|_| is_printable)
-            .ok_or_else(|| invalid("has a character that is not allowed in a header; use printable ASCII"))?;
+        let not_allowed = || invalid("has a character that is not allowed in a header; use printable ASCII");
+        if !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Err(not_allowed());
+        }
+        let mut header_value = HeaderValue::from_str(value).map_err(|_cause| not_allowed())?;
         header_value.set_sensitive(true);
         headers.insert(header_name, header_value);
         secrets.push(SecretString::from(value.as_str()));

@@ -3,14 +3,14 @@
 use art_core::stream::{LlmMetadata, StreamEvent};
 use tokio::time::Instant;
 
-/// Assumed number of characters per token. It is below the average of English, so that estimates are rather too high.
+/// Assumed number of characters per token. English has slightly more, so estimates tend to be too high.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Measures one reply.
 #[derive(Debug)]
 pub(super) struct Meter {
     started: Instant,
-    first_ms: Option<u64>,
+    first_token_ms: Option<u64>,
     input_characters: usize,
     output_characters: usize,
     /// Whether token counts were reported.
@@ -21,7 +21,7 @@ impl Meter {
     pub(super) fn start() -> Self {
         Self {
             started: Instant::now(),
-            first_ms: None,
+            first_token_ms: None,
             input_characters: 0,
             output_characters: 0,
             has_counts: false,
@@ -33,7 +33,7 @@ impl Meter {
         self.input_characters = characters;
     }
 
-    /// Measures an event. Completes metadata with what the provider omitted.
+    /// Measures an event and returns it. Metadata is completed with the counts and times that the provider omitted.
     pub(super) fn measure(&mut self, event: StreamEvent) -> StreamEvent {
         match &event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.count_output(text),
@@ -54,20 +54,28 @@ impl Meter {
 
     fn count_output(&mut self, text: &str) {
         let now = self.elapsed_ms();
-        self.first_ms.get_or_insert(now);
+        self.first_token_ms.get_or_insert(now);
         self.output_characters = self.output_characters.saturating_add(text.chars().count());
     }
 
+    /// Adds times, and estimates of the counts that the provider omitted.
     fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
         self.has_counts = true;
         // A count of zero for a request, or for a reply with text, means that the provider does not count.
-        metadata.input_tokens.take_if(|tokens| *tokens == 0);
-        let has_output = self.output_characters > 0;
-        metadata.output_tokens.take_if(|tokens| *tokens == 0 && has_output);
+        if metadata.input_tokens == Some(0) {
+            metadata.input_tokens = None;
+        }
+        if metadata.output_tokens == Some(0) && self.output_characters > 0 {
+            metadata.output_tokens = None;
+        }
         metadata.estimated |= metadata.input_tokens.is_none() || metadata.output_tokens.is_none();
-        metadata.input_tokens.get_or_insert(tokens(self.input_characters));
-        metadata.output_tokens.get_or_insert(tokens(self.output_characters));
-        metadata.time_to_first_token_ms = self.first_ms;
+        metadata
+            .input_tokens
+            .get_or_insert(estimate_tokens(self.input_characters));
+        metadata
+            .output_tokens
+            .get_or_insert(estimate_tokens(self.output_characters));
+        metadata.time_to_first_token_ms = self.first_token_ms;
         metadata.total_generation_time_ms = Some(self.elapsed_ms());
         metadata
     }
@@ -77,7 +85,7 @@ impl Meter {
     }
 }
 
-fn tokens(characters: usize) -> u64 {
+fn estimate_tokens(characters: usize) -> u64 {
     u64::try_from(characters.div_ceil(CHARACTERS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 

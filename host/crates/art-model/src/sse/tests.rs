@@ -112,14 +112,14 @@ fn nothing_follows_an_event_that_is_too_long() {
 #[test]
 fn splitting_a_sample_does_not_change_its_events() {
     for sample in SAMPLES {
-        let whole = decode(64, [*sample]);
+        let expected = decode(64, [*sample]);
         for first in 0..=sample.len() {
             for second in first..=sample.len() {
                 let pieces = [&sample[..first], &sample[first..second], &sample[second..]];
-                assert_eq!(decode(64, pieces), whole, "split at {first} and {second}");
+                assert_eq!(decode(64, pieces), expected, "split at {first} and {second}");
             }
         }
-        assert_eq!(decode(64, sample.chunks(1)), whole);
+        assert_eq!(decode(64, sample.chunks(1)), expected);
     }
 }
 

@@ -149,13 +149,13 @@ fn after_results(provider: &str) -> (Vec<String>, Vec<String>) {
     let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let messages = body["messages"].as_array().unwrap().clone();
-    let called = messages[1]["tool_calls"]
+    let call_ids = messages[1]["tool_calls"]
         .as_array()
         .unwrap()
         .iter()
         .map(|call| &call["id"]);
-    let answered = messages.iter().map(|message| &message["tool_call_id"]);
-    let ids = called.chain(answered).filter_map(text).collect();
+    let result_ids = messages.iter().map(|message| &message["tool_call_id"]);
+    let ids = call_ids.chain(result_ids).filter_map(text).collect();
     (
         messages.iter().filter_map(|message| text(&message["role"])).collect(),
         ids,
@@ -202,7 +202,7 @@ fn a_tool_is_sent_as_a_function_with_its_schema_to_ollama() {
 
 #[test]
 fn json_is_requested_only_if_the_prompt_mentions_it() {
-    for (provider, text, asks) in [
+    for (provider, text, is_requested) in [
         ("openai", "Plan.", false),
         ("openai", "Reply in JSON.", true),
         ("groq", "Reply in JSON.", false),
@@ -211,7 +211,7 @@ fn json_is_requested_only_if_the_prompt_mentions_it() {
         let mut request = request_with(vec![Message::system(text), Message::user("hi")]);
         request.reply_format = ReplyFormat::Json;
         let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
-        assert_eq!(body.get("response_format").is_some(), asks, "{provider}");
+        assert_eq!(body.get("response_format").is_some(), is_requested, "{provider}");
     }
 }
 
