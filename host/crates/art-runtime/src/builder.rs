@@ -141,7 +141,7 @@ fn load_config(overrides: Overrides) -> Result<Config, RuntimeError> {
     Ok(config)
 }
 
-/// Returns the reasoning engine and its model: `custom`, or else that of the configuration.
+/// Returns the reasoning engine and its model: `custom`, or else the model of the configuration.
 fn engine_and_model(
     config: &Config,
     custom: Option<Arc<dyn Model>>,

@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_time_of_a_component_goes_to_the_others() {
+    fn unused_time_of_a_component_is_given_to_the_others() {
         let shares = Shares::new(Duration::from_secs(60), 2);
         let first = shares.take();
         shares.give_back(first);

@@ -27,7 +27,7 @@ fn without_a_file_the_embedded_model_is_the_default() {
 }
 
 #[test]
-fn a_flag_wins_over_the_file() {
+fn a_flag_takes_precedence_over_the_file() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), "model = \"file\"").unwrap();
     let flag = Overrides {

@@ -83,8 +83,8 @@ impl<'a> Work<'a> {
     /// Waits for the next event. Returns `None` if no action is in progress.
     pub(super) async fn next(&mut self) -> Option<WorkEvent> {
         tokio::select! {
-            Some(progress) = self.models.next(), if !self.models.is_empty() => Some(progress),
-            Some(progress) = self.tools.next(), if !self.tools.is_empty() => Some(progress),
+            Some(event) = self.models.next(), if !self.models.is_empty() => Some(event),
+            Some(event) = self.tools.next(), if !self.tools.is_empty() => Some(event),
             else => None,
         }
     }
@@ -95,8 +95,8 @@ impl<'a> Work<'a> {
         self.models.clear();
         let mut events = Vec::new();
         let all_ended = async {
-            while let Some(progress) = self.tools.next().await {
-                match progress {
+            while let Some(event) = self.tools.next().await {
+                match event {
                     WorkEvent::Ended(event, costs) => events.push((*event, costs)),
                     WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
                     WorkEvent::Piece { .. } => {}

@@ -190,7 +190,7 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
 }
 
 #[tokio::test]
-async fn a_tool_that_fails_has_its_end_and_the_run_goes_on() {
+async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
     let (answer, recorder) = recorded([
         one_step(),
         calls(&["fails", "panics"]),
