@@ -76,7 +76,7 @@ impl Display {
     fn write(&mut self, call: ActionId, token: &str) {
         let Some(printed) = &mut self.printed else { return };
         if printed.call.replace(call).is_some_and(|before| before != call) {
-            // A new call writes the answer again.
+            // The model call was repeated and writes the answer again, so continue on a new line.
             printed.reader = AnswerStream::default();
             if !std::mem::take(&mut printed.text).is_empty() {
                 answer("");

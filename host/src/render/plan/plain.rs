@@ -22,15 +22,20 @@ pub(crate) struct Plain {
     started_at: BTreeMap<String, Instant>,
     /// When a line of each step was last printed.
     printed_at: BTreeMap<String, Instant>,
-    planned: bool,
+    /// Whether the number of steps was printed.
+    step_count_printed: bool,
 }
 
 impl Plain {
+    /// Prints the number of steps once, and a line for each step whose status changed.
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        let planned = view.stage != RunStage::Planning
-            && (view.stage != RunStage::Finished || view.question_items().next().is_some());
-        if !self.planned && planned {
-            self.planned = true;
+        let has_plan = match view.stage {
+            RunStage::Planning => false,
+            RunStage::Finished => view.question_items().next().is_some(),
+            RunStage::Execution | RunStage::Synthesis => true,
+        };
+        if has_plan && !self.step_count_printed {
+            self.step_count_printed = true;
             note(&match view.question_items().count() {
                 1 => "plan: 1 step".to_owned(),
                 steps => format!("plan: {steps} steps"),
@@ -41,7 +46,7 @@ impl Plain {
                 continue;
             }
             let now = Instant::now();
-            let duration = self.elapsed(&item.id, item.status, now);
+            let duration = self.time_since_start(&item.id, item.status, now);
             self.printed_at.insert(item.id.clone(), now);
             if item.status != TodoItemStatus::Pending {
                 note(&step_line(item, duration, calls));
@@ -49,8 +54,9 @@ impl Plain {
         }
     }
 
-    /// Returns the time since the last start of a step whose status changed to `status`, or zero if it never started.
-    fn elapsed(&mut self, id: &str, status: TodoItemStatus, now: Instant) -> Duration {
+    /// Records the start of a step if its new status is `InProgress`. Returns the time since its last start, or zero if it never
+    /// started.
+    fn time_since_start(&mut self, id: &str, status: TodoItemStatus, now: Instant) -> Duration {
         if status == TodoItemStatus::InProgress {
             self.started_at.insert(id.to_owned(), now);
         }
@@ -88,7 +94,8 @@ mod tests {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
         let planned = Instant::now();
         let mut plain = Plain::default();
-        let mut elapsed = |seconds, status| plain.elapsed("a", status, planned + Duration::from_secs(seconds));
+        let mut change_status =
+            |seconds, status| plain.time_since_start("a", status, planned + Duration::from_secs(seconds));
         let changes = [
             (0, Pending),
             (10, InProgress),
@@ -97,13 +104,13 @@ mod tests {
             (30, InProgress),
             (31, Completed),
         ];
-        let durations = changes.map(|(seconds, status)| elapsed(seconds, status).as_secs());
+        let durations = changes.map(|(seconds, status)| change_status(seconds, status).as_secs());
         assert_eq!(durations, [0, 0, 2, 10, 0, 1]);
     }
 
     #[test]
     fn a_step_that_never_started_has_no_duration() {
-        let duration = Plain::default().elapsed("a", TodoItemStatus::Cancelled, Instant::now());
+        let duration = Plain::default().time_since_start("a", TodoItemStatus::Cancelled, Instant::now());
         assert_eq!(duration, Duration::ZERO);
     }
 
@@ -112,12 +119,12 @@ mod tests {
         let started_at = Instant::now();
         let mut plain = Plain::default();
         plain.printed_at.insert("a".to_owned(), started_at);
-        let mut after =
+        let mut line_after =
             |seconds, title| plain.progress_line(&progress(title, Some(30)), started_at + Duration::from_secs(seconds));
-        assert_eq!(after(9, "too early"), None);
-        assert_eq!(after(10, "reading"), Some("works a  reading (30 %)".to_owned()));
-        assert_eq!(after(19, "too early"), None);
-        assert_eq!(after(20, "writing"), Some("works a  writing (30 %)".to_owned()));
+        assert_eq!(line_after(9, "too early"), None);
+        assert_eq!(line_after(10, "reading"), Some("works a  reading (30 %)".to_owned()));
+        assert_eq!(line_after(19, "too early"), None);
+        assert_eq!(line_after(20, "writing"), Some("works a  writing (30 %)".to_owned()));
     }
 
     #[test]
