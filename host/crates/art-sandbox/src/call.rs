@@ -18,7 +18,7 @@ use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
 use crate::error::{Retention, is_transient};
 use crate::guard::{Guard, StopReason};
-use crate::meter::YIELD_FUEL;
+use crate::meter::MAX_INTERVAL_FUEL;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
 use crate::stubs::NotGranted;
@@ -68,7 +68,8 @@ impl Invocation {
         store.limiter(|state| &mut state.limiter);
         store.call_hook_async(CrossingHook);
         store.set_fuel(limits.fuel)?;
-        store.fuel_async_yield_interval(Some(YIELD_FUEL))?;
+        // The hook sets each interval when it begins.
+        store.fuel_async_yield_interval(Some(MAX_INTERVAL_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + EXTRA_TRANSFER_BYTES).unwrap_or(usize::MAX));
         store.set_max_component_handles(limits.handles as usize);
         Ok(Self {

@@ -1,5 +1,8 @@
-//! The hook that runs before each call of a guest into the host. It stops a guest that exceeded its limits, and yields
+//! The hook that runs around each call of a guest into the host. It stops a guest that exceeded its limits, and yields
 //! when the time slice of the guest is over.
+//!
+//! The engine itself can only yield at the end of each interval of fuel, which costs a microsecond. So the hook, which
+//! the engine calls first, switches that off until the guest continues.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -30,23 +33,47 @@ impl CallHookHandler<CallState> for CrossingHook {
         'handler: 'a,
         'store: 'a,
     {
-        // Crossings in other directions also happen while a stopped guest unwinds, and must not wait then.
-        if !matches!(crossing, CallHook::CallingHost) {
-            return Box::pin(Proceed);
-        }
-        let state = store.data_mut();
-        let fuel = state.host_fuel();
-        if state.meter.is_exceeded(fuel) {
-            return Box::pin(std::future::ready(Err(wasmtime::Error::new(TooManyHostCalls))));
-        }
-        if state.meter.cross() {
-            return Box::pin(async {
+        let result = match crossing {
+            CallHook::CallingHost => leave_guest(&mut store),
+            CallHook::CallingWasm | CallHook::ReturningFromHost => enter_guest(&mut store).map(|()| false),
+            CallHook::ReturningFromWasm => Ok(false),
+        };
+        match result {
+            Ok(false) => Box::pin(Proceed),
+            Ok(true) => Box::pin(async {
                 tokio::task::yield_now().await;
                 Ok(())
-            });
+            }),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         }
-        Box::pin(Proceed)
     }
+}
+
+/// Checks the limits before a call into the host, and returns whether the time slice is over. At other crossings the
+/// guest must not yield, because they also happen while a stopped guest unwinds.
+fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<bool> {
+    let fuel_left = store.get_fuel()?;
+    let state = store.data_mut();
+    let host_fuel = state.host_fuel();
+    if state.meter.is_exceeded(host_fuel) {
+        return Err(wasmtime::Error::new(TooManyHostCalls));
+    }
+    let slice_is_over = state.meter.cross(fuel_left);
+    if state.meter.is_interval_over(fuel_left) {
+        store.fuel_async_yield_interval(None)?;
+    }
+    Ok(slice_is_over)
+}
+
+/// Starts a new interval of fuel if the last one is over.
+fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
+    let fuel_left = store.get_fuel()?;
+    let meter = &mut store.data_mut().meter;
+    if !meter.is_interval_over(fuel_left) {
+        return Ok(());
+    }
+    let fuel = meter.start_interval(fuel_left);
+    store.fuel_async_yield_interval(Some(fuel))
 }
 
 /// A future that is ready immediately.

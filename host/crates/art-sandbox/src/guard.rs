@@ -1,15 +1,12 @@
 //! The guard around a running call. It enforces the deadline and the cancellation, and measures the processor time.
 //!
-//! A guest yields to its guard every [`YIELD_FUEL`](crate::meter::YIELD_FUEL) units of fuel, when its time slice ends
-//! in a call into the host, and whenever it waits. The guard then checks the clock, so a busy guest is stopped within
-//! one such interval of its deadline. It lets the guest continue until its time slice is over, and then lets the other
-//! guests on the thread run. A timer wakes the guard at the deadline of a guest that waits.
+//! A guest yields to its guard when its time slice is over, see [`meter`](crate::meter), and whenever it waits. The guard
+//! then checks the clock, so a busy guest is stopped soon after its deadline, and otherwise lets the other guests on
+//! the thread run. A timer wakes the guard at the deadline of a guest that waits.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use art_core::limits::Limits;
@@ -122,68 +119,20 @@ impl<F: Future> Future for GuardedCall<'_, F> {
 impl<F: Future> GuardedCall<'_, F> {
     /// Polls the guest for one time slice. Also returns the processor time of all slices so far.
     ///
-    /// The first slice ends at the first yield, and its time is taken from the wall clock: asking the kernel for the
-    /// processor time of a thread would take an eighth of a short call.
+    /// The time of the first slice is taken from the wall clock: asking the kernel for the processor time of a thread
+    /// would take an eighth of a short call.
     fn poll_and_measure(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> (Poll<F::Output>, Duration) {
         self.guard.time_slice.start();
         let (polled, cpu) = match self.cpu {
             None => (self.call.as_mut().poll(cx), self.guard.elapsed()),
             Some(earlier) => {
                 let before = thread_cpu_time();
-                let polled = self.poll_for_a_time_slice(cx);
+                let polled = self.call.as_mut().poll(cx);
                 (polled, earlier + thread_cpu_time().saturating_sub(before))
             }
         };
         self.cpu = Some(cpu);
         (polled, cpu)
-    }
-
-    /// Polls the guest until it waits or its time slice is over. It yields much more often, because the guard checks
-    /// the clock then.
-    fn poll_for_a_time_slice(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let yield_waker = Arc::new(YieldWaker::new(cx.waker()));
-        let waker = Waker::from(Arc::clone(&yield_waker));
-        let mut cx = Context::from_waker(&waker);
-        loop {
-            let polled = self.call.as_mut().poll(&mut cx);
-            let now = Instant::now();
-            let must_return = || self.guard.time_slice.is_over_at(now) || self.guard.stop_reason(now).is_some();
-            if polled.is_ready() || !yield_waker.take() || must_return() {
-                return polled;
-            }
-        }
-    }
-}
-
-/// Waker that records whether the guest yielded on fuel or waits for something. It also wakes the task, which has to be
-/// polled again if the time slice is over.
-struct YieldWaker {
-    task: Waker,
-    yielded: AtomicBool,
-}
-
-impl YieldWaker {
-    fn new(task: &Waker) -> Self {
-        Self {
-            task: task.clone(),
-            yielded: AtomicBool::new(false),
-        }
-    }
-
-    /// Returns whether the guest yielded since the last call.
-    fn take(&self) -> bool {
-        self.yielded.swap(false, Ordering::Relaxed)
-    }
-}
-
-impl Wake for YieldWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.yielded.store(true, Ordering::Relaxed);
-        self.task.wake_by_ref();
     }
 }
 
@@ -197,6 +146,8 @@ fn thread_cpu_time() -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+
     use super::*;
     use crate::meter::Meter;
 
@@ -236,19 +187,6 @@ mod tests {
         let mut cx = Context::from_waker(Waker::noop());
         let done = (1..max).find(|_| guarded.as_mut().poll(&mut cx).is_ready());
         done.unwrap_or(max)
-    }
-
-    #[tokio::test]
-    async fn a_guest_that_computes_continues_within_its_time_slice() {
-        let mut polls = 0;
-        let guest = PendingGuest {
-            pending: 10_000,
-            computes: true,
-            polls: &mut polls,
-        };
-        let slices = poll_guarded(guest, u32::MAX);
-        assert_eq!(polls, 10_001);
-        assert!(slices < 1_000, "{slices}");
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! Meters the calls of a guest into the host.
 //!
-//! The engine counts fuel only for the guest's own code, and a guest yields only when it uses fuel or waits. So the
-//! host counts and charges each call into the host, and makes the guest yield in such a call when its time slice is
-//! over.
+//! The engine counts fuel only for the guest's own code, so the host counts and charges each call into the host. The
+//! engine also calls the host at the end of each interval of fuel. The meter then reads the clock and makes the guest
+//! yield when its time slice is over. An interval that lasted longer than a time slice is followed by a shorter one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,9 +10,11 @@ use std::time::Instant;
 
 use art_core::limits::Limits;
 
-/// Fuel between two points at which a guest yields to its guard. It lasts for some microseconds, at worst for some
-/// milliseconds.
-pub(crate) const YIELD_FUEL: u64 = 100_000;
+/// Maximum fuel between two reads of the clock. It lasts for some microseconds, or up to 40 milliseconds if each load
+/// misses the cache.
+pub(crate) const MAX_INTERVAL_FUEL: u64 = 100_000;
+/// Minimum fuel between two reads of the clock.
+const MIN_INTERVAL_FUEL: u64 = 1_000;
 /// Crossings into the host for each read of the clock.
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
 /// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes.
@@ -47,13 +49,12 @@ impl TimeSlice {
             .store(self.micros_at(Instant::now()), Ordering::Relaxed);
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over_at(Instant::now())
+    fn start_micros(&self) -> u64 {
+        self.slice_start.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn is_over_at(&self, now: Instant) -> bool {
-        let start = self.slice_start.load(Ordering::Relaxed);
-        self.micros_at(now).saturating_sub(start) > TIME_SLICE_MICROS
+    fn is_over_at(&self, micros: u64) -> bool {
+        micros.saturating_sub(self.start_micros()) > TIME_SLICE_MICROS
     }
 
     fn micros_at(&self, now: Instant) -> u64 {
@@ -69,8 +70,16 @@ pub(crate) struct Meter {
     max_host_calls: u64,
     max_fuel: u64,
     time_slice: TimeSlice,
-    /// Crossings into the host, yields included.
+    /// Crossings into the host, also those at the end of an interval.
     crossings: u64,
+    /// Fuel of the current interval.
+    interval_fuel: u64,
+    /// Fuel that is left at the end of the current interval.
+    interval_end: u64,
+    /// Time for which the guest ran in the current interval until the clock was read last, in microseconds.
+    interval_micros: u64,
+    /// When the clock was read last, in microseconds after the start of the call.
+    clock_micros: u64,
 }
 
 impl Meter {
@@ -82,6 +91,10 @@ impl Meter {
             max_fuel: limits.fuel,
             time_slice: TimeSlice::new(),
             crossings: 0,
+            interval_fuel: MAX_INTERVAL_FUEL,
+            interval_end: limits.fuel,
+            interval_micros: 0,
+            clock_micros: 0,
         }
     }
 
@@ -101,11 +114,34 @@ impl Meter {
             .saturating_add(self.bytes)
     }
 
-    /// Counts a crossing into the host, and returns whether the time slice is over. It reads the clock once for several crossings,
-    /// because the engine also crosses at each yield, where the guard reads the clock.
-    pub(crate) fn cross(&mut self) -> bool {
+    /// Counts a crossing into the host, and returns whether the time slice is over. Reads the clock at the end of an
+    /// interval, and otherwise once for several crossings.
+    pub(crate) fn cross(&mut self, fuel_left: u64) -> bool {
         self.crossings = self.crossings.wrapping_add(1);
-        self.crossings.is_multiple_of(CROSSINGS_PER_CLOCK_READ) && self.time_slice.is_over()
+        let interval_is_over = self.is_interval_over(fuel_left);
+        if !interval_is_over && !self.crossings.is_multiple_of(CROSSINGS_PER_CLOCK_READ) {
+            return false;
+        }
+        let now = self.time_slice.micros_at(Instant::now());
+        let resumed = self.clock_micros.max(self.time_slice.start_micros());
+        self.interval_micros += now.saturating_sub(resumed);
+        self.clock_micros = now;
+        if interval_is_over {
+            let micros = std::mem::take(&mut self.interval_micros);
+            self.interval_fuel = next_interval_fuel(self.interval_fuel, micros);
+        }
+        self.time_slice.is_over_at(now)
+    }
+
+    /// Returns whether the interval of fuel is over.
+    pub(crate) fn is_interval_over(&self, fuel_left: u64) -> bool {
+        fuel_left <= self.interval_end
+    }
+
+    /// Starts an interval and returns its fuel.
+    pub(crate) fn start_interval(&mut self, fuel_left: u64) -> u64 {
+        self.interval_end = fuel_left.saturating_sub(self.interval_fuel);
+        self.interval_fuel
     }
 
     /// Counts a call into the host.
@@ -125,19 +161,74 @@ impl Meter {
     }
 }
 
+/// Returns the fuel of the next interval, after an interval of `fuel` lasted for `micros`: what lasts for a time slice at
+/// that rate, but at most twice as much as before.
+fn next_interval_fuel(fuel: u64, micros: u64) -> u64 {
+    let fuel_per_slice = fuel.saturating_mul(TIME_SLICE_MICROS) / micros.max(1);
+    fuel_per_slice
+        .min(fuel.saturating_mul(2))
+        .clamp(MIN_INTERVAL_FUEL, MAX_INTERVAL_FUEL)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
+    const FUEL: u64 = 1_000_000;
+    const LONG: Duration = Duration::from_micros(2 * TIME_SLICE_MICROS);
+
     #[test]
-    fn a_time_slice_ends_after_its_length_and_can_be_started_again() {
-        let slice = TimeSlice::new();
-        slice.start();
-        assert!(!slice.is_over());
-        std::thread::sleep(std::time::Duration::from_micros(2 * TIME_SLICE_MICROS));
-        assert!(slice.is_over());
-        slice.start();
-        assert!(!slice.is_over());
+    fn a_guest_yields_at_the_end_of_an_interval_after_its_time_slice_is_over() {
+        let mut meter = meter(FUEL);
+        meter.time_slice().start();
+        meter.start_interval(FUEL);
+        assert!(!meter.cross(FUEL - MAX_INTERVAL_FUEL));
+        std::thread::sleep(LONG);
+        assert!(meter.cross(FUEL - MAX_INTERVAL_FUEL));
+        meter.time_slice().start();
+        assert!(!meter.cross(FUEL - MAX_INTERVAL_FUEL));
+    }
+
+    #[test]
+    fn a_guest_that_calls_the_host_yields_after_its_time_slice_is_over() {
+        let mut meter = meter(FUEL);
+        meter.start_interval(FUEL);
+        std::thread::sleep(LONG);
+        assert!((0..CROSSINGS_PER_CLOCK_READ).any(|_| meter.cross(FUEL)));
+    }
+
+    #[test]
+    fn an_interval_is_over_when_its_fuel_is_used() {
+        let mut meter = meter(FUEL);
+        let fuel = meter.start_interval(FUEL);
+        assert!(!meter.is_interval_over(FUEL - fuel + 1));
+        assert!(meter.is_interval_over(FUEL - fuel));
+        meter.start_interval(10);
+        assert!(!meter.is_interval_over(1));
+        assert!(meter.is_interval_over(0));
+    }
+
+    #[test]
+    fn a_slow_interval_is_followed_by_a_shorter_one() {
+        let mut meter = meter(FUEL);
+        let fuel = meter.start_interval(FUEL);
+        std::thread::sleep(LONG);
+        meter.cross(FUEL - fuel);
+        assert!(meter.start_interval(FUEL - fuel) <= MAX_INTERVAL_FUEL / 2);
+    }
+
+    #[test]
+    fn an_interval_lasts_at_most_a_time_slice_and_grows_step_by_step() {
+        assert_eq!(
+            next_interval_fuel(MAX_INTERVAL_FUEL, 20 * TIME_SLICE_MICROS),
+            MAX_INTERVAL_FUEL / 20
+        );
+        assert_eq!(next_interval_fuel(5_000, TIME_SLICE_MICROS), 5_000);
+        assert_eq!(next_interval_fuel(5_000, 0), 10_000);
+        assert_eq!(next_interval_fuel(MAX_INTERVAL_FUEL, 0), MAX_INTERVAL_FUEL);
+        assert_eq!(next_interval_fuel(MAX_INTERVAL_FUEL, u64::MAX), MIN_INTERVAL_FUEL);
     }
 
     fn meter(fuel: u64) -> Meter {
