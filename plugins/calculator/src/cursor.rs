@@ -58,6 +58,17 @@ impl Cursor {
             _ => false,
         }
     }
+
+    /// Returns whether a number of decimals follows the next token.
+    pub(crate) fn decimals_follow(&self) -> bool {
+        let kind = |ahead| {
+            self.tokens
+                .get(self.next.saturating_add(ahead))
+                .map(|token| &token.kind)
+        };
+        let is_decimals = matches!(kind(2), Some(Kind::Name(name)) if name == "decimals");
+        is_decimals && matches!(kind(1), Some(Kind::Number(_)))
+    }
 }
 
 /// Returns the token in words, for error messages.

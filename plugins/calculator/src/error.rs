@@ -16,10 +16,10 @@ pub(crate) struct EvalError {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub(crate) enum Reason {
     /// The text is not a valid expression.
-    #[error("syntax error: {0}")]
+    #[error("{0}")]
     Syntax(String),
     /// A call of a function that is not allowed.
-    #[error("function `{name}` is not allowed; allowed functions: {allowed}")]
+    #[error("no function `{name}`; the functions are {allowed}")]
     DisallowedFunction {
         /// The name as written.
         name: String,
@@ -27,7 +27,7 @@ pub(crate) enum Reason {
         allowed: String,
     },
     /// A name that has no value.
-    #[error("undefined symbol `{name}`; known symbols: {known}")]
+    #[error("`{name}` has no value; known names: {known}")]
     UndefinedSymbol {
         /// The name as written.
         name: String,

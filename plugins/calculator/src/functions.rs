@@ -96,6 +96,22 @@ pub(crate) fn modulo(a: Complex64, b: Complex64) -> Value {
     real::of_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
 }
 
+/// Returns the real root of a real number where there is one, so the 3rd root of -8 is -2; else the power `1/degree`.
+pub(crate) fn root(value: Complex64, degree: Complex64) -> Value {
+    let is_odd = degree.im == 0.0 && degree.re.rem_euclid(2.0) == 1.0;
+    if value.im == 0.0 && value.re < 0.0 && is_odd {
+        return root(-value, degree).map(|root| -root);
+    }
+    power(value, divide(real_value(1.0), degree)?)
+}
+
+/// Returns the multiple of `step` that is nearest to `value`.
+pub(crate) fn nearest(value: Complex64, step: Complex64) -> Value {
+    let step = real_argument("round", step)?;
+    let steps = real_argument("round", divide(value, real_value(step))?)?;
+    Ok(real_value(steps.round() * step))
+}
+
 /// Computes `log(x)`, the natural logarithm, or `log(x, base)`.
 fn logarithm(name: &'static str, arguments: &[Complex64]) -> Value {
     match arguments {

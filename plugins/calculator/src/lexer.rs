@@ -66,13 +66,17 @@ impl Lexer {
     }
 
     fn step(&mut self, c: char) -> Result<(), EvalError> {
-        // A currency changes nothing about the number behind it.
-        if c.is_whitespace() || matches!(c, '$' | '€' | '£') {
+        // A currency changes nothing about its number, and a colon nothing about the list behind it.
+        if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
             self.at += 1;
         } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {
             self.number()?;
         } else if c.is_alphabetic() || c == '_' {
             self.name();
+        } else if let Some(meaning) = symbol(c) {
+            let start = self.at;
+            meaning.into_iter().for_each(|kind| self.push(start, kind));
+            self.at += 1;
         } else {
             self.sign(c)?;
         }
@@ -183,5 +187,15 @@ impl Lexer {
             digits.push(c);
             self.at += 1;
         }
+    }
+}
+
+/// Returns the tokens that a sign of mathematics means, if it means a function or a power.
+fn symbol(c: char) -> Option<Vec<Kind>> {
+    match c {
+        '√' => Some(vec![Kind::Name("sqrt".to_owned())]),
+        '²' => Some(vec![Kind::Sign('^'), Kind::Number(2.0)]),
+        '³' => Some(vec![Kind::Sign('^'), Kind::Number(3.0)]),
+        _ => None,
     }
 }

@@ -438,6 +438,259 @@ use symbols::Symbols;
         output = r#"{"result":10}"#
     ),
     example(
+        ask = "What is the average of 4 8 15?",
+        input = r#"{"expression":"average of 4 8 15"}"#,
+        output = r#"{"result":9}"#
+    ),
+    example(
+        ask = "What is the avg of 4, 8 and 15?",
+        input = r#"{"expression":"avg of 4, 8 and 15"}"#,
+        output = r#"{"result":9}"#
+    ),
+    example(
+        ask = "What is the sum of 4 8 15?",
+        input = r#"{"expression":"sum of 4 8 15"}"#,
+        output = r#"{"result":27}"#
+    ),
+    example(
+        ask = "Add 4, 8 and 15",
+        ask = "Add 4, 8 and 15 together",
+        input = r#"{"expression":"add 4, 8 and 15"}"#,
+        output = r#"{"result":27}"#
+    ),
+    example(
+        ask = "What is the biggest of 3, 17 and 9?",
+        input = r#"{"expression":"biggest of 3, 17 and 9"}"#,
+        output = r#"{"result":17}"#
+    ),
+    example(
+        ask = "What is the highest of 3, 17 and 9?",
+        input = r#"{"expression":"highest of 3, 17 and 9"}"#,
+        output = r#"{"result":17}"#
+    ),
+    example(
+        ask = "What is the lowest of 3, 17 and 9?",
+        input = r#"{"expression":"lowest of 3, 17 and 9"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
+        ask = "What is 2 to the 10th power?",
+        input = r#"{"expression":"2 to the 10th power"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
+        ask = "What is the 10th power of 2?",
+        input = r#"{"expression":"10th power of 2"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
+        ask = "What is 2 to the 10th?",
+        input = r#"{"expression":"2 to the 10th"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
+        ask = "What is 2 to the third power?",
+        input = r#"{"expression":"2 to the third power"}"#,
+        output = r#"{"result":8}"#
+    ),
+    example(
+        ask = "What is 2 to the power 10?",
+        input = r#"{"expression":"2 to the power 10"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
+        ask = "Raise 2 to the power of 10",
+        input = r#"{"expression":"raise 2 to the power of 10"}"#,
+        output = r#"{"result":1024}"#
+    ),
+    example(
+        ask = "What is the 4th root of 81?",
+        input = r#"{"expression":"4th root of 81"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
+        ask = "What is the root of 144?",
+        input = r#"{"expression":"root of 144"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
+        ask = "Square 12",
+        input = r#"{"expression":"square 12"}"#,
+        output = r#"{"result":144}"#
+    ),
+    example(
+        ask = "What is two thirds of 81?",
+        input = r#"{"expression":"2 thirds of 81"}"#,
+        output = r#"{"result":54}"#
+    ),
+    example(
+        ask = "What is three quarters of 80?",
+        input = r#"{"expression":"3 quarters of 80"}"#,
+        output = r#"{"result":60}"#
+    ),
+    example(
+        ask = "What is triple 14?",
+        input = r#"{"expression":"triple 14"}"#,
+        output = r#"{"result":42}"#
+    ),
+    example(
+        ask = "What is 20% more than 50?",
+        input = r#"{"expression":"20% more than 50"}"#,
+        output = r#"{"result":60}"#
+    ),
+    example(
+        ask = "What is 20 percent less than 50?",
+        input = r#"{"expression":"20 percent less than 50"}"#,
+        output = r#"{"result":40}"#
+    ),
+    example(
+        ask = "What is 20 percent off 50?",
+        input = r#"{"expression":"20 percent off 50"}"#,
+        output = r#"{"result":40}"#
+    ),
+    example(
+        ask = "Take 20% off 50",
+        input = r#"{"expression":"take 20% off 50"}"#,
+        output = r#"{"result":40}"#
+    ),
+    example(
+        ask = "Take 5 from 12",
+        input = r#"{"expression":"take 5 from 12"}"#,
+        output = r#"{"result":7}"#
+    ),
+    example(
+        ask = "What is 12 take away 5?",
+        input = r#"{"expression":"12 take away 5"}"#,
+        output = r#"{"result":7}"#
+    ),
+    example(
+        ask = "Add 15% to 200",
+        input = r#"{"expression":"add 15% to 200"}"#,
+        output = r#"{"result":230}"#
+    ),
+    example(
+        ask = "Reduce 80 by 15%",
+        input = r#"{"expression":"reduce 80 by 15%"}"#,
+        output = r#"{"result":68}"#
+    ),
+    example(
+        ask = "What is a tip of 15% on 60?",
+        input = r#"{"expression":"tip of 15% on 60"}"#,
+        output = r#"{"result":9}"#
+    ),
+    example(
+        ask = "What is 60 plus a 15% tip?",
+        input = r#"{"expression":"60 plus 15% tip"}"#,
+        output = r#"{"result":69}"#
+    ),
+    example(
+        ask = "What is 60 with a 15% tip?",
+        input = r#"{"expression":"60 with a 15% tip"}"#,
+        output = r#"{"result":69}"#
+    ),
+    example(
+        ask = "What is 20% tax on 50?",
+        input = r#"{"expression":"20% tax on 50"}"#,
+        output = r#"{"result":10}"#
+    ),
+    example(
+        ask = "What is 50 plus 20% tax?",
+        input = r#"{"expression":"50 plus 20% tax"}"#,
+        output = r#"{"result":60}"#
+    ),
+    example(
+        ask = "What is 20 as a percentage of 80?",
+        ask = "20 as a percentage of 80",
+        input = r#"{"expression":"20 as a percentage of 80"}"#,
+        output = r#"{"result":25}"#
+    ),
+    example(
+        ask = "What percent is 20 of 80?",
+        input = r#"{"expression":"what percent is 20 of 80"}"#,
+        output = r#"{"result":25}"#
+    ),
+    example(
+        ask = "What is the percentage increase from 50 to 75?",
+        input = r#"{"expression":"percentage increase from 50 to 75"}"#,
+        output = r#"{"result":50}"#
+    ),
+    example(
+        ask = "What is the percentage decrease from 100 to 80?",
+        input = r#"{"expression":"percentage decrease from 100 to 80"}"#,
+        output = r#"{"result":20}"#
+    ),
+    example(
+        ask = "Split 90 between 4",
+        ask = "Split 90 between 4 people",
+        input = r#"{"expression":"split 90 between 4 people"}"#,
+        output = r#"{"result":22.5}"#
+    ),
+    example(
+        ask = "What is 90 split between 4 people?",
+        input = r#"{"expression":"90 split between 4 people"}"#,
+        output = r#"{"result":22.5}"#
+    ),
+    example(
+        ask = "Split a bill of 90 between 4 people",
+        input = r#"{"expression":"split a bill of 90 between 4 people"}"#,
+        output = r#"{"result":22.5}"#
+    ),
+    example(
+        ask = "What is 90 dollars divided by 4?",
+        input = r#"{"expression":"90 dollars divided by 4"}"#,
+        output = r#"{"result":22.5}"#
+    ),
+    example(
+        ask = "What is 90 euros divided by 4?",
+        input = r#"{"expression":"90 euros divided by 4"}"#,
+        output = r#"{"result":22.5}"#
+    ),
+    example(
+        ask = "What is 90 pounds divided by 4?",
+        input = r#"{"expression":"90 pounds divided by 4"}"#,
+        output = r#"{"result":22.5}"#
+    ),
+    example(
+        ask = "What is 10/3 to 2 decimal places?",
+        input = r#"{"expression":"10/3 to 2 decimal places"}"#,
+        output = r#"{"result":3.33}"#
+    ),
+    example(
+        ask = "Round 3.14159 to 2 decimals",
+        input = r#"{"expression":"round 3.14159 to 2 decimals"}"#,
+        output = r#"{"result":3.14}"#
+    ),
+    example(
+        ask = "Round 2.7",
+        input = r#"{"expression":"round 2.7"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
+        ask = "Round 47 to the nearest 10",
+        input = r#"{"expression":"round 47 to the nearest 10"}"#,
+        output = r#"{"result":50}"#
+    ),
+    example(
+        ask = "Round 2.7 to the nearest integer",
+        input = r#"{"expression":"round 2.7 to the nearest integer"}"#,
+        output = r#"{"result":3}"#
+    ),
+    example(
+        ask = "What is the remainder when 17 is divided by 5?",
+        input = r#"{"expression":"remainder when 17 is divided by 5"}"#,
+        output = r#"{"result":2}"#
+    ),
+    example(
+        ask = "What is the highest common factor of 12 and 18?",
+        input = r#"{"expression":"highest common factor of 12 and 18"}"#,
+        output = r#"{"result":6}"#
+    ),
+    example(
+        ask = "What is the lowest common multiple of 4 and 6?",
+        input = r#"{"expression":"lowest common multiple of 4 and 6"}"#,
+        output = r#"{"result":12}"#
+    ),
+    example(
         ask = "What is 3 * x + 1 for x = 4?",
         ask = "What is 3 * x + 1 if x is 4?",
         input = r#"{"expression":"3 * x + 1","scope":{"x":4}}"#,

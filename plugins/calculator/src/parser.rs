@@ -15,6 +15,8 @@ use crate::{
 /// Maximum depth of nesting; each level uses stack.
 const MAX_DEPTH: usize = 64;
 
+/// `10/3 to 2 decimals` binds loosest.
+const DECIMALS: u8 = 0;
 const SUM: u8 = 1;
 const PRODUCT: u8 = 3;
 /// `2pi` binds tighter than `*`, looser than `^`.
@@ -61,7 +63,7 @@ pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Comp
         Kind::Sign(',') => Err(syntax(at, "a `,` outside of a function call; write decimals with `.`")),
         other => Err(syntax(
             at,
-            &format!("expected an operator, found {}", cursor::describe(&other)),
+            &format!("an operator such as `+` is missing before {}", cursor::describe(&other)),
         )),
     }
 }
@@ -106,9 +108,15 @@ impl Parser<'_> {
             Kind::Sign('^') => (POWER, Infix::Power),
             Kind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
             Kind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
-            Kind::Name(name) if name == "off" => (PRODUCT, Infix::Off),
+            Kind::Name(name) if name == "off" && self.cursor.value_follows() => (PRODUCT, Infix::Off),
             Kind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
             Kind::Name(name) if name == "rounded_to" => (SUM, Infix::RoundedTo),
+            Kind::Name(name) if name == "to_nearest" => (DECIMALS, Infix::ToNearest),
+            Kind::Name(name) if name == "to" && self.cursor.decimals_follow() => (DECIMALS, Infix::RoundedTo),
+            Kind::Name(name) if name == "with" => (SUM, Infix::With),
+            Kind::Name(name) if name == "more_than" => (SUM, Infix::MoreThan),
+            Kind::Name(name) if name == "less_than" => (SUM, Infix::LessThan),
+            Kind::Name(name) if name == "choose" => (PRODUCT, Infix::Choose),
             Kind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
             Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
@@ -134,7 +142,20 @@ impl Parser<'_> {
             Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
             Infix::Off => functions::add(b, -(a * b)),
             Infix::PercentOf => percentage(a, b, at)?,
+            Infix::MoreThan => functions::add(b, left.share_of(right)),
+            Infix::LessThan => functions::add(b, -left.share_of(right)),
+            Infix::With if self.cursor.take_name("off") => functions::add(a, -right.share_of(left)),
+            Infix::With if self.cursor.take_name("extra") => functions::add(a, right.share_of(left)),
+            Infix::With => return Err(syntax(at, "say whether to add this or to take it off")),
             Infix::RoundedTo => functions::call("round", &[a, b]).map_err(|reason| reason.at(at))?,
+            Infix::ToNearest => functions::nearest(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Choose => functions::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
+        };
+        // `50 plus 20% tax` and `50 minus 20% discount` say twice whether the share is added.
+        let _is_repeated = match operator {
+            Infix::Add if right.percent => self.cursor.take_name("extra"),
+            Infix::Subtract if right.percent => self.cursor.take_name("off"),
+            _ => false,
         };
         let both = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
         Ok(Operand {
@@ -190,8 +211,8 @@ impl Parser<'_> {
             if self.cursor.take_sign('!') || self.cursor.take_name("factorial") {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = finite(value, at)?.into();
-            } else if operand.percent && !self.cursor.value_follows() && self.cursor.take_name("off") {
-                // `50 with 20% off` is a subtraction already.
+            } else if self.cursor.take_name("decimals") || self.cursor.take_name("digits") {
+                // `2 decimals` is the number of decimals.
             } else if self.cursor.take_name("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
             } else if *self.cursor.peek() == Kind::Sign('%') && !self.cursor.value_follows() {
@@ -216,6 +237,8 @@ impl Parser<'_> {
         let arguments = match self.cursor.peek() {
             Kind::Sign('(') => Self::arguments,
             Kind::Name(of) if of == "of" || of == "between" => Self::named_values,
+            // `average 4 8 15` and `sqrt 16`.
+            Kind::Number(_) if functions::lookup(name).is_ok() => Self::values,
             _ => return self.symbols.get(name, at),
         };
         let function = functions::lookup(name).map_err(|reason| reason.at(at))?;
@@ -228,59 +251,97 @@ impl Parser<'_> {
     /// function.
     fn named_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
         self.cursor.take();
+        self.values()
+    }
+
+    /// Reads values with commas, `and` or nothing between them.
+    fn values(&mut self) -> Result<Vec<Complex64>, EvalError> {
         let mut values = Vec::new();
         loop {
             values.push(format::drop_rounding_error(self.expression(PREFIX)?.value));
-            let comma = self.cursor.take_sign(',');
-            if !(self.cursor.take_name("and") || comma) {
+            if !self.another_value() {
                 return Ok(values);
             }
         }
     }
 
+    /// Skips what separates two values, and returns whether another one follows.
+    fn another_value(&mut self) -> bool {
+        let comma = self.cursor.take_sign(',');
+        let and = self.cursor.take_name("and");
+        comma || and || matches!(self.cursor.peek(), Kind::Number(_))
+    }
+
     /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not one.
     fn sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let verb = verb.to_lowercase();
-        // An operand that is followed by an operator of the sentence ends before it.
-        let (power, joins): (u8, &[&str]) = match verb.as_str() {
-            "add" => (0, &["to", "and"]),
-            "subtract" => (0, &["from"]),
-            "multiply" => (0, &["by", "and"]),
-            "divide" | "increase" | "decrease" => (0, &["by"]),
-            "percent_of" => (0, &["is"]),
-            "change_from" => (0, &["to"]),
-            "choose" => (0, &["from"]),
-            "log_base" => (PREFIX, &["of"]),
-            "remainder" => (PREFIX, &["/"]),
-            "round" if *self.cursor.peek() != Kind::Sign('(') => (0, &["to"]),
-            _ => return Ok(None),
+        let is_call = *self.cursor.peek() == Kind::Sign('(');
+        let Some((_, power, joins)) = SENTENCES.iter().find(|(known, ..)| *known == verb && !is_call) else {
+            return Ok(None);
         };
-        let first = self.expression(power)?;
-        let is_joined = joins
-            .iter()
-            .any(|join| self.cursor.take_name(join) || (*join == "/" && self.cursor.take_sign('/')));
-        if !is_joined {
-            let expected = format!("expected `{}` after the first value of `{verb}`", joins.join("` or `"));
-            return Err(syntax(self.cursor.at(), &expected));
+        let first = self.expression(*power)?;
+        if *self.cursor.peek() == Kind::End {
+            match verb.as_str() {
+                "round" => {
+                    return functions::call("round", &[first.value])
+                        .map(Some)
+                        .map_err(|reason| reason.at(at));
+                }
+                // `raise 2 to the power of 10` is the power already.
+                "raise" => return Ok(Some(first.value)),
+                _ => {}
+            }
         }
-        let second = self.expression(0)?;
-        let (a, b) = (first.value, second.value);
-        let call = |name, arguments: [Complex64; 2]| functions::call(name, &arguments).map_err(|reason| reason.at(at));
-        let value = match verb.as_str() {
-            "add" => functions::add(a, b),
-            "subtract" => functions::add(b, -a),
-            "multiply" => a * b,
-            "divide" => functions::divide(a, b).map_err(|reason| reason.at(at))?,
-            "increase" => functions::add(a, second.share_of(first)),
-            "decrease" => functions::add(a, -second.share_of(first)),
-            "change_from" => percentage(functions::add(b, -a), a, at)?,
-            "choose" => call("combinations", [b, a])?,
-            "log_base" => call("log", [b, a])?,
-            "remainder" => call("mod", [a, b])?,
-            "round" => call("round", [a, b])?,
-            _ => percentage(b, a, at)?,
+        let Some(join) = self.join(joins) else {
+            let word = joins.first().copied().unwrap_or_default();
+            let expected = format!("expected `{word}` after the first value of `{verb}`");
+            return Err(syntax(self.cursor.at(), &expected));
         };
+        // In `log base 2 of 8 plus 1` the plus is outside.
+        let is_function = matches!(join, "of" | "/");
+        let second = self.expression(if is_function { PREFIX } else { 0 })?;
+        if matches!(verb.as_str(), "add" | "multiply") && join != "to" && self.another_value() {
+            let values = self.values()?.into_iter().chain([first.value, second.value]);
+            let values: Vec<Complex64> = values.collect();
+            let name = if verb == "add" { "sum" } else { "product" };
+            return functions::call(name, &values).map(Some).map_err(|reason| reason.at(at));
+        }
+        let value = Self::combine(&verb, join, first, second).map_err(|reason| reason.at(at))?;
         Ok(Some(value))
+    }
+
+    /// Skips the word between the two values of a sentence, and returns it.
+    fn join(&mut self, joins: &[&'static str]) -> Option<&'static str> {
+        joins.iter().copied().find(|join| match *join {
+            "/" | "," | "*" => join.chars().all(|sign| self.cursor.take_sign(sign)),
+            // `add 3 4 5` has nothing between the values.
+            "" => matches!(self.cursor.peek(), Kind::Number(_)),
+            word => self.cursor.take_name(word),
+        })
+    }
+
+    /// Returns the value of a sentence with two values.
+    fn combine(verb: &str, join: &str, first: Operand, second: Operand) -> Result<Complex64, Reason> {
+        let (a, b) = (first.value, second.value);
+        Ok(match verb {
+            "add" => functions::add(first.share_of(second), b),
+            "subtract" | "take" => functions::add(b, -first.share_of(second)),
+            "multiply" => a * b,
+            "divide" | "split" => functions::divide(a, b)?,
+            "increase" | "raise" => functions::add(a, second.share_of(first)),
+            "decrease" => functions::add(a, -second.share_of(first)),
+            "change_from" => functions::divide(functions::add(b, -a), a)? * 100.0,
+            "drop_from" => functions::divide(functions::add(a, -b), a)? * 100.0,
+            "percent_is" => functions::divide(a, b)? * 100.0,
+            "choose" => functions::call("combinations", &[b, a])?,
+            "log_base" => functions::call("log", &[b, a])?,
+            "nth_power" => functions::power(b, a)?,
+            "nth_root" => functions::root(b, a)?,
+            "remainder" => functions::modulo(a, b)?,
+            "round" if join == "to_nearest" => functions::nearest(a, b)?,
+            "round" => functions::call("round", &[a, b])?,
+            _ => functions::divide(b, a)? * 100.0,
+        })
     }
 
     fn arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
@@ -299,6 +360,30 @@ impl Parser<'_> {
     }
 }
 
+/// Verbs, the precedence of their first value, and the words that may follow it. A value that is followed by an operator of
+/// the sentence ends before that operator.
+const SENTENCES: [(&str, u8, &[&str]); 19] = [
+    ("add", 0, &["and", "to", ",", ""]),
+    ("subtract", 0, &["from"]),
+    ("take", PREFIX, &["from", "off"]),
+    ("multiply", 0, &["by", "and", "with", ",", ""]),
+    ("divide", 0, &["by", "between", "among", "into"]),
+    ("split", 0, &["between", "among", "by", "into"]),
+    ("increase", 0, &["by"]),
+    ("decrease", 0, &["by"]),
+    ("raise", 0, &["by"]),
+    ("percent_of", 0, &["is"]),
+    ("percent_is", PREFIX, &["of"]),
+    ("change_from", 0, &["to"]),
+    ("drop_from", 0, &["to"]),
+    ("choose", 0, &["from"]),
+    ("log_base", PREFIX, &["of"]),
+    ("nth_power", PREFIX, &["of"]),
+    ("nth_root", PREFIX, &["of"]),
+    ("remainder", PREFIX, &["/", "by"]),
+    ("round", SUM, &["to", "to_nearest"]),
+];
+
 #[derive(Clone, Copy, PartialEq)]
 enum Infix {
     Add,
@@ -315,6 +400,16 @@ enum Infix {
     PercentOf,
     /// `3.14159 rounded to 2 decimals`.
     RoundedTo,
+    /// `47 rounded to the nearest 10`.
+    ToNearest,
+    /// `50 with 20% off`, `50 with a 20% tip`.
+    With,
+    /// `20% more than 50`, `5 more than 12`.
+    MoreThan,
+    /// `20% less than 50`, `5 less than 12`.
+    LessThan,
+    /// `5 choose 2`.
+    Choose,
 }
 
 /// Refuses a product without a sign after a division: `6/2(1+2)` is ambiguous.

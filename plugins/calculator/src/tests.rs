@@ -120,7 +120,7 @@ fn functions_may_be_words() {
     gives("a third of 90", "30");
     gives("twice 21", "42");
     gives("3.14159 rounded to 2 decimals", "3.14");
-    fails_with("capital of 5", "function `capital` is not allowed");
+    fails_with("capital of 5", "no function `capital`");
 }
 
 #[test]
@@ -154,6 +154,99 @@ fn percentages_may_be_words() {
 }
 
 #[test]
+fn lists_need_no_commas() {
+    gives("average of 40 50 and 75", "55");
+    gives("avg of 40 50 75", "55");
+    gives("sum of 3 4 5", "12");
+    gives("sum of the numbers: 3 4 5", "12");
+    gives("median of 3 9 4", "4");
+    gives("max 3 17 9", "17");
+    gives("add 3, 4 and 5", "12");
+    gives("add 3 4 5", "12");
+    gives("multiply 2, 3 and 4", "24");
+    gives("add 1/2 and 3", "3.5");
+    fails(
+        "3 4 5",
+        "an operator such as `+` is missing before the number `4` (at character 3)",
+    );
+}
+
+#[test]
+fn powers_and_roots_may_be_ordinal() {
+    gives("2 to the 12th power", "4096");
+    gives("2 raised to the 12th power", "4096");
+    gives("2 to the 12th", "4096");
+    gives("the 12th power of 2", "4096");
+    gives("3 to the third power", "27");
+    gives("2 to the power 10", "1024");
+    gives("raise 2 to the power of 10", "1024");
+    gives("the 4th root of 81", "3");
+    gives("the 3rd root of -27", "-3");
+    gives("fourth root of 81 plus 1", "4");
+    gives("√144 + 3²", "21");
+    gives("square root 144", "12");
+    gives("square 12", "144");
+}
+
+#[test]
+fn parts_and_multiples_may_be_words() {
+    gives("2 thirds of 81", "54");
+    gives("3 quarters of 80", "60");
+    gives("1 third of 90", "30");
+    gives("a half of 90", "45");
+    gives("triple 14", "42");
+    gives("3 million / 2 thousand", "1500");
+    gives("12x12", "144");
+}
+
+#[test]
+fn changes_by_a_share_may_be_words() {
+    gives("20% more than 50", "60");
+    gives("20 percent less than 50", "40");
+    gives("5 more than 12", "17");
+    gives("5 less than 12", "7");
+    gives("add 15% to 200", "230");
+    gives("subtract 15% from 200", "170");
+    gives("take 5 from 12", "7");
+    gives("take 20% off 50", "40");
+    gives("12 take away 5", "7");
+    gives("raise 200 by 15%", "230");
+    gives("reduce 200 by 15%", "170");
+    gives("tip of 15% on 60", "9");
+    gives("60 plus 15% tip", "69");
+    gives("60 with a 15% tip", "69");
+    gives("60 minus 15% discount", "51");
+    gives("20 as a percentage of 80", "25");
+    gives("what percent is 20 of 80", "25");
+    gives("percentage decrease from 100 to 80", "20");
+    fails_with("60 with 15%", "say whether to add this or to take it off");
+}
+
+#[test]
+fn money_may_be_shared() {
+    gives("split 90 between 4", "22.5");
+    gives("split $90 between 4 people", "22.5");
+    gives("90 euros divided by 4", "22.5");
+    gives("90 split between 4", "22.5");
+    gives("divide 90 among 4 people", "22.5");
+    gives("15% of 80 dollars", "12");
+}
+
+#[test]
+fn rounding_may_be_words() {
+    gives("10/3 to 2 decimal places", "3.33");
+    gives("pi to 3 decimals", "3.142");
+    gives("round 2.7", "3");
+    gives("round 47 to the nearest 10", "50");
+    gives("47 rounded to the nearest 10", "50");
+    gives("round 3.14159 to the nearest hundredth", "3.14");
+    gives("round up 2.1", "3");
+    gives("round 10/3 to 2 decimals", "3.33");
+    gives("remainder when 17 is divided by 5", "2");
+    gives("log base 2 of 8 plus 1", "4");
+}
+
+#[test]
 fn a_variable_hides_a_word() {
     let result = run("x * over", &[("x", 3.0), ("over", 2.0)], None);
     assert_eq!(result, Ok(CalculatorResult::Number(6.into())));
@@ -176,7 +269,7 @@ fn thousands_separators_are_accepted_where_unambiguous() {
     gives("1_000 + 1", "1001");
     fails(
         "1,5 + 1",
-        "syntax error: a `,` outside of a function call; write decimals with `.` (at character 2)",
+        "a `,` outside of a function call; write decimals with `.` (at character 2)",
     );
 }
 
@@ -188,7 +281,7 @@ fn products_may_omit_the_sign() {
     fails_with("6/2(1+2)", "ambiguous");
     fails(
         "2 3",
-        "syntax error: expected an operator, found the number `3` (at character 3)",
+        "an operator such as `+` is missing before the number `3` (at character 3)",
     );
 }
 
@@ -238,7 +331,7 @@ fn variables_and_the_last_result_are_arguments() {
     assert_eq!(run("ans * 2", &[], Some(21.0)), number(42));
     assert_eq!(run("e + 1", &[("e", 1.0)], None), number(2));
     let unknown = run("x + ans", &[("x", 1.0)], None).unwrap_err();
-    let expected = "undefined symbol `ans`; known symbols: `x`, `pi`, `e`, `tau`, `i` (at character 5)";
+    let expected = "`ans` has no value; known names: `x`, `pi`, `e`, `tau`, `i` (at character 5)";
     assert_eq!(unknown, format!("Failed to evaluate expression: {expected}"));
     assert!(
         run("1", &[("not a name", 1.0)], None)
@@ -249,33 +342,21 @@ fn variables_and_the_last_result_are_arguments() {
 
 #[test]
 fn syntax_errors_have_a_position() {
-    fails(
-        "2+",
-        "syntax error: the expression ends where a value is expected (at character 3)",
-    );
-    fails(
-        "",
-        "syntax error: the expression ends where a value is expected (at character 1)",
-    );
-    fails("2 + * 3", "syntax error: expected a value, found `*` (at character 5)");
-    fails("(1 + 2", "syntax error: this `(` is never closed (at character 1)");
+    fails("2+", "the expression ends where a value is expected (at character 3)");
+    fails("", "the expression ends where a value is expected (at character 1)");
+    fails("2 + * 3", "expected a value, found `*` (at character 5)");
+    fails("(1 + 2", "this `(` is never closed (at character 1)");
     fails(
         "1 + 2)",
-        "syntax error: expected an operator, found `)` (at character 6)",
+        "an operator such as `+` is missing before `)` (at character 6)",
     );
-    fails("2 @ 3", "syntax error: unexpected character `@` (at character 3)");
-    fails(
-        "1.2.3",
-        "syntax error: a number has two decimal points (at character 4)",
-    );
+    fails("2 @ 3", "unexpected character `@` (at character 3)");
+    fails("1.2.3", "a number has two decimal points (at character 4)");
 }
 
 #[test]
 fn functions_outside_of_the_list_are_refused() {
-    fails_with(
-        "import(1)",
-        "function `import` is not allowed; allowed functions: abs, sign",
-    );
+    fails_with("import(1)", "no function `import`; the functions are abs, sign");
     fails_with("1 + eval(2)", "(at character 5)");
 }
 
@@ -306,7 +387,7 @@ fn every_allowed_function_survives_odd_arguments() {
     let odd = ["0", "-1", "0.5", "1e300", "-1e300", "2i", "1e-300"];
     let names = run("nothing(1)", &[], None).unwrap_err();
     let names = names
-        .split("allowed functions: ")
+        .split("the functions are ")
         .nth(1)
         .unwrap()
         .split(" (")

@@ -10,73 +10,198 @@ use crate::{
 };
 
 /// Phrases and their replacements: operators and names of functions. The longest phrase wins.
-const PHRASES: [(&str, &str); 59] = [
+const PHRASES: &[(&str, &str)] = &[
     ("plus", "+"),
     ("increased by", "+"),
+    ("raised by", "+"),
     ("minus", "-"),
+    ("negative", "-"),
+    ("take away", "-"),
     ("decreased by", "-"),
     ("reduced by", "-"),
     ("times", "*"),
     ("multiplied by", "*"),
+    ("multiplied with", "*"),
     ("divided by", "/"),
+    ("is divided by", "/"),
+    ("divided between", "/"),
+    ("divided among", "/"),
+    ("split between", "/"),
+    ("split among", "/"),
+    ("split by", "/"),
+    ("shared between", "/"),
+    ("shared among", "/"),
+    ("shared by", "/"),
     ("over", "/"),
     ("percent", "%"),
     ("per cent", "%"),
+    ("pct", "%"),
     ("tip on", "of"),
+    ("tip for", "of"),
+    ("tip on a", "of"),
+    ("tax on", "of"),
+    ("sales tax on", "of"),
+    ("vat on", "of"),
+    ("interest on", "of"),
+    ("on", "of"),
+    ("tip of", ""),
+    ("tip", "extra"),
+    ("tax", "extra"),
+    ("sales tax", "extra"),
+    ("vat", "extra"),
+    ("bill", ""),
     ("squared", "^2"),
     ("cubed", "^3"),
+    ("power", "^"),
+    ("to the power", "^"),
     ("to the power of", "^"),
+    ("raised to", "^"),
+    ("raised to the power", "^"),
     ("raised to the power of", "^"),
+    ("to the third power", "^3"),
+    ("to the fourth power", "^4"),
+    ("to the fifth power", "^5"),
+    ("third power of", "nth_power 3 of"),
+    ("fourth power of", "nth_power 4 of"),
+    ("fifth power of", "nth_power 5 of"),
+    ("fourth root of", "nth_root 4 of"),
+    ("fifth root of", "nth_root 5 of"),
     ("modulo", "mod"),
-    ("half", "0.5"),
+    ("modulus", "mod"),
     ("the", ""),
-    ("with", "-"),
-    ("after a", "-"),
-    ("discount", ""),
+    ("numbers", ""),
+    ("with a", "with"),
+    ("after a", "with"),
+    ("after", "with"),
+    ("including", "with"),
+    ("including a", "with"),
+    ("discount", "off"),
+    ("off of", "off"),
+    ("half", "0.5"),
+    ("a half", "0.5"),
     ("a third", "(1/3)"),
     ("a quarter", "0.25"),
+    ("a fifth", "0.2"),
+    ("a tenth", "0.1"),
     ("double", "2 *"),
     ("twice", "2 *"),
+    ("triple", "3 *"),
+    ("thrice", "3 *"),
+    ("quadruple", "4 *"),
+    ("more than", "more_than"),
+    ("higher than", "more_than"),
+    ("added to", "more_than"),
+    ("on top of", "more_than"),
+    ("less than", "less_than"),
+    ("lower than", "less_than"),
+    ("subtracted from", "less_than"),
+    ("taken from", "less_than"),
+    ("deduct", "subtract"),
+    ("reduce", "decrease"),
+    ("share", "split"),
+    ("split a bill of", "split"),
+    ("people", ""),
     ("to base", "and"),
     ("log base", "log_base"),
+    ("logarithm base", "log_base"),
     ("remainder of", "remainder"),
+    ("remainder when", "remainder"),
+    ("remainder when dividing", "remainder"),
     ("percentage change from", "change_from"),
+    ("percent change from", "change_from"),
+    ("percentage increase from", "change_from"),
+    ("percent increase from", "change_from"),
+    ("percentage decrease from", "drop_from"),
+    ("percent decrease from", "drop_from"),
     ("out of", "from"),
     ("add up", "sum of"),
+    ("add together", "sum of"),
     ("total", "sum"),
     ("rounded to", "rounded_to"),
+    ("to the nearest", "to_nearest"),
+    ("rounded to the nearest", "to_nearest"),
     ("to the nearest whole number", "to 0"),
+    ("to the nearest integer", "to 0"),
+    ("to the nearest tenth", "to 1"),
+    ("to the nearest hundredth", "to 2"),
+    ("to the nearest cent", "to 2"),
     ("rounded to the nearest whole number", "rounded_to 0"),
-    ("decimal places", ""),
-    ("decimal place", ""),
-    ("decimals", ""),
+    ("rounded to the nearest integer", "rounded_to 0"),
+    ("rounded to the nearest tenth", "rounded_to 1"),
+    ("rounded to the nearest hundredth", "rounded_to 2"),
+    ("rounded to the nearest cent", "rounded_to 2"),
+    ("round up", "ceil"),
+    ("round down", "floor"),
+    ("decimal places", "decimals"),
+    ("decimal place", "decimals"),
+    ("decimal points", "decimals"),
+    ("decimal", "decimals"),
     ("square root", "sqrt"),
+    ("squared root", "sqrt"),
+    ("root", "sqrt"),
     ("cube root", "cbrt"),
+    ("cubic root", "cbrt"),
     ("absolute value", "abs"),
     ("sine", "sin"),
     ("cosine", "cos"),
     ("tangent", "tan"),
     ("natural logarithm", "ln"),
+    ("natural log", "ln"),
+    ("binary logarithm", "log2"),
+    ("common logarithm", "log10"),
     ("logarithm", "log"),
     ("average", "mean"),
+    ("avg", "mean"),
     ("standard deviation", "std"),
     ("maximum", "max"),
     ("largest", "max"),
+    ("biggest", "max"),
+    ("highest", "max"),
     ("minimum", "min"),
     ("smallest", "min"),
+    ("lowest", "min"),
     ("greatest common divisor", "gcd"),
+    ("greatest common factor", "gcd"),
+    ("highest common factor", "gcd"),
     ("least common multiple", "lcm"),
+    ("lowest common multiple", "lcm"),
     ("is what percent of", "is_percent_of"),
     ("is what percentage of", "is_percent_of"),
+    ("as a percent of", "is_percent_of"),
+    ("as a percentage of", "is_percent_of"),
+    ("what percent is", "percent_is"),
+    ("what percentage is", "percent_is"),
     ("what percent of", "percent_of"),
     ("what percentage of", "percent_of"),
+];
+
+/// Words for the parts of a whole, and how many of them it has: `two thirds`.
+const FRACTIONS: [(&str, f64); 10] = [
+    ("half", 2.0),
+    ("third", 3.0),
+    ("quarter", 4.0),
+    ("fourth", 4.0),
+    ("fifth", 5.0),
+    ("sixth", 6.0),
+    ("seventh", 7.0),
+    ("eighth", 8.0),
+    ("ninth", 9.0),
+    ("tenth", 10.0),
+];
+
+/// Words after a number that multiply it.
+const MAGNITUDES: [(&str, f64); 4] = [("hundred", 1e2), ("thousand", 1e3), ("million", 1e6), ("billion", 1e9)];
+
+/// Money, which changes nothing about the number before it.
+const MONEY: [&str; 9] = [
+    "dollar", "dollars", "euro", "euros", "pounds", "bucks", "usd", "eur", "gbp",
 ];
 
 /// Number of words of the longest phrase.
 const MAX_PHRASE_WORDS: usize = 6;
 
 /// Words that end the value before them, so they cannot be names of variables.
-const VALUE_ENDS: [&str; 10] = [
+const VALUE_ENDS: [&str; 21] = [
     "and",
     "to",
     "from",
@@ -87,6 +212,17 @@ const VALUE_ENDS: [&str; 10] = [
     "factorial",
     "is_percent_of",
     "rounded_to",
+    "to_nearest",
+    "decimals",
+    "with",
+    "extra",
+    "more_than",
+    "less_than",
+    "choose",
+    "between",
+    "among",
+    "into",
+    "digits",
 ];
 
 /// Returns whether `name` ends the value before it.
@@ -99,19 +235,87 @@ pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result
     let mut replaced = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let [first, others @ ..] = rest {
-        let phrase = phrase(rest, symbols);
-        if let Some((length, meaning)) = phrase {
+        if let Some(length) = ordinal_power(rest, &mut replaced).or_else(|| scale_number(rest, &mut replaced, symbols))
+        {
+            rest = rest.get(length..).unwrap_or_default();
+        } else if let Some((length, meaning)) = phrase(rest, symbols) {
             let meaning = lexer::tokenize(meaning)?.into_iter();
             let meaning = meaning.filter(|token| token.kind != Kind::End);
             replaced.extend(meaning.map(|token| Token { at: first.at, ..token }));
             rest = rest.get(length..).unwrap_or_default();
         } else {
-            let is_times = is_times(replaced.last(), rest, symbols);
-            replaced.push(if is_times { times(first.at) } else { first.clone() });
+            replaced.extend(product(replaced.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
             rest = others;
         }
     }
     Ok(replaced)
+}
+
+/// Replaces `to the 12th power` and `12th power of` or `4th root of` at the start of `tokens`. Returns the number of tokens.
+fn ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
+    let at = tokens.first()?.at;
+    let word = |n: usize| match &tokens.get(n)?.kind {
+        Kind::Name(name) => Some(name.to_lowercase()),
+        _ => None,
+    };
+    let is = |n: usize, words: &[&str]| word(n).is_some_and(|word| words.contains(&word.as_str()));
+    let skip = |n: usize, words: &[&str]| n + usize::from(is(n, words));
+    let power = skip(0, &["raised"]);
+    let is_power = is(power, &["to"]);
+    let number = if is_power {
+        skip(power + 1, &["the"])
+    } else {
+        skip(0, &["the"])
+    };
+    let exponent = tokens
+        .get(number)
+        .filter(|token| matches!(token.kind, Kind::Number(_)))?;
+    let end = number + 2;
+    let name = |name: &str| Kind::Name(name.to_owned());
+    let (kinds, length) = match () {
+        () if !is(number + 1, &["st", "nd", "rd", "th"]) => return None,
+        () if is_power => (vec![Kind::Sign('^'), exponent.kind.clone()], skip(end, &["power"])),
+        () if is(end, &["power"]) => (vec![name("nth_power"), exponent.kind.clone()], end + 1),
+        () if is(end, &["root"]) => (vec![name("nth_root"), exponent.kind.clone()], end + 1),
+        () => return None,
+    };
+    replaced.extend(kinds.into_iter().map(|kind| Token { at, kind }));
+    Some(length)
+}
+
+/// Applies a word to the number before it: `2 thirds`, `3 million`, `80 dollars`. A fraction of a value needs no number.
+/// Returns the number of tokens.
+fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'_>) -> Option<usize> {
+    let [
+        Token {
+            at,
+            kind: Kind::Name(name),
+        },
+        after,
+        ..,
+    ] = tokens
+    else {
+        return None;
+    };
+    let name = Some(name.to_lowercase()).filter(|lower| !symbols.contains(name) && !symbols.contains(lower))?;
+    let singular = name.strip_suffix('s').unwrap_or(&name);
+    let find = |table: &[(&str, f64)], word: &str| table.iter().find(|(known, _)| *known == word).map(|(_, by)| *by);
+    let parts = find(&FRACTIONS, if name == "halves" { "half" } else { singular });
+    let number = replaced.last_mut().and_then(|token| match &mut token.kind {
+        Kind::Number(number) => Some(number),
+        _ => None,
+    });
+    match (number, parts, find(&MAGNITUDES, &name)) {
+        (Some(number), Some(parts), _) => *number /= parts,
+        (Some(number), _, Some(by)) => *number *= by,
+        (Some(_), ..) if MONEY.contains(&name.as_str()) => {}
+        (None, Some(parts), _) if matches!(&after.kind, Kind::Name(of) if of == "of") => {
+            let kind = Kind::Number(1.0 / parts);
+            replaced.push(Token { at: *at, kind });
+        }
+        _ => return None,
+    }
+    Some(1)
 }
 
 /// Returns the longest phrase at the start of `tokens`: its number of words, and its replacement.
@@ -131,26 +335,35 @@ fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static st
     })
 }
 
-/// Returns whether `tokens` start with an `x` between two values, as in `12 x 12`.
-fn is_times(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> bool {
+/// Returns the product that an `x` between two values means, as in `12 x 12` and `12x12`.
+fn product(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
     let [
         Token {
-            kind: Kind::Name(name), ..
+            at,
+            kind: Kind::Name(name),
         },
         after,
         ..,
     ] = tokens
     else {
-        return false;
+        return None;
     };
-    let is_value = |kind: &Kind, bracket| matches!(kind, Kind::Number(_)) || *kind == Kind::Sign(bracket);
-    name.eq_ignore_ascii_case("x")
-        && !symbols.contains(name)
-        && before.is_some_and(|before| is_value(&before.kind, ')'))
-        && is_value(&after.kind, '(')
-}
-
-fn times(at: usize) -> Token {
-    let kind = Kind::Sign('*');
-    Token { at, kind }
+    let (at, is_value) = (*at, |kind: &Kind, bracket| {
+        matches!(kind, Kind::Number(_)) || *kind == Kind::Sign(bracket)
+    });
+    let digits = name.strip_prefix(['x', 'X']).filter(|_| !symbols.contains(name))?;
+    before.filter(|before| is_value(&before.kind, ')'))?;
+    let times = Token {
+        at,
+        kind: Kind::Sign('*'),
+    };
+    if digits.is_empty() {
+        return is_value(&after.kind, '(').then(|| vec![times]);
+    }
+    let number = digits
+        .parse()
+        .ok()
+        .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let kind = Kind::Number(number?);
+    Some(vec![times, Token { at: at + 1, kind }])
 }
