@@ -5,7 +5,7 @@ use art_sdk::serde_json::Number;
 use crate::{
     dimension,
     error::ConvertError,
-    io::{UnitConvertInput, UnitConvertOutput},
+    io::{Converted, UnitConvertInput, UnitConvertOutput},
     lookup::Measure,
     parse,
     units::Scale,
@@ -19,24 +19,103 @@ const ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
-    let from = parse::parse("from", &input.from)?;
-    let to = parse::parse("to", &input.to)?;
+    let (from, tail) = compound(&input.from)?;
+    let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
+    let extra = match (input.extra_value, extra_unit) {
+        (Some(value), Some(unit)) => Some((value, parse::parse("extra_unit", unit)?)),
+        (None, None) => tail,
+        _ => return Err(ConvertError::HalfExtra),
+    };
+    let extra = extra
+        .map(|(value, unit)| convert_number(value, &unit, &from))
+        .transpose()?;
+    // A negative quantity is negative in both units.
+    let sign = if input.value < 0.0 { -1.0 } else { 1.0 };
+    let value = input.value + sign * extra.unwrap_or_default();
+    let units = parse::parse("to", &input.to).map(|to| (to, None));
+    let (to, smaller) = units.or_else(|error| pair(&input.to).ok_or(error))?;
+    let converted = convert_number(value, &from, &to)?;
+    let result = match smaller {
+        Some(smaller) => Converted::Text(in_two(converted, &to, &smaller)?),
+        None => Converted::Number(number(converted)?),
+    };
+    Ok(UnitConvertOutput {
+        result,
+        note: note(&from, &to, input),
+    })
+}
+
+/// Parses a unit, and the second quantity in `feet 11 inches`.
+fn compound(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertError> {
+    let parts = parse::split_compound(text).and_then(|parts| {
+        let unit = parse::parse("from", parts.unit).ok()?;
+        let smaller = parse::parse("from", parts.smaller).ok()?;
+        (unit.dimension == smaller.dimension).then_some((unit, Some((parts.number, smaller))))
+    });
+    parts.map_or_else(|| Ok((parse::parse("from", text)?, None)), Ok)
+}
+
+/// Parses two units such as `feet and inches`.
+fn pair(text: &str) -> Option<(Measure, Option<Measure>)> {
+    let (larger, smaller) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
+    let larger = parse::parse("to", larger).ok()?;
+    let smaller = parse::parse("to", smaller).ok()?;
+    (larger.dimension == smaller.dimension).then_some((larger, Some(smaller)))
+}
+
+fn convert_number(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
     if from.dimension != to.dimension {
-        let (from_unit, to_unit) = (from.name, to.name);
         return Err(ConvertError::Mismatch {
             from: from.dimension.name(),
             to: to.dimension.name(),
-            from_unit,
-            to_unit,
+            from_unit: from.name.clone(),
+            to_unit: to.name.clone(),
         });
     }
-    let result = number(via_base_unit(input.value, &from, &to)?)?;
-    let text = format!("{} {} = {result} {}", number(input.value)?, from.name, to.name);
-    Ok(UnitConvertOutput {
-        result,
-        text,
-        dimension: from.dimension.name(),
-    })
+    via_base_unit(value, from, to)
+}
+
+/// Returns the value as whole units of `larger` and the rest in `smaller`, to two decimals.
+fn in_two(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
+    let size = (convert_number(1.0, larger, smaller)? * 100.0).round() / 100.0;
+    let mut whole = value.abs().trunc();
+    let mut rest = (convert_number(value.abs() - whole, larger, smaller)? * 100.0).round() / 100.0;
+    if rest >= size {
+        (whole, rest) = (whole + 1.0, 0.0);
+    }
+    let sign = if value < 0.0 { "minus " } else { "" };
+    let (whole_unit, rest_unit) = (plural(&larger.name, whole), plural(&smaller.name, rest));
+    Ok(format!(
+        "{sign}{} {whole_unit} {} {rest_unit}",
+        number(whole)?,
+        number(rest)?
+    ))
+}
+
+fn plural(name: &str, count: f64) -> String {
+    match name {
+        _ if count == 1.0 => name.to_owned(),
+        "foot" => "feet".to_owned(),
+        "inch" => "inches".to_owned(),
+        "stone" => "stone".to_owned(),
+        _ => format!("{name}s"),
+    }
+}
+
+/// Says which meaning of a unit was used, if the input does not say it.
+fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String> {
+    let is_american = |unit: &Measure| unit.name.contains("(US)");
+    let says_so = |text: &str| {
+        text.split_whitespace()
+            .any(|word| matches!(word, "us" | "US" | "short"))
+    };
+    let (first, second) = ((from, &input.from), (to, &input.to));
+    let (unit, text) = match (is_american(from), is_american(to)) {
+        (true, true) | (false, false) => return None,
+        (true, false) => first,
+        (false, true) => second,
+    };
+    (!says_so(text)).then(|| format!("{}, not imperial", unit.name))
 }
 
 fn via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {

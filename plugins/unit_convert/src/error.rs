@@ -43,6 +43,8 @@ pub(crate) enum ConvertError {
         /// The full name of the unit `to`.
         to_unit: String,
     },
+    #[error("give both `extra_value` and `extra_unit`, or neither")]
+    HalfExtra,
     #[error("the result is too large for a 64-bit float")]
     Overflow,
     #[error("a fuel economy of 0 has no inverse")]

@@ -20,7 +20,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
 /// weight and mass (pounds to kilograms), temperature (Fahrenheit to Celsius), speed (mph to km/h), area, volume
 /// (gallons, cups to litres), time, pressure, energy, power, force, data size (megabytes, gigabits), angle, frequency and
 /// fuel economy (mpg to L/100 km). Use it for how many of one unit make another, or to convert or express a quantity in
-/// other units. Returns the converted number and a sentence with both quantities.
+/// other units. Returns the converted number.
 #[tool(
     example(
         ask = "How many kilograms are 5 pounds?",
@@ -31,7 +31,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
         ask = "How much is 5 pounds in kilograms?",
         ask = "How many kilograms is 5 pounds?",
         input = r#"{"value":5,"from":"pounds","to":"kilograms"}"#,
-        output = r#"{"result":2.26796185,"text":"5 pound = 2.26796185 kilogram","dimension":"mass"}"#
+        output = r#"{"result":2.26796185}"#
     ),
     example(
         ask = "How many kilometres are there in 26 miles?",
@@ -39,14 +39,14 @@ use io::{UnitConvertInput, UnitConvertOutput};
         ask = "Change 26 miles into kilometres",
         ask = "Turn 26 miles into kilometres",
         input = r#"{"value":26,"from":"miles","to":"kilometres"}"#,
-        output = r#"{"result":41.842944,"text":"26 mile = 41.842944 kilometre","dimension":"length"}"#
+        output = r#"{"result":41.842944}"#
     ),
     example(
         ask = "Convert 98.6 degrees Fahrenheit to Celsius",
         ask = "What is 98.6 degrees Fahrenheit in Celsius?",
         ask = "How hot is 98.6 degrees Fahrenheit in Celsius?",
         input = r#"{"value":98.6,"from":"degrees Fahrenheit","to":"Celsius"}"#,
-        output = r#"{"result":37,"text":"98.6 degree Fahrenheit = 37 degree Celsius","dimension":"temperature"}"#
+        output = r#"{"result":37}"#
     ),
     example(
         ask = "What is 20 °C in °F?",
@@ -57,7 +57,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
         ask = "How fast is 72 miles per hour in metres per second?",
         ask = "Convert 72 miles per hour to metres per second",
         input = r#"{"value":72,"from":"miles per hour","to":"metres per second"}"#,
-        output = r#"{"result":32.18688,"text":"72 mile/hour = 32.18688 metre/second","dimension":"speed"}"#
+        output = r#"{"result":32.18688}"#
     ),
     example(
         ask = "What is 120 km/h in mph?",
@@ -66,7 +66,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
     example(
         ask = "Convert 30 mpg to L/100km",
         input = r#"{"value":30,"from":"mpg","to":"L/100km"}"#,
-        output = r#"{"result":7.84048611111111,"text":"30 mile per gallon (US) = 7.84048611111111 litre per 100 kilometres","dimension":"fuel economy"}"#
+        output = r#"{"result":7.84048611111111,"note":"mile per gallon (US), not imperial"}"#
     ),
     example(
         ask = "How many seconds are in a day?",
@@ -74,7 +74,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
         ask = "How many seconds does a day have?",
         ask = "How many seconds are in one day?",
         input = r#"{"value":1,"from":"day","to":"seconds"}"#,
-        output = r#"{"result":86400,"text":"1 day = 86400 second","dimension":"time"}"#
+        output = r#"{"result":86400}"#
     ),
     example(
         ask = "How many minutes are in an hour?",
@@ -82,7 +82,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
         ask = "How many minutes make an hour?",
         ask = "Minutes in an hour",
         input = r#"{"value":1,"from":"hour","to":"minutes"}"#,
-        output = r#"{"result":60,"text":"1 hour = 60 minute","dimension":"time"}"#
+        output = r#"{"result":60}"#
     ),
     example(
         ask = "How many grams are in a kilogram?",
@@ -241,6 +241,176 @@ use io::{UnitConvertInput, UnitConvertOutput};
     example(
         ask = "How many bits are in a byte?",
         input = r#"{"value":1,"from":"byte","to":"bits"}"#
+    ),
+    example(
+        ask = "How many cm is 5 feet 11 inches?",
+        ask = "What is 5 feet 11 inches in cm?",
+        ask = "5 feet 11 inches in cm",
+        ask = "Convert 5 feet 11 inches to cm",
+        ask = "How tall is 5 feet 11 inches in cm?",
+        ask = "How tall is 5 feet and 11 inches in cm?",
+        input = r#"{"value":5,"from":"feet","extra_value":11,"extra_unit":"inches","to":"cm"}"#,
+        output = r#"{"result":180.34}"#
+    ),
+    example(
+        ask = "What is 6 ft 2 in in metres?",
+        input = r#"{"value":6,"from":"ft","extra_value":2,"extra_unit":"in","to":"metres"}"#
+    ),
+    example(
+        ask = "How many kg is 10 pounds 8 ounces?",
+        ask = "What is 10 pounds and 8 ounces in kg?",
+        input = r#"{"value":10,"from":"pounds","extra_value":8,"extra_unit":"ounces","to":"kg"}"#
+    ),
+    example(
+        ask = "How many minutes is 2 hours 15 minutes?",
+        input = r#"{"value":2,"from":"hours","extra_value":15,"extra_unit":"minutes","to":"minutes"}"#,
+        output = r#"{"result":135}"#
+    ),
+    example(
+        ask = "What is 11 stone 4 pounds in kilos?",
+        input = r#"{"value":11,"from":"stone","extra_value":4,"extra_unit":"pounds","to":"kilos"}"#
+    ),
+    example(
+        ask = "How tall is 180 cm in feet and inches?",
+        ask = "What is 180 cm in feet and inches?",
+        ask = "180 cm to feet and inches",
+        input = r#"{"value":180,"from":"cm","to":"feet and inches"}"#,
+        output = r#"{"result":"5 feet 10.87 inches"}"#
+    ),
+    example(
+        ask = "What is 70 kg in stone and pounds?",
+        input = r#"{"value":70,"from":"kg","to":"stone and pounds"}"#
+    ),
+    example(
+        ask = "What is 3 kg in pounds and ounces?",
+        input = r#"{"value":3,"from":"kg","to":"pounds and ounces"}"#
+    ),
+    example(
+        ask = "How long is 135 minutes in hours and minutes?",
+        input = r#"{"value":135,"from":"minutes","to":"hours and minutes"}"#,
+        output = r#"{"result":"2 hours 15 minutes"}"#
+    ),
+    example(
+        ask = "How many metres is half a mile?",
+        ask = "How many metres are in half a mile?",
+        ask = "What is half a mile in metres?",
+        input = r#"{"value":0.5,"from":"mile","to":"metres"}"#,
+        output = r#"{"result":804.672}"#
+    ),
+    example(
+        ask = "How many minutes are in half an hour?",
+        input = r#"{"value":0.5,"from":"hour","to":"minutes"}"#,
+        output = r#"{"result":30}"#
+    ),
+    example(
+        ask = "How many metres are in a quarter of a mile?",
+        input = r#"{"value":0.25,"from":"mile","to":"metres"}"#,
+        output = r#"{"result":402.336}"#
+    ),
+    example(
+        ask = "How many kgs are 11 stone?",
+        ask = "What is 11 stone in kgs?",
+        input = r#"{"value":11,"from":"stone","to":"kgs"}"#
+    ),
+    example(
+        ask = "How many kilos are 150 lbs?",
+        ask = "150 lbs in kilos",
+        input = r#"{"value":150,"from":"lbs","to":"kilos"}"#
+    ),
+    example(
+        ask = "What is 20 c in f?",
+        ask = "20 c to f",
+        input = r#"{"value":20,"from":"c","to":"f"}"#,
+        output = r#"{"result":68}"#
+    ),
+    example(
+        ask = "What is 350 degrees f in degrees c?",
+        ask = "350 degrees f to degrees c",
+        input = r#"{"value":350,"from":"degrees f","to":"degrees c"}"#
+    ),
+    example(ask = "What is 100 kph in mph?", input = r#"{"value":100,"from":"kph","to":"mph"}"#),
+    example(
+        ask = "What is 100 km per hour in miles per hour?",
+        ask = "How fast is 100 km per hour in miles per hour?",
+        input = r#"{"value":100,"from":"km per hour","to":"miles per hour"}"#
+    ),
+    example(
+        ask = "How many sq ft are 50 square metres?",
+        ask = "How big is 50 square metres in sq ft?",
+        input = r#"{"value":50,"from":"square metres","to":"sq ft"}"#
+    ),
+    example(
+        ask = "How many sqm are 800 square feet?",
+        input = r#"{"value":800,"from":"square feet","to":"sqm"}"#
+    ),
+    example(
+        ask = "How many litres are 3 cubic feet?",
+        input = r#"{"value":3,"from":"cubic feet","to":"litres"}"#
+    ),
+    example(
+        ask = "How many ml are 12 fl oz?",
+        input = r#"{"value":12,"from":"fl oz","to":"ml"}"#
+    ),
+    example(
+        ask = "How many tsp are in a tbsp?",
+        input = r#"{"value":1,"from":"tbsp","to":"tsp"}"#
+    ),
+    example(
+        ask = "How many GB are 500 MB?",
+        input = r#"{"value":500,"from":"MB","to":"GB"}"#,
+        output = r#"{"result":0.5}"#
+    ),
+    example(
+        ask = "How many MiB are 2 GiB?",
+        input = r#"{"value":2,"from":"GiB","to":"MiB"}"#,
+        output = r#"{"result":2048}"#
+    ),
+    example(
+        ask = "How many kJ are 3 kWh?",
+        input = r#"{"value":3,"from":"kWh","to":"kJ"}"#,
+        output = r#"{"result":10800}"#
+    ),
+    example(
+        ask = "How many joules are 50 cal?",
+        input = r#"{"value":50,"from":"cal","to":"joules"}"#
+    ),
+    example(
+        ask = "What is 32 psi in bar?",
+        ask = "How much is 32 psi in bar?",
+        input = r#"{"value":32,"from":"psi","to":"bar"}"#
+    ),
+    example(
+        ask = "What is 6 l/100km in mpg?",
+        input = r#"{"value":6,"from":"l/100km","to":"mpg"}"#
+    ),
+    example(
+        ask = "How many seconds are in a minute?",
+        input = r#"{"value":1,"from":"minute","to":"seconds"}"#,
+        output = r#"{"result":60}"#
+    ),
+    example(
+        ask = "How many days are in a fortnight?",
+        input = r#"{"value":1,"from":"fortnight","to":"days"}"#,
+        output = r#"{"result":14}"#
+    ),
+    example(
+        ask = "How many years are in a century?",
+        input = r#"{"value":1,"from":"century","to":"years"}"#,
+        output = r#"{"result":100}"#
+    ),
+    example(
+        ask = "How many metres are in a kilometer?",
+        input = r#"{"value":1,"from":"kilometer","to":"metres"}"#,
+        output = r#"{"result":1000}"#
+    ),
+    example(
+        ask = "How many milliliters are 2 liters?",
+        input = r#"{"value":2,"from":"liters","to":"milliliters"}"#,
+        output = r#"{"result":2000}"#
+    ),
+    example(
+        ask = "How many kilometers are 5 nautical miles?",
+        input = r#"{"value":5,"from":"nautical miles","to":"kilometers"}"#
     ),
     limits(fuel = 100_000_000, memory = "16 MiB", timeout = "2s")
 )]

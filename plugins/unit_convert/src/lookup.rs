@@ -27,11 +27,13 @@ pub(crate) enum Lookup {
 
 /// Finds `text` as a symbol, else as a name, else as a symbol in any letter case, else as the plural of one.
 pub(crate) fn find(text: &str) -> Lookup {
-    let exact = by_symbol(text, |a, b| a == b).into_iter().next();
-    if let Some(measure) = exact.or_else(|| by_name(text)) {
+    let exact = |text: &str| by_symbol(text, |a, b| a == b).into_iter().next();
+    let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
+    // `mms` has to be found in its letter case before `MM` can be.
+    let plural = || singular.filter(|symbol| symbol.chars().count() > 1).and_then(exact);
+    if let Some(measure) = exact(text).or_else(|| by_name(text)).or_else(plural) {
         return Lookup::Unit(measure);
     }
-    let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
     [Some(text), singular]
         .into_iter()
         .flatten()

@@ -22,6 +22,11 @@ const INVALID_POWER: &str = "a power must be a whole number from -9 to 9";
 /// Parses `text`, the unit in `field`.
 pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertError> {
     let text = text.trim();
+    if let Lookup::Unit(measure) = lookup::find(text) {
+        return Ok(measure);
+    }
+    let spoken = spoken(text);
+    let text = spoken.as_str();
     let parser = Parser {
         field,
         text,
@@ -42,6 +47,42 @@ pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertE
         return Err(parser.syntax("a `)` has no `(`"));
     }
     Ok(product.into_measure())
+}
+
+/// Rewrites everyday speech: `kilometres an hour` to `kilometres per hour`, `a mile` to `mile`, `oz.` to `oz`.
+fn spoken(text: &str) -> String {
+    let text = text.replace(" an ", " per ").replace(" a ", " per ");
+    let articles = ["a ", "an "].into_iter();
+    let bare = articles
+        .filter_map(|article| text.strip_prefix(article))
+        .next()
+        .unwrap_or(&text);
+    bare.trim_end_matches('.').to_owned()
+}
+
+/// The parts of a unit with a second quantity behind it: `feet 11 inches`.
+pub(crate) struct Compound<'a> {
+    pub(crate) unit: &'a str,
+    pub(crate) number: f64,
+    pub(crate) smaller: &'a str,
+}
+
+/// Splits `feet 11 inches` and `'11"`, with or without an `and` or a comma before the number. A number without a space before
+/// it is a power: `m2`.
+pub(crate) fn split_compound(text: &str) -> Option<Compound<'_>> {
+    let (unit, rest) = text.split_at_checked(text.find(|c: char| c.is_ascii_digit())?)?;
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(rest.len());
+    let (number, smaller) = rest.split_at_checked(digits)?;
+    let is_foot = unit.ends_with(['\'', '′', '’']);
+    // The second unit of `5'11` is left out.
+    let smaller = if smaller.is_empty() && is_foot { "inch" } else { smaller };
+    let is_separate = is_foot || unit.ends_with(char::is_whitespace);
+    let unit = unit.trim().trim_end_matches(',').trim_end_matches(" and").trim();
+    let number = number.parse().ok().filter(|_| is_separate && !smaller.is_empty())?;
+    let smaller = smaller.trim();
+    Some(Compound { unit, number, smaller })
 }
 
 /// A product of powers of units.

@@ -111,13 +111,73 @@ fn letter_case_is_ignored_where_unambiguous() {
 }
 
 #[test]
-fn the_text_shows_how_units_were_understood() {
-    let output = convert(1.0, "ton", "tonne");
-    assert_eq!(output["text"], "1 short ton (US) = 0.90718474 tonne");
-    assert_eq!(
-        convert(1.0, "km^2/s", "m2/s")["text"],
-        "1 kilometre^2/second = 1000000 metre^2/second"
-    );
+fn a_unit_with_several_meanings_is_noted() {
+    let note = |from: &str, to: &str| convert(1.0, from, to)["note"].clone();
+    assert_eq!(note("gallons", "litres"), "gallon (US), not imperial");
+    assert_eq!(note("litres", "pints"), "pint (US), not imperial");
+    assert_eq!(note("ton", "tonne"), "short ton (US), not imperial");
+    let clear = [
+        ("us gallons", "l"),
+        ("uk gallons", "l"),
+        ("tbsp", "tsp"),
+        ("miles", "km"),
+    ];
+    assert_eq!(clear.map(|(from, to)| note(from, to)), [(); 4].map(|()| Value::Null));
+}
+
+#[test]
+fn everyday_words_and_abbreviations_are_known() {
+    is(2.0, "kilos", "kgs", 2.0);
+    is(37.0, "c", "f", 98.6);
+    is(37.0, "degrees c", "degrees f", 98.6);
+    is(37.0, "celcius", "farenheit", 98.6);
+    is(100.0, "km per hour", "kph", 100.0);
+    is(100.0, "kilometres an hour", "kmh", 100.0);
+    is(1.0, "metre a second", "mps", 1.0);
+    is(1.0, "a mile", "metres", 1609.344);
+    is(1.0, "sq ft", "square inches", 144.0);
+    is(1.0, "sqm", "square centimetres", 10_000.0);
+    is(1.0, "sq. ft.", "sqft", 1.0);
+    is(1.0, "cubic feet", "cu in", 1728.0);
+    is(8.0, "fl oz", "cups", 1.0);
+    is(16.0, "oz.", "lbs.", 1.0);
+    is(3.0, "tsp", "tbsp", 1.0);
+    is(1.0, "kwh", "kj", 3600.0);
+    is(1.0, "gig", "megs", 1000.0);
+    is(8.0, "mbit", "mb", 1.0);
+    is(60.0, "mins", "hrs", 1.0);
+    is(1000.0, "mms", "metres", 1.0);
+    is(5.0, "l per 100km", "L/100km", 5.0);
+    is(1.0, "cubic meters", "liters", 1000.0);
+    is(500.0, "mcg", "mg", 0.5);
+}
+
+#[test]
+fn a_quantity_may_have_two_units() {
+    is(5.0, "feet 11 inches", "cm", 180.34);
+    is(5.0, "'11\"", "cm", 180.34);
+    is(5.0, "'11", "cm", 180.34);
+    is(6.0, "ft 2in", "inches", 74.0);
+    is(10.0, "pounds and 8 ounces", "lb", 10.5);
+    is(-5.0, "feet 6 inches", "feet", -5.5);
+    let input = json!({"value": 5, "from": "feet", "extra_value": 11, "extra_unit": "inches", "to": "cm"});
+    assert_eq!(testing::output(&UNIT_CONVERT, input), json!({"result": 180.34}));
+    let input = json!({"value": 5, "from": "feet", "extra_value": 11, "to": "cm"});
+    let error = testing::failure(&UNIT_CONVERT, input);
+    assert_eq!(error.message, "give both `extra_value` and `extra_unit`, or neither");
+    fails("feet 11 kg", "cm", "in `from`");
+    fails("feet 11 bananas", "cm", "in `from`");
+}
+
+#[test]
+fn a_result_may_have_two_units() {
+    let text = |value: f64, from: &str, to: &str| convert(value, from, to)["result"].clone();
+    assert_eq!(text(180.34, "cm", "feet and inches"), "5 feet 11 inches");
+    assert_eq!(text(180.0, "cm", "ft and in"), "5 feet 10.87 inches");
+    assert_eq!(text(182.879_99, "cm", "feet and inches"), "6 feet 0 inches");
+    assert_eq!(text(70.0, "kg", "stone and pounds"), "11 stone 0.32 pounds");
+    assert_eq!(text(90.0, "minutes", "hours and minutes"), "1 hour 30 minutes");
+    fails("m", "feet and kilograms", "in `to`");
 }
 
 #[test]

@@ -25,6 +25,8 @@ const KELVIN: Scale = Scale::Factor(1.0);
 pub(super) const UNITS: &[Unit] = &[
     // SI: the gram is the base of the prefixes.
     Unit::new("gram", &["gramme"], &["g"], 0.001, MASS).prefixes(Decimal),
+    Unit::new("kilogram", &["kilo", "kilogramme"], &[], 1.0, MASS),
+    Unit::new("microgram", &[], &["mcg"], 1e-9, MASS),
     Unit::new("tonne", &["metric ton", "metric tonne"], &["t"], 1000.0, MASS).prefixes(Decimal),
     // SI, table 8; measured (CODATA 2018).
     Unit::new(
@@ -70,12 +72,15 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("year (365.25 days)", &["year"], &["yr", "a"], YEAR, TIME),
     Unit::new("decade", &[], &[], 10.0 * YEAR, TIME),
     Unit::new("century", &["centurie"], &[], 100.0 * YEAR, TIME),
+    Unit::new("millennium", &["millennia"], &[], 1000.0 * YEAR, TIME),
     // SI
     Unit::new("kelvin", &[], &["K"], 1.0, TEMPERATURE).scale(KELVIN),
     Unit::new(
         "degree Celsius",
         &[
             "celsius",
+            "celcius",
+            "degree celcius",
             "degree celsius",
             "degree c",
             "deg c",
@@ -93,7 +98,14 @@ pub(super) const UNITS: &[Unit] = &[
     // SP 811
     Unit::new(
         "degree Fahrenheit",
-        &["fahrenheit", "degree fahrenheit", "degree f", "deg f"],
+        &[
+            "fahrenheit",
+            "degree fahrenheit",
+            "farenheit",
+            "degree farenheit",
+            "degree f",
+            "deg f",
+        ],
         &["°F", "℉", "F", "degF"],
         1.0,
         TEMPERATURE,
@@ -139,6 +151,7 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("knot", &[], &["kn", "kt", "kts"], 1852.0 / 3600.0, SPEED),
     Unit::new("mile/hour", &[], &["mph"], 0.447_04, SPEED),
     Unit::new("kilometre/hour", &[], &["kph", "kmh", "kmph"], 1000.0 / 3600.0, SPEED),
+    Unit::new("metre/second", &[], &["mps"], 1.0, SPEED),
     Unit::new("foot/second", &[], &["fps"], 0.3048, SPEED),
     // SI. No symbol, because `c` means Celsius.
     Unit::new("speed of light", &[], &[], 299_792_458.0, SPEED),
@@ -179,6 +192,11 @@ pub(super) const UNITS: &[Unit] = &[
             "liter per 100 kilometer",
             "liter per 100 km",
             "l per 100 km",
+            "l per 100km",
+            "litre per 100km",
+            "liter per 100km",
+            "litre/100km",
+            "liter/100km",
         ],
         &["l/100km", "L/100km", "l/100 km", "L/100 km"],
         1.0,

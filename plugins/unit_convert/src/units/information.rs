@@ -12,8 +12,9 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("nibble", &[], &[], 4.0, DATA),
     // In lower case people mean bytes.
     Unit::new("kilobyte", &[], &["kb", "KB"], 8e3, DATA),
-    Unit::new("megabyte", &[], &["mb"], 8e6, DATA),
-    Unit::new("gigabyte", &[], &["gb"], 8e9, DATA),
+    Unit::new("megabit", &[], &["mbit"], 1e6, DATA),
+    Unit::new("megabyte", &["meg"], &["mb"], 8e6, DATA),
+    Unit::new("gigabyte", &["gig"], &["gb"], 8e9, DATA),
     Unit::new("terabyte", &[], &["tb"], 8e12, DATA),
     Unit::new("petabyte", &[], &["pb"], 8e15, DATA),
     // Data rates are usually given in bits.

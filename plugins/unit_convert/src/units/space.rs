@@ -46,13 +46,25 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("parsec", &[], &["pc"], 3.085_677_581_491_367e16, LENGTH).prefixes(Decimal),
     // SP 811
     Unit::new("are", &[], &[], 100.0, AREA),
+    // SI and yard 1959
+    Unit::new("square metre", &["square meter", "sqm"], &[], 1.0, AREA),
+    Unit::new("square kilometre", &["square kilometer", "sqkm"], &[], 1e6, AREA),
+    Unit::new("square centimetre", &["square centimeter", "sqcm"], &[], 1e-4, AREA),
+    Unit::new("square inch", &["sqin"], &[], INCH * INCH, AREA),
+    Unit::new("square foot", &["square feet", "sqft"], &[], FOOT * FOOT, AREA),
+    Unit::new("square yard", &["sqyd"], &[], YARD * YARD, AREA),
+    Unit::new("square mile", &["sqmi"], &[], MILE * MILE, AREA),
     Unit::new("hectare", &[], &["ha"], 10_000.0, AREA),
     Unit::new("barn", &[], &[], 1e-28, AREA),
     // yard 1959: 4840 square yards.
     Unit::new("acre", &[], &["ac"], 4_046.856_422_4, AREA),
     // SI
     Unit::new("litre", &["liter"], &["l", "L", "ℓ"], 0.001, VOLUME).prefixes(Decimal),
-    Unit::new("cubic centimetre", &[], &["cc", "ccm"], 1e-6, VOLUME),
+    Unit::new("cubic metre", &["cubic meter", "cbm"], &[], 1.0, VOLUME),
+    Unit::new("cubic inch", &[], &[], INCH * INCH * INCH, VOLUME),
+    Unit::new("cubic foot", &["cubic feet", "cuft"], &[], FOOT * FOOT * FOOT, VOLUME),
+    Unit::new("cubic yard", &[], &[], YARD * YARD * YARD, VOLUME),
+    Unit::new("cubic centimetre", &["cubic centimeter"], &["cc", "ccm"], 1e-6, VOLUME),
     // HB 44, liquid measure
     Unit::new(
         "gallon (US)",
