@@ -6,11 +6,13 @@ use art_sdk::prelude::*;
 use jiff::Timestamp;
 
 mod error;
+mod holidays;
 mod io;
 mod moment;
 mod operations;
 mod phrase;
 mod words;
+mod workdays;
 mod zone;
 
 #[cfg(test)]
@@ -22,8 +24,8 @@ use io::{DatetimeInput, DatetimeOutput};
 /// Answers questions about dates and times: how many days, weeks, months, years or hours lie between two dates, what
 /// date it is some days before or after another one, which weekday (day of the week) a date falls on, what time it is
 /// in another time zone or city, and what the current date and time is now or today. Also reads and formats dates.
-/// Knows leap years, time zones and daylight saving time. Returns the answer as text in `result`, and in addition the
-/// number, the weekday and the breakdown.
+/// Knows leap years, weeks, quarters, working days, holidays, time zones and daylight saving time. Returns the answer: a
+/// number or a text.
 #[tool(
     example(
         ask = "How many days are there between 2024-02-27 and 2026-11-21?",
@@ -34,25 +36,26 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "How many days from 2024-02-27 to 2026-11-21?",
         ask = "Number of days between 2024-02-27 and 2026-11-21",
         input = r#"{"operation":"difference","start":"2024-02-27","end":"2026-11-21","unit":"days"}"#,
-        output = r#"{"result":"998 days","value":998,"breakdown":"2 years, 8 months, 25 days"}"#
+        output = r#"{"result":998}"#
     ),
     example(
         ask = "How many weeks are there between 1 March 2026 and 24 December 2026?",
         ask = "How many weeks from 1 March 2026 to 24 December 2026?",
         input = r#"{"operation":"difference","start":"1 March 2026","end":"24 December 2026","unit":"weeks"}"#,
-        output = r#"{"result":"42.5714285714286 weeks","value":42.5714285714286,"breakdown":"42 weeks, 4 days"}"#
+        output = r#"{"result":"42 weeks, 4 days (42.57 weeks)"}"#
     ),
     example(
         ask = "How many hours are there between 9:15 and 17:45?",
         ask = "How many hours is it from 9:15 to 17:45?",
-        input = r#"{"operation":"difference","start":"9:15","end":"17:45","unit":"hours"}"#
+        input = r#"{"operation":"difference","start":"9:15","end":"17:45","unit":"hours"}"#,
+        output = r#"{"result":"8 hours, 30 minutes (8.5 hours)"}"#
     ),
     example(
         ask = "How long is it from 2026-01-15 to 2026-07-04?",
         ask = "How long is it between 2026-01-15 and 2026-07-04?",
         ask = "What is the difference between 2026-01-15 and 2026-07-04?",
         input = r#"{"operation":"difference","start":"2026-01-15","end":"2026-07-04"}"#,
-        output = r#"{"result":"170 days","value":170,"breakdown":"5 months, 19 days"}"#
+        output = r#"{"result":"5 months, 19 days (170 days)"}"#
     ),
     example(
         ask = "How many days until Christmas?",
@@ -137,13 +140,13 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "30 days after 2026-01-31",
         ask = "Add 30 days to 2026-01-31",
         input = r#"{"operation":"add","date":"2026-01-31","amount":30,"unit":"days"}"#,
-        output = r#"{"result":"2026-03-02","weekday":"Monday"}"#
+        output = r#"{"result":"Monday, 2 March 2026"}"#
     ),
     example(
         ask = "What date is one month after 31 January 2026?",
         ask = "What is the date a month after 31 January 2026?",
         input = r#"{"operation":"add","date":"31 January 2026","amount":1,"unit":"months"}"#,
-        output = r#"{"result":"2026-02-28","weekday":"Saturday"}"#
+        output = r#"{"result":"Saturday, 28 February 2026"}"#
     ),
     example(
         ask = "What date is 3 weeks from today?",
@@ -175,7 +178,8 @@ use io::{DatetimeInput, DatetimeOutput};
     example(
         ask = "What time is 45 minutes after 14:30?",
         ask = "Add 45 minutes to 14:30",
-        input = r#"{"operation":"add","date":"14:30","amount":45,"unit":"minutes"}"#
+        input = r#"{"operation":"add","date":"14:30","amount":45,"unit":"minutes"}"#,
+        output = r#"{"result":"15:15"}"#
     ),
     example(
         ask = "What date was 30 days before 2026-03-01?",
@@ -184,7 +188,7 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "30 days before 2026-03-01",
         ask = "Subtract 30 days from 2026-03-01",
         input = r#"{"operation":"subtract","date":"2026-03-01","amount":30,"unit":"days"}"#,
-        output = r#"{"result":"2026-01-30","weekday":"Friday"}"#
+        output = r#"{"result":"Friday, 30 January 2026"}"#
     ),
     example(
         ask = "What date was it 2 weeks ago?",
@@ -201,7 +205,7 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "Which day of the week does 2026-12-25 fall on?",
         ask = "Weekday of 2026-12-25",
         input = r#"{"operation":"weekday","date":"2026-12-25"}"#,
-        output = r#"{"result":"Friday","weekday":"Friday","week_number":52,"day_of_year":359}"#
+        output = r#"{"result":"Friday"}"#
     ),
     example(
         ask = "What day of the week was 20 July 1969?",
@@ -209,20 +213,13 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "What day was 20 July 1969?",
         ask = "On what day of the week was 20 July 1969?",
         input = r#"{"operation":"weekday","date":"20 July 1969"}"#,
-        output = r#"{"result":"Sunday","weekday":"Sunday","week_number":29,"day_of_year":201}"#
+        output = r#"{"result":"Sunday"}"#
     ),
     example(
         ask = "What day of the week is Christmas?",
         ask = "On which weekday is Christmas this year?",
         ask = "What day does Christmas fall on?",
         input = r#"{"operation":"weekday","date":"Christmas"}"#
-    ),
-    example(
-        ask = "What week of the year is 2026-11-21?",
-        ask = "Which week number is 2026-11-21?",
-        ask = "In which week is 2026-11-21?",
-        input = r#"{"operation":"weekday","date":"2026-11-21"}"#,
-        output = r#"{"result":"Saturday","weekday":"Saturday","week_number":47,"day_of_year":325}"#
     ),
     example(
         ask = "What day is it today?",
@@ -281,7 +278,7 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "Convert 2026-11-21T15:00 from Europe/Berlin to Asia/Tokyo",
         ask = "What is 2026-11-21T15:00 in Europe/Berlin in Asia/Tokyo?",
         input = r#"{"operation":"convert","date":"2026-11-21T15:00","from_zone":"Europe/Berlin","to_zone":"Asia/Tokyo"}"#,
-        output = r#"{"result":"2026-11-21T23:00:00+09:00","weekday":"Saturday","zone":"Asia/Tokyo","unix_seconds":1795269600}"#
+        output = r#"{"result":"23:00 on Saturday, 21 November 2026 (Asia/Tokyo)"}"#
     ),
     example(
         ask = "Convert 15:00 UTC to New York time",
@@ -298,19 +295,360 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "Convert the Unix timestamp 1709028000 to a date",
         ask = "What date is the Unix time 1709028000?",
         input = r#"{"operation":"parse","date":"1709028000"}"#,
-        output = r#"{"result":"2024-02-27T10:00:00+00:00","weekday":"Tuesday","week_number":9,"day_of_year":58,"zone":"UTC","unix_seconds":1709028000}"#
+        output = r#"{"result":"2024-02-27T10:00:00+00:00"}"#
     ),
     example(
         ask = "Write 21 November 2026 in ISO format",
         ask = "Write 21 November 2026 as an ISO date",
         input = r#"{"operation":"parse","date":"21 November 2026"}"#,
-        output = r#"{"result":"2026-11-21","weekday":"Saturday","week_number":47,"day_of_year":325}"#
+        output = r#"{"result":"2026-11-21"}"#
     ),
     example(
         ask = "Write 2026-11-21 as `%d.%m.%Y`",
         ask = "Format 2026-11-21 as `%d.%m.%Y`",
         input = r#"{"operation":"format","date":"2026-11-21","format":"%d.%m.%Y"}"#,
         output = r#"{"result":"21.11.2026"}"#
+    ),
+    example(
+        ask = "Which week number is 2026-11-21?",
+        ask = "What week number is 2026-11-21?",
+        ask = "What is the week number of 2026-11-21?",
+        input = r#"{"operation":"week_number","date":"2026-11-21"}"#,
+        output = r#"{"result":47}"#
+    ),
+    example(
+        ask = "What week of the year is 2026-11-21?",
+        ask = "In which week of the year is 2026-11-21?",
+        ask = "In which week is 2026-11-21?",
+        ask = "Which week is 2026-11-21 in?",
+        ask = "Which calendar week is 2026-11-21?",
+        input = r#"{"operation":"week_number","date":"2026-11-21"}"#,
+        output = r#"{"result":47}"#
+    ),
+    example(
+        ask = "What week number is it today?",
+        ask = "What week number is it?",
+        ask = "Which week of the year is it?",
+        input = r#"{"operation":"week_number","date":"today"}"#
+    ),
+    example(
+        ask = "What day of the year is 2026-11-21?",
+        ask = "Which day of the year is 2026-11-21?",
+        ask = "What number day of the year is 2026-11-21?",
+        input = r#"{"operation":"day_of_year","date":"2026-11-21"}"#,
+        output = r#"{"result":325}"#
+    ),
+    example(
+        ask = "What day of the year is it today?",
+        ask = "Which day of the year is today?",
+        input = r#"{"operation":"day_of_year","date":"today"}"#
+    ),
+    example(
+        ask = "Which quarter is 2026-11-21?",
+        ask = "In which quarter is 2026-11-21?",
+        ask = "What quarter is 2026-11-21 in?",
+        ask = "Which quarter of the year is 2026-11-21 in?",
+        input = r#"{"operation":"quarter","date":"2026-11-21"}"#,
+        output = r#"{"result":4}"#
+    ),
+    example(
+        ask = "Is 2028 a leap year?",
+        ask = "Was 2028 a leap year?",
+        ask = "Will 2028 be a leap year?",
+        ask = "Leap year 2028?",
+        input = r#"{"operation":"leap_year","year":2028}"#,
+        output = r#"{"result":"yes, 2028 is a leap year"}"#
+    ),
+    example(
+        ask = "How many working days are there between 2026-03-02 and 2026-03-31?",
+        ask = "How many working days are between 2026-03-02 and 2026-03-31?",
+        ask = "Working days from 2026-03-02 to 2026-03-31",
+        input = r#"{"operation":"difference","start":"2026-03-02","end":"2026-03-31","unit":"working_days"}"#,
+        output = r#"{"result":"22 working days (Monday to Friday, first and last day included)"}"#
+    ),
+    example(
+        ask = "How many weekdays are there between 2026-03-02 and 2026-03-31?",
+        ask = "How many business days are there between 2026-03-02 and 2026-03-31?",
+        ask = "How many weekdays from 2026-03-02 to 2026-03-31?",
+        ask = "How many business days from 2026-03-02 to 2026-03-31?",
+        input = r#"{"operation":"difference","start":"2026-03-02","end":"2026-03-31","unit":"working_days"}"#
+    ),
+    example(
+        ask = "How many working days until Christmas?",
+        input = r#"{"operation":"difference","start":"today","end":"Christmas","unit":"working_days"}"#
+    ),
+    example(
+        ask = "What date is 10 working days after 2026-03-02?",
+        ask = "Which date is 10 working days after 2026-03-02?",
+        input = r#"{"operation":"add","date":"2026-03-02","amount":10,"unit":"working_days"}"#,
+        output = r#"{"result":"Monday, 16 March 2026"}"#
+    ),
+    example(
+        ask = "What date is 10 business days after 2026-03-02?",
+        input = r#"{"operation":"add","date":"2026-03-02","amount":10,"unit":"working_days"}"#
+    ),
+    example(
+        ask = "What date was 10 working days before 2026-03-16?",
+        input = r#"{"operation":"subtract","date":"2026-03-16","amount":10,"unit":"working_days"}"#,
+        output = r#"{"result":"Monday, 2 March 2026"}"#
+    ),
+    example(
+        ask = "How old was someone born on 5 May 1990 on 1 June 2020?",
+        ask = "How old was a person who was born on 5 May 1990 on 1 June 2020?",
+        ask = "If someone was born on 5 May 1990, how old were they on 1 June 2020?",
+        input = r#"{"operation":"difference","start":"5 May 1990","end":"1 June 2020","unit":"years"}"#,
+        output = r#"{"result":"30 years, 27 days (30.07 years)"}"#
+    ),
+    example(
+        ask = "How many months are there between 2026-01-15 and 2026-07-15?",
+        ask = "How many months from 2026-01-15 to 2026-07-15?",
+        input = r#"{"operation":"difference","start":"2026-01-15","end":"2026-07-15","unit":"months"}"#,
+        output = r#"{"result":6}"#
+    ),
+    example(
+        ask = "How many years are there between 1969-07-20 and 2019-07-20?",
+        input = r#"{"operation":"difference","start":"1969-07-20","end":"2019-07-20","unit":"years"}"#,
+        output = r#"{"result":50}"#
+    ),
+    example(
+        ask = "How many minutes are there between 9:15 and 17:45?",
+        ask = "How many minutes from 9:15 to 17:45?",
+        input = r#"{"operation":"difference","start":"9:15","end":"17:45","unit":"minutes"}"#,
+        output = r#"{"result":510}"#
+    ),
+    example(
+        ask = "How long is it from 9:15 to 17:45?",
+        ask = "How much time is between 9:15 and 17:45?",
+        input = r#"{"operation":"difference","start":"9:15","end":"17:45"}"#,
+        output = r#"{"result":"8 hours, 30 minutes"}"#
+    ),
+    example(
+        ask = "How many days until Christmas 2027?",
+        ask = "How many days are left until Christmas 2027?",
+        input = r#"{"operation":"difference","start":"today","end":"Christmas","unit":"days","year":2027}"#
+    ),
+    example(
+        ask = "How many days until Thanksgiving?",
+        input = r#"{"operation":"difference","start":"today","end":"Thanksgiving","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Easter?",
+        input = r#"{"operation":"difference","start":"today","end":"Easter","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until Independence Day?",
+        input = r#"{"operation":"difference","start":"today","end":"Independence Day","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days until New Year?",
+        input = r#"{"operation":"difference","start":"today","end":"New Year","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days since Christmas?",
+        input = r#"{"operation":"difference","start":"Christmas","end":"today","unit":"days"}"#
+    ),
+    example(
+        ask = "How many days are there between Christmas and New Year's Eve?",
+        input = r#"{"operation":"difference","start":"Christmas","end":"New Year's Eve","unit":"days"}"#
+    ),
+    example(
+        ask = "What day of the week is Christmas 2027?",
+        ask = "What day is Christmas 2027?",
+        ask = "Which weekday is Christmas 2027?",
+        ask = "On what day does Christmas 2027 fall?",
+        ask = "What day of the week is Christmas in 2027?",
+        input = r#"{"operation":"weekday","date":"Christmas","year":2027}"#,
+        output = r#"{"result":"Saturday"}"#
+    ),
+    example(
+        ask = "What day of the week is New Year's Day 2030?",
+        input = r#"{"operation":"weekday","date":"New Year's Day","year":2030}"#,
+        output = r#"{"result":"Tuesday"}"#
+    ),
+    example(
+        ask = "What day of the week is Halloween 2027?",
+        input = r#"{"operation":"weekday","date":"Halloween","year":2027}"#,
+        output = r#"{"result":"Sunday"}"#
+    ),
+    example(
+        ask = "What day of the week is Valentine's Day 2028?",
+        input = r#"{"operation":"weekday","date":"Valentine's Day","year":2028}"#,
+        output = r#"{"result":"Monday"}"#
+    ),
+    example(
+        ask = "What day of the week is Independence Day 2027?",
+        input = r#"{"operation":"weekday","date":"Independence Day","year":2027}"#,
+        output = r#"{"result":"Sunday"}"#
+    ),
+    example(
+        ask = "What day of the week is New Year's Eve 2027?",
+        input = r#"{"operation":"weekday","date":"New Year's Eve","year":2027}"#,
+        output = r#"{"result":"Friday"}"#
+    ),
+    example(
+        ask = "What day of the week is Christmas Eve 2027?",
+        input = r#"{"operation":"weekday","date":"Christmas Eve","year":2027}"#,
+        output = r#"{"result":"Friday"}"#
+    ),
+    example(
+        ask = "What day of the week is Boxing Day 2027?",
+        input = r#"{"operation":"weekday","date":"Boxing Day","year":2027}"#,
+        output = r#"{"result":"Sunday"}"#
+    ),
+    example(
+        ask = "When is Easter 2027?",
+        ask = "What date is Easter 2027?",
+        ask = "On what date is Easter in 2027?",
+        input = r#"{"operation":"format","date":"Easter","year":2027,"format":"%A, %-d %B %Y"}"#,
+        output = r#"{"result":"Sunday, 28 March 2027"}"#
+    ),
+    example(
+        ask = "When is Thanksgiving 2027?",
+        input = r#"{"operation":"format","date":"Thanksgiving","year":2027,"format":"%A, %-d %B %Y"}"#,
+        output = r#"{"result":"Thursday, 25 November 2027"}"#
+    ),
+    example(
+        ask = "When is Good Friday 2027?",
+        input = r#"{"operation":"format","date":"Good Friday","year":2027,"format":"%A, %-d %B %Y"}"#,
+        output = r#"{"result":"Friday, 26 March 2027"}"#
+    ),
+    example(
+        ask = "When is Memorial Day 2027?",
+        input = r#"{"operation":"format","date":"Memorial Day","year":2027,"format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "When is the last Monday of May 2027?",
+        ask = "What date is the last Monday of May 2027?",
+        input = r#"{"operation":"format","date":"last Monday of May","year":2027,"format":"%A, %-d %B %Y"}"#,
+        output = r#"{"result":"Monday, 31 May 2027"}"#
+    ),
+    example(
+        ask = "When is the first Monday of September 2027?",
+        input = r#"{"operation":"format","date":"first Monday of September","year":2027,"format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "When is Thanksgiving?",
+        ask = "What date is Thanksgiving?",
+        ask = "When is Thanksgiving this year?",
+        input = r#"{"operation":"format","date":"Thanksgiving","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "When is Easter?",
+        input = r#"{"operation":"format","date":"Easter","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Monday?",
+        ask = "When is next Monday?",
+        ask = "What is the date next Monday?",
+        input = r#"{"operation":"format","date":"next Monday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Monday?",
+        ask = "When was last Monday?",
+        ask = "What was the date last Monday?",
+        input = r#"{"operation":"format","date":"last Monday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Tuesday?",
+        input = r#"{"operation":"format","date":"next Tuesday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Tuesday?",
+        input = r#"{"operation":"format","date":"last Tuesday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Wednesday?",
+        input = r#"{"operation":"format","date":"next Wednesday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Wednesday?",
+        input = r#"{"operation":"format","date":"last Wednesday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Thursday?",
+        input = r#"{"operation":"format","date":"next Thursday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Thursday?",
+        input = r#"{"operation":"format","date":"last Thursday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Friday?",
+        input = r#"{"operation":"format","date":"next Friday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Friday?",
+        input = r#"{"operation":"format","date":"last Friday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Saturday?",
+        input = r#"{"operation":"format","date":"next Saturday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Saturday?",
+        input = r#"{"operation":"format","date":"last Saturday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date is next Sunday?",
+        input = r#"{"operation":"format","date":"next Sunday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was last Sunday?",
+        input = r#"{"operation":"format","date":"last Sunday","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "What date was it a fortnight ago?",
+        ask = "What was the date a fortnight ago?",
+        ask = "a fortnight ago",
+        input = r#"{"operation":"subtract","date":"today","amount":2,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "What date is a week from today?",
+        ask = "What date is it in a week?",
+        input = r#"{"operation":"add","date":"today","amount":1,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "What time is it when it is 3 pm on 12 March 2027 in Tokyo in London?",
+        ask = "What is 3 pm on 12 March 2027 in Tokyo in London time?",
+        ask = "When it is 3 pm on 12 March 2027 in Tokyo, what time is it in London?",
+        ask = "Convert 3 pm on 12 March 2027 from Tokyo to London",
+        ask = "3 pm on 12 March 2027 in Tokyo is what time in London?",
+        input = r#"{"operation":"convert","date":"12 March 2027","time":"3 pm","from_zone":"Tokyo","to_zone":"London"}"#,
+        output = r#"{"result":"06:00 on Friday, 12 March 2027 (Europe/London)"}"#
+    ),
+    example(
+        ask = "What is 12 March 2027 at 3 pm in Tokyo in London time?",
+        ask = "Convert 12 March 2027 3 pm from Tokyo to London",
+        input = r#"{"operation":"convert","date":"12 March 2027","time":"3 pm","from_zone":"Tokyo","to_zone":"London"}"#
+    ),
+    example(
+        ask = "What date is 30 days before Christmas 2027?",
+        input = r#"{"operation":"subtract","date":"Christmas","amount":30,"unit":"days","year":2027}"#,
+        output = r#"{"result":"Thursday, 25 November 2027"}"#
+    ),
+    example(
+        ask = "What time is it in Paris?",
+        input = r#"{"operation":"now","to_zone":"Paris"}"#
+    ),
+    example(
+        ask = "What time is it in Los Angeles?",
+        input = r#"{"operation":"now","to_zone":"Los Angeles"}"#
+    ),
+    example(
+        ask = "What time is it in Mumbai?",
+        input = r#"{"operation":"now","to_zone":"Mumbai"}"#
+    ),
+    example(
+        ask = "What time is it in Singapore?",
+        input = r#"{"operation":"now","to_zone":"Singapore"}"#
+    ),
+    example(
+        ask = "What time is it in India?",
+        input = r#"{"operation":"now","to_zone":"India"}"#
+    ),
+    example(
+        ask = "What time is it in Japan?",
+        input = r#"{"operation":"now","to_zone":"Japan"}"#
     ),
     limits(fuel = 200_000_000, memory = "32 MiB", timeout = "5s")
 )]

@@ -10,6 +10,7 @@ use jiff::{
 use crate::{
     error::DateError,
     phrase::{Day, Phrase},
+    zone,
 };
 
 /// A date with as much of time and zone as was given.
@@ -33,6 +34,9 @@ impl Moment {
     /// Parses `text`, the value of `field`. `today` is the current day in `zone`.
     pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
+        if let Some((text, zone)) = with_zone(text) {
+            return Self::parse(field, text, &zone, clock);
+        }
         let refuse = |reason| DateError::Date {
             field,
             text: text.chars().take(60).collect(),
@@ -108,6 +112,19 @@ impl Moment {
         }
     }
 
+    /// Returns the moment as people write it: `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`, with as much as it has.
+    pub(crate) fn in_words(&self) -> String {
+        let day = self.date().strftime("%A, %-d %B %Y");
+        match self {
+            Self::Date(_) => day.to_string(),
+            Self::Local(local) => format!("{} on {day}", time_of_day(local.time())),
+            Self::Zoned(zoned) => {
+                let zone = zone::name(zoned.time_zone(), zoned.offset());
+                format!("{} on {day} ({zone})", time_of_day(zoned.time()))
+            }
+        }
+    }
+
     /// Returns the moment in ISO 8601, with as much of time and zone as it has.
     pub(crate) fn iso(&self) -> String {
         match self {
@@ -116,6 +133,18 @@ impl Moment {
             Self::Zoned(zoned) => zoned.timestamp().display_with_offset(zoned.offset()).to_string(),
         }
     }
+}
+
+/// Splits `15:00 on 2 March 2026 (Asia/Tokyo)`, the form of the answers.
+fn with_zone(text: &str) -> Option<(&str, TimeZone)> {
+    let (text, zone) = text.strip_suffix(')')?.split_once(" (")?;
+    Some((text, zone::find(zone).ok()?))
+}
+
+/// Returns `15:00`, with seconds if there are any.
+pub(crate) fn time_of_day(time: Time) -> String {
+    let format = if time.second() == 0 { "%H:%M" } else { "%H:%M:%S" };
+    time.strftime(format).to_string()
 }
 
 fn parse_iso(text: &str) -> Result<Moment, jiff::Error> {

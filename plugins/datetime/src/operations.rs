@@ -4,9 +4,10 @@ use jiff::{Span, Zoned, civil::Date, fmt::strtime, tz::TimeZone};
 
 use crate::{
     error::DateError,
-    io::{DatetimeInput, DatetimeOutput, Operation, Unit},
-    moment::{Clock, Moment},
-    words, zone,
+    io::{Answer, DatetimeInput, DatetimeOutput, Operation, Unit},
+    moment::{Clock, Moment, time_of_day},
+    phrase::{Day, Phrase},
+    words, workdays, zone,
 };
 
 /// Maximum length of a pattern, in characters. Each of them expands to at most a few hundred characters.
@@ -19,16 +20,27 @@ pub(crate) fn run(input: &DatetimeInput, clock: Clock<'_>) -> Result<DatetimeOut
         clock,
         from: optional_zone(input.from_zone.as_deref())?.unwrap_or(TimeZone::UTC),
     };
-    match input.operation {
+    let answer = match input.operation {
         Operation::Difference => call.difference(),
         Operation::Add => call.add("add", 1.0),
         Operation::Subtract => call.add("subtract", -1.0),
         Operation::Convert => call.convert(),
-        Operation::Weekday => call.weekday(),
-        Operation::Parse => Ok(describe(&call.date("parse")?)),
+        Operation::Weekday => Ok(Answer::Text(weekday(call.date("weekday")?.date()))),
+        Operation::WeekNumber => Ok(Answer::Number(
+            call.date("week_number")?.date().iso_week_date().week().into(),
+        )),
+        Operation::DayOfYear => Ok(Answer::Number(call.date("day_of_year")?.date().day_of_year().into())),
+        Operation::Quarter => Ok(Answer::Number(quarter(call.date("quarter")?.date()))),
+        Operation::LeapYear => call.leap_year(),
+        Operation::Parse => Ok(Answer::Text(call.date("parse")?.iso())),
         Operation::Format => call.format(),
         Operation::Now => call.now(),
-    }
+    };
+    answer.map(|result| DatetimeOutput { result })
+}
+
+fn quarter(date: Date) -> i64 {
+    (i64::from(date.month()) + 2) / 3
 }
 
 fn optional_zone(name: Option<&str>) -> Result<Option<TimeZone>, DateError> {
@@ -50,45 +62,70 @@ impl Call<'_> {
     }
 
     fn date(&self, operation: &'static str) -> Result<Moment, DateError> {
-        self.moment(operation, "date", self.input.date.as_ref())
+        let date = self.input.date.as_ref().map(|date| self.with_year(date));
+        let text = match (date, self.input.time.as_deref()) {
+            (Some(date), Some(time)) => Some(format!("{date} {time}")),
+            (date, time) => date.or_else(|| time.map(str::to_owned)),
+        };
+        self.moment(operation, "date", text.as_ref())
     }
 
-    fn difference(&self) -> Result<DatetimeOutput, DateError> {
+    /// Returns a day that recurs each year with the year of the input.
+    fn with_year(&self, text: &str) -> String {
+        let recurs = Phrase::parse(text)
+            .and_then(|phrase| phrase.day)
+            .is_some_and(Day::recurs);
+        match self.input.year.filter(|_| recurs) {
+            Some(year) => format!("{text} {year}"),
+            None => text.to_owned(),
+        }
+    }
+
+    fn difference(&self) -> Result<Answer, DateError> {
         let (start, end) = self.bounds()?;
         // Count days and months in one time zone.
         let end = end.with_time_zone(start.time_zone().clone());
-        let unit = self.input.unit;
+        if self.input.unit == Some(Unit::WorkingDays) {
+            let days = words::amount(workdays::count(start.date(), end.date()), Unit::WorkingDays);
+            return Ok(Answer::Text(format!(
+                "{days} (Monday to Friday, first and last day included)"
+            )));
+        }
+        let unit = self.input.unit.unwrap_or_default();
         let total = start
             .until((unit.to_jiff(), &end))
             .and_then(|span| span.total((unit.to_jiff(), &start)));
-        let value = words::number(total.map_err(DateError::Range)?);
-        let result = value
-            .as_ref()
-            .map(|value| words::amount(value, unit))
-            .unwrap_or_default();
-        let breakdown = Some(breakdown(&start, &end, unit)?);
-        Ok(DatetimeOutput {
-            result,
-            value,
-            breakdown,
-            ..DatetimeOutput::default()
-        })
+        let total = total.map_err(DateError::Range)?;
+        if self.input.unit.is_some() && total.fract() == 0.0 {
+            // The cast is exact: there are fewer than 2^53 seconds in 20,000 years.
+            return Ok(Answer::Number(total as i64));
+        }
+        let largest = self.input.unit.map_or(jiff::Unit::Year, Unit::to_jiff);
+        let span = start.until((largest, &end)).map_err(DateError::Range)?;
+        let (parts, amount) = (words::breakdown(&span), words::amount(total, unit));
+        let says_it = parts.trim_start_matches("minus ") == amount.trim_start_matches('-');
+        let adds_nothing = says_it || (self.input.unit.is_none() && total.fract() != 0.0);
+        Ok(Answer::Text(if adds_nothing {
+            parts
+        } else {
+            format!("{parts} ({amount})")
+        }))
     }
 
     /// Returns start and end of a difference. A recurring day is the last one before the end or the next one after the
     /// start.
     fn bounds(&self) -> Result<(Zoned, Zoned), DateError> {
-        let (first, last) = (self.input.start.as_ref(), self.input.end.as_ref());
-        let start = self.moment("difference", "start", first)?;
-        let end = self.moment("difference", "end", last)?;
-        let text = |text: Option<&String>| text.cloned().unwrap_or_default();
-        let start = start.resolve_recurring(&text(first), |day| day.last_until(end.date()))?;
-        let end = end.resolve_recurring(&text(last), |day| day.next_from(start.date()))?;
+        let text = |text: &Option<String>| text.as_ref().map(|text| self.with_year(text));
+        let (first, last) = (text(&self.input.start), text(&self.input.end));
+        let start = self.moment("difference", "start", first.as_ref())?;
+        let end = self.moment("difference", "end", last.as_ref())?;
+        let start = start.resolve_recurring(&first.unwrap_or_default(), |day| day.last_until(end.date()))?;
+        let end = end.resolve_recurring(&last.unwrap_or_default(), |day| day.next_from(start.date()))?;
         Ok((start.in_zone(&self.from)?, end.in_zone(&self.from)?))
     }
 
     /// Adds `amount` units to `date`, or subtracts them if `sign` is -1.
-    fn add(&self, operation: &'static str, sign: f64) -> Result<DatetimeOutput, DateError> {
+    fn add(&self, operation: &'static str, sign: f64) -> Result<Answer, DateError> {
         let date = self.date(operation)?;
         let hint = "how many units";
         let amount = self.input.amount.ok_or(DateError::Missing {
@@ -96,22 +133,35 @@ impl Call<'_> {
             field: "amount",
             hint,
         })?;
-        let span = span(sign * amount, self.input.unit)?;
-        let sum = match date {
-            Moment::Date(day) if is_calendar(self.input.unit) => day.checked_add(span).map(Moment::Date),
+        let unit = self.input.unit.unwrap_or_default();
+        if unit == Unit::WorkingDays {
+            let amount = whole(sign * amount)?;
+            let sum = workdays::add(date.date(), amount).map_err(DateError::Range)?;
+            return Ok(Answer::Text(Moment::Date(sum).in_words()));
+        }
+        let span = span(sign * amount, unit)?;
+        let sum = match &date {
+            Moment::Date(day) if is_calendar(unit) => day.checked_add(span).map(Moment::Date),
             Moment::Date(day) => day.at(0, 0, 0, 0).checked_add(span).map(Moment::Local),
             Moment::Local(local) => local.checked_add(span).map(Moment::Local),
             Moment::Zoned(zoned) => zoned.checked_add(span).map(|sum| Moment::Zoned(Box::new(sum))),
         };
         let sum = sum.map_err(DateError::Range)?;
-        Ok(DatetimeOutput {
-            week_number: None,
-            day_of_year: None,
-            ..describe(&sum)
-        })
+        // `45 minutes after 14:30` asks for a time of day.
+        let phrase = self
+            .input
+            .date
+            .as_deref()
+            .or(self.input.time.as_deref())
+            .and_then(Phrase::parse);
+        let is_time = phrase.is_some_and(|phrase| phrase.day.is_none()) && sum.date() == date.date();
+        Ok(Answer::Text(match sum {
+            Moment::Local(local) if is_time => time_of_day(local.time()),
+            sum => sum.in_words(),
+        }))
     }
 
-    fn convert(&self) -> Result<DatetimeOutput, DateError> {
+    fn convert(&self) -> Result<Answer, DateError> {
         let point = self.date("convert")?.in_zone(&self.from)?;
         let hint = "a time zone such as `Asia/Tokyo`";
         let missing = DateError::Missing {
@@ -120,106 +170,72 @@ impl Call<'_> {
             hint,
         };
         let to = optional_zone(self.input.to_zone.as_deref())?.ok_or(missing)?;
-        Ok(in_zone(point.with_time_zone(to)))
+        Ok(in_words(point.with_time_zone(to)))
     }
 
-    fn weekday(&self) -> Result<DatetimeOutput, DateError> {
-        let output = describe(&self.date("weekday")?);
-        let result = output.weekday.clone().unwrap_or_default();
-        Ok(DatetimeOutput {
-            result,
-            zone: None,
-            unix_seconds: None,
-            ..output
-        })
+    fn leap_year(&self) -> Result<Answer, DateError> {
+        let year = match self.input.year {
+            Some(year) => Date::new(year, 1, 1).map_err(DateError::Range)?,
+            None => self.date("leap_year")?.date(),
+        };
+        let (answer, not) = if year.in_leap_year() {
+            ("yes", "")
+        } else {
+            ("no", "not ")
+        };
+        Ok(Answer::Text(format!("{answer}, {} is {not}a leap year", year.year())))
     }
 
-    fn format(&self) -> Result<DatetimeOutput, DateError> {
+    fn format(&self) -> Result<Answer, DateError> {
         let moment = self.date("format")?;
         let Some(pattern) = self.input.format.as_deref() else {
-            return Ok(DatetimeOutput {
-                result: moment.iso(),
-                ..DatetimeOutput::default()
-            });
+            return Ok(Answer::Text(moment.iso()));
         };
         if pattern.chars().count() > MAX_FORMAT_CHARS {
             return Err(DateError::LongFormat(MAX_FORMAT_CHARS));
         }
         let result = strtime::format(pattern, &moment.in_zone(&self.from)?).map_err(DateError::Format)?;
-        Ok(DatetimeOutput {
-            result,
-            ..DatetimeOutput::default()
-        })
+        Ok(Answer::Text(result))
     }
 
-    fn now(&self) -> Result<DatetimeOutput, DateError> {
+    fn now(&self) -> Result<Answer, DateError> {
         let to = optional_zone(self.input.to_zone.as_deref())?.unwrap_or_else(|| self.from.clone());
         let now = (self.clock)()?.to_zoned(to);
         // Drop the fraction of the second, which is noise in an answer.
         let now = now.round(jiff::Unit::Second).map_err(DateError::Range)?;
-        Ok(in_zone(now))
+        Ok(in_words(now))
     }
 }
 
-fn breakdown(start: &Zoned, end: &Zoned, unit: Unit) -> Result<String, DateError> {
-    let largest = if unit == Unit::Weeks {
-        jiff::Unit::Week
-    } else {
-        jiff::Unit::Year
-    };
-    let span = start.until((largest, end)).map_err(DateError::Range)?;
-    Ok(words::breakdown(&span))
+fn in_words(point: Zoned) -> Answer {
+    Answer::Text(Moment::Zoned(Box::new(point)).in_words())
 }
 
 fn is_calendar(unit: Unit) -> bool {
     matches!(unit, Unit::Years | Unit::Months | Unit::Weeks | Unit::Days)
 }
 
-fn span(amount: f64, unit: Unit) -> Result<Span, DateError> {
+fn whole(amount: f64) -> Result<i64, DateError> {
     if amount.fract() != 0.0 {
         return Err(DateError::Fraction(amount));
     }
     // The cast saturates, and the result is then out of range.
-    let amount = amount as i64;
+    Ok(amount as i64)
+}
+
+fn span(amount: f64, unit: Unit) -> Result<Span, DateError> {
+    let amount = whole(amount)?;
     let span = Span::new();
     let span = match unit {
         Unit::Years => span.try_years(amount),
         Unit::Months => span.try_months(amount),
         Unit::Weeks => span.try_weeks(amount),
-        Unit::Days => span.try_days(amount),
+        Unit::Days | Unit::WorkingDays => span.try_days(amount),
         Unit::Hours => span.try_hours(amount),
         Unit::Minutes => span.try_minutes(amount),
         Unit::Seconds => span.try_seconds(amount),
     };
     span.map_err(DateError::Range)
-}
-
-fn in_zone(point: Zoned) -> DatetimeOutput {
-    let output = describe(&Moment::Zoned(Box::new(point)));
-    DatetimeOutput {
-        week_number: None,
-        day_of_year: None,
-        ..output
-    }
-}
-
-/// Returns the output for a date, with all details that are known of it.
-fn describe(moment: &Moment) -> DatetimeOutput {
-    let date = moment.date();
-    let point = if let Moment::Zoned(zoned) = moment {
-        Some(zoned)
-    } else {
-        None
-    };
-    DatetimeOutput {
-        result: moment.iso(),
-        weekday: Some(weekday(date)),
-        week_number: Some(date.iso_week_date().week()),
-        day_of_year: Some(date.day_of_year()),
-        zone: point.map(|zoned| zone::name(zoned.time_zone(), zoned.offset())),
-        unix_seconds: point.map(|zoned| zoned.timestamp().as_second()),
-        ..DatetimeOutput::default()
-    }
 }
 
 fn weekday(date: Date) -> String {

@@ -1,52 +1,44 @@
 //! Parses dates and times in words: `3rd of March`, `tomorrow at 9:30`, `3 pm`, `next Friday`, `Christmas`.
 
 use jiff::{
-    Zoned,
+    Span, Zoned,
     civil::{Date, Time, Weekday},
     fmt::strtime::BrokenDownTime,
 };
 
+use crate::holidays::Rule;
+
 /// Unambiguous formats in addition to ISO 8601, without commas and ordinal endings. `02/03/2026` is ambiguous.
-const FORMATS: [&str; 8] = [
+const FORMATS: [&str; 9] = [
     "%d %B %Y",
     "%d. %B %Y",
     "%B %d %Y",
     "%A %d %B %Y",
     "%A %B %d %Y",
+    "%A %Y-%m-%d",
     "%Y/%m/%d",
     "%d.%m.%Y",
     "%d-%b-%Y",
-];
-
-/// Holidays that have the same date each year: name, month, day.
-const HOLIDAYS: [(&str, i8, i8); 9] = [
-    ("new year", 1, 1),
-    ("new year's", 1, 1),
-    ("new year's day", 1, 1),
-    ("valentine's day", 2, 14),
-    ("halloween", 10, 31),
-    ("christmas eve", 12, 24),
-    ("christmas", 12, 25),
-    ("christmas day", 12, 25),
-    ("new year's eve", 12, 31),
 ];
 
 /// A day, possibly one that depends on the current date.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Day {
     Full(Date),
-    /// A day of a month without a year.
-    OfYear {
-        month: i8,
-        day: i8,
-    },
+    /// A day of each year.
+    Yearly(Rule),
+    /// Such a day this number of years from now.
+    InYear(Rule, i16),
     /// The first such weekday after today, or the last one before it.
     Weekday {
         day: Weekday,
         before: bool,
     },
-    /// This number of days after today.
-    FromToday(i8),
+    /// This number of months and days after today.
+    FromToday {
+        months: i32,
+        days: i32,
+    },
 }
 
 /// The parts of a parsed phrase: a day, a time of day, or both.
@@ -90,25 +82,26 @@ impl Day {
         let today = now.date();
         match self {
             Self::Full(date) => Ok(date),
-            Self::OfYear { .. } => self.next_from(today),
+            Self::Yearly(_) => self.next_from(today),
+            Self::InYear(rule, years) => rule.in_year(today.year().saturating_add(years)),
             Self::Weekday { day, before } => today.nth_weekday(if before { -1 } else { 1 }, day),
-            Self::FromToday(days) => today.checked_add(jiff::Span::new().try_days(days)?),
+            Self::FromToday { months, days } => today.checked_add(Span::new().try_months(months)?.try_days(days)?),
         }
     }
 
     /// Returns whether the day recurs and the phrase does not say which of them is meant.
     pub(crate) fn recurs(self) -> bool {
-        matches!(self, Self::OfYear { .. } | Self::Weekday { before: false, .. })
+        matches!(self, Self::Yearly(_) | Self::Weekday { before: false, .. })
     }
 
     /// Returns the first such day from `date` on; a weekday is always after it.
     pub(crate) fn next_from(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
-            Self::OfYear { month, day } => {
+            Self::Yearly(rule) => {
                 // Two leap years are at most eight years apart.
-                let mut years = (0..=8).filter_map(|years| Date::new(date.year() + years, month, day).ok());
+                let mut years = (0..=8).filter_map(|years| rule.in_year(date.year() + years).ok());
                 let found = years.find(|found| *found >= date);
-                found.map_or_else(|| Date::new(date.year(), month, day), Ok)
+                found.map_or_else(|| rule.in_year(date.year()), Ok)
             }
             Self::Weekday { day, .. } => date.nth_weekday(1, day),
             _ => Ok(date),
@@ -118,10 +111,10 @@ impl Day {
     /// Returns the last such day up to `date`; a weekday is always before it.
     pub(crate) fn last_until(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
-            Self::OfYear { month, day } => {
-                let mut years = (0..=8).filter_map(|years| Date::new(date.year() - years, month, day).ok());
+            Self::Yearly(rule) => {
+                let mut years = (0..=8).filter_map(|years| rule.in_year(date.year() - years).ok());
                 let found = years.find(|found| *found <= date);
-                found.map_or_else(|| Date::new(date.year(), month, day), Ok)
+                found.map_or_else(|| rule.in_year(date.year()), Ok)
             }
             Self::Weekday { day, .. } => date.nth_weekday(-1, day),
             _ => Ok(date),
@@ -156,19 +149,49 @@ fn without_preposition(part: &str) -> &str {
 fn parse_day(text: &str) -> Option<Day> {
     relative_day(text)
         .or_else(|| weekday(text))
-        .or_else(|| holiday(text))
         .or_else(|| full_date(text))
-        .or_else(|| day_of_year(text))
+        .or_else(|| yearly(text).map(Day::Yearly))
+        .or_else(|| in_year(text))
 }
 
 fn relative_day(text: &str) -> Option<Day> {
-    let days = match text {
-        "yesterday" => -1,
-        "today" => 0,
-        "tomorrow" => 1,
+    let (months, days) = match text {
+        "yesterday" => (0, -1),
+        "today" => (0, 0),
+        "tomorrow" => (0, 1),
+        "day after tomorrow" => (0, 2),
+        "day before yesterday" => (0, -2),
+        _ => distance(text)?,
+    };
+    Some(Day::FromToday { months, days })
+}
+
+/// Parses `in 3 weeks`, `3 weeks from now`, `a fortnight ago`, `next month` as a number of months and of days.
+fn distance(text: &str) -> Option<(i32, i32)> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let (sign, count, unit) = match words.as_slice() {
+        ["in", count, unit] | [count, unit, "from", "now" | "today"] => (1, *count, *unit),
+        [count, unit, "ago" | "before", ..] if words.len() == 3 => (-1, *count, *unit),
+        ["next", unit] => (1, "1", *unit),
+        ["last", unit] => (-1, "1", *unit),
         _ => return None,
     };
-    Some(Day::FromToday(days))
+    let count: i32 = match count {
+        "a" | "an" | "one" => 1,
+        count => count
+            .parse()
+            .ok()
+            .filter(|count: &i32| (0..1_000_000).contains(count))?,
+    };
+    let (months, days) = match unit.strip_suffix('s').unwrap_or(unit) {
+        "day" => (0, 1),
+        "week" => (0, 7),
+        "fortnight" => (0, 14),
+        "month" => (1, 0),
+        "year" => (12, 0),
+        _ => return None,
+    };
+    Some((sign * count * months, sign * count * days))
 }
 
 fn weekday(text: &str) -> Option<Day> {
@@ -177,13 +200,40 @@ fn weekday(text: &str) -> Option<Day> {
         Some(("next" | "this" | "coming", name)) => (false, name),
         _ => (false, text),
     };
-    let day = BrokenDownTime::parse("%A", name).ok()?.weekday()?;
+    let day = weekday_name(name)?;
     Some(Day::Weekday { day, before })
 }
 
-fn holiday(text: &str) -> Option<Day> {
-    let (_, month, day) = *HOLIDAYS.iter().find(|(name, ..)| *name == text)?;
-    Some(Day::OfYear { month, day })
+pub(crate) fn weekday_name(name: &str) -> Option<Weekday> {
+    let read = |format: &str| BrokenDownTime::parse(format, name).ok()?.weekday();
+    read("%A").or_else(|| read("%a"))
+}
+
+/// Parses a day that recurs each year.
+fn yearly(text: &str) -> Option<Rule> {
+    // A leap year, so that 29 February is valid.
+    let date = full_date(&format!("{text} 2000"));
+    match date {
+        Some(Day::Full(date)) => Some(Rule::Fixed(date.month(), date.day())),
+        _ => Rule::parse(text),
+    }
+}
+
+/// Parses a recurring day with its year: `Christmas 2027`, `25 December next year`.
+fn in_year(text: &str) -> Option<Day> {
+    let relative = [(" last year", -1), (" this year", 0), (" next year", 1)];
+    let found = relative
+        .into_iter()
+        .find_map(|(ending, years)| Some((text.strip_suffix(ending)?, years)));
+    if let Some((day, years)) = found {
+        return Some(Day::InYear(yearly(day)?, years));
+    }
+    let (day, year) = text.rsplit_once(' ')?;
+    let year = year.parse().ok().filter(|_| year.len() == 4)?;
+    Rule::parse(day.trim_end_matches(" in"))?
+        .in_year(year)
+        .ok()
+        .map(Day::Full)
 }
 
 fn full_date(text: &str) -> Option<Day> {
@@ -202,17 +252,6 @@ fn full_date(text: &str) -> Option<Day> {
             .find_map(|format| read(&format.replace("%B", "%b").as_str()))
     };
     long.or_else(short).map(Day::Full)
-}
-
-/// Parses a day without a year, in a leap year so that 29 February is valid.
-fn day_of_year(text: &str) -> Option<Day> {
-    match full_date(&format!("{text} 2000"))? {
-        Day::Full(date) => Some(Day::OfYear {
-            month: date.month(),
-            day: date.day(),
-        }),
-        _ => None,
-    }
 }
 
 fn parse_time(text: &str) -> Option<Time> {
@@ -280,6 +319,49 @@ mod tests {
             ]
         );
         assert_eq!(read("29 February"), "2028-02-29");
+    }
+
+    #[test]
+    fn a_day_may_be_relative() {
+        let texts = [
+            "in 3 weeks",
+            "3 weeks from now",
+            "a fortnight ago",
+            "2 months ago",
+            "next year",
+            "the day after tomorrow",
+        ];
+        let expected = [
+            "2026-12-12",
+            "2026-12-12",
+            "2026-11-07",
+            "2026-09-21",
+            "2027-11-21",
+            "2026-11-23",
+        ];
+        assert_eq!(texts.map(read), expected);
+    }
+
+    #[test]
+    fn a_recurring_day_may_have_a_year() {
+        let texts = [
+            "Christmas 2027",
+            "New Year's Day 2030",
+            "New Years Day, 2030",
+            "25 December next year",
+        ];
+        assert_eq!(
+            texts.map(read),
+            ["2027-12-25", "2030-01-01", "2030-01-01", "2027-12-25"]
+        );
+        let texts = [
+            "last Monday of May 2027",
+            "the first Friday in March",
+            "the last day of February 2028",
+        ];
+        assert_eq!(texts.map(read), ["2027-05-31", "2027-03-05", "2028-02-29"]);
+        assert_eq!(read("3 pm on 12 March 2027"), "2027-03-12 15:00");
+        assert_eq!(read("Monday, 2 March 2026"), "2026-03-02");
     }
 
     #[test]

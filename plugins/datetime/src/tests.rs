@@ -19,61 +19,107 @@ fn between(start: &str, end: &str, unit: &str) -> Value {
 
 #[test]
 fn differences_are_exact_in_every_unit() {
-    let value = |unit| between("2024-02-27", "2026-11-21", unit)["value"].clone();
-    let all = ["days", "weeks", "hours", "minutes", "seconds"].map(value);
-    assert_eq!(
-        all,
-        [
-            json!(998),
-            json!(142.571428571429),
-            json!(23_952),
-            json!(1_437_120),
-            json!(86_227_200)
-        ]
-    );
-    assert_eq!(between("2024-02-29", "2028-02-29", "years")["value"], 4);
-    assert_eq!(between("2024-01-31", "2024-03-31", "months")["result"], "2 months");
+    let value = |unit| between("2024-02-27", "2026-11-21", unit)["result"].clone();
+    let all = ["days", "hours", "minutes", "seconds"].map(value);
+    assert_eq!(all, [json!(998), json!(23_952), json!(1_437_120), json!(86_227_200)]);
+    assert_eq!(between("2024-02-29", "2028-02-29", "years")["result"], 4);
+    assert_eq!(between("2024-01-31", "2024-03-31", "months")["result"], 2);
 }
 
 #[test]
-fn days_are_the_default_unit() {
-    let input = json!({"operation": "difference", "start": "2026-11-20", "end": "2026-11-21"});
-    assert_eq!(run(input)["result"], "1 day");
-}
-
-#[test]
-fn a_breakdown_lists_units_from_large_to_small() {
-    let breakdown = |start, end, unit| between(start, end, unit)["breakdown"].clone();
+fn a_difference_without_a_unit_is_in_words() {
+    let long =
+        |start: &str, end: &str| run(json!({"operation": "difference", "start": start, "end": end}))["result"].clone();
+    assert_eq!(long("2026-11-20", "2026-11-21"), "1 day");
     assert_eq!(
-        breakdown("2024-02-27", "2026-11-21", "days"),
-        "2 years, 8 months, 25 days"
+        long("2024-02-27", "2026-11-21"),
+        "2 years, 8 months, 25 days (998 days)"
     );
-    assert_eq!(breakdown("2024-02-27", "2026-11-21", "weeks"), "142 weeks, 4 days");
     assert_eq!(
-        breakdown("2026-11-21T08:00", "2026-11-21T09:30:15", "hours"),
+        long("2026-11-21T08:00", "2026-11-21T09:30:15"),
         "1 hour, 30 minutes, 15 seconds"
     );
-    assert_eq!(breakdown("2026-11-21", "2026-11-21", "days"), "0 days");
+    assert_eq!(long("2026-11-21", "2026-11-21"), "0 days");
+    assert_eq!(long("2026-11-21", "2026-11-11"), "minus 10 days");
 }
 
 #[test]
-fn an_end_before_the_start_is_negative() {
-    let output = between("2026-11-21", "2026-11-11", "days");
+fn a_difference_that_is_no_whole_number_is_in_words_too() {
+    let result = |start, end, unit| between(start, end, unit)["result"].clone();
     assert_eq!(
-        (&output["value"], &output["breakdown"]),
-        (&json!(-10), &json!("minus 10 days"))
+        result("2024-02-27", "2026-11-21", "weeks"),
+        "142 weeks, 4 days (142.57 weeks)"
+    );
+    assert_eq!(result("9:15", "17:45", "hours"), "8 hours, 30 minutes (8.5 hours)");
+    assert_eq!(
+        result("1990-05-05", "2026-11-21", "years"),
+        "36 years, 6 months, 16 days (36.55 years)"
+    );
+    assert_eq!(result("2026-11-21", "2026-11-11", "days"), -10);
+}
+
+#[test]
+fn working_days_are_monday_to_friday() {
+    let result = |start, end| between(start, end, "working_days")["result"].clone();
+    let ending = "(Monday to Friday, first and last day included)";
+    assert_eq!(result("2026-03-02", "2026-03-06"), format!("5 working days {ending}"));
+    assert_eq!(result("2026-03-01", "2026-03-31"), format!("22 working days {ending}"));
+    assert_eq!(result("2026-03-07", "2026-03-08"), format!("0 working days {ending}"));
+    let add = |date: &str, amount: i64| {
+        run(json!({"operation": "add", "date": date, "amount": amount, "unit": "working_days"}))["result"].clone()
+    };
+    assert_eq!(add("2026-03-06", 1), "Monday, 9 March 2026");
+    assert_eq!(add("2026-03-02", 10), "Monday, 16 March 2026");
+    assert_eq!(add("2026-03-07", 1), "Monday, 9 March 2026");
+    assert_eq!(add("2026-03-02", -1), "Friday, 27 February 2026");
+    assert_eq!(add("2026-03-07", 0), "Saturday, 7 March 2026");
+}
+
+#[test]
+fn a_date_has_a_week_a_quarter_and_a_day_of_the_year() {
+    let result = |operation: &str| run(json!({"operation": operation, "date": "2026-11-21"}))["result"].clone();
+    let all = ["weekday", "week_number", "day_of_year", "quarter", "leap_year"].map(result);
+    let expected = json!(["Saturday", 47, 325, 4, "no, 2026 is not a leap year"]);
+    assert_eq!(json!(all), expected);
+    let leap = run(json!({"operation": "leap_year", "year": 2028}));
+    assert_eq!(leap, json!({"result": "yes, 2028 is a leap year"}));
+}
+
+#[test]
+fn the_year_and_the_time_of_a_date_may_be_given_separately() {
+    let weekday = |date: &str| run(json!({"operation": "weekday", "date": date, "year": 2027}))["result"].clone();
+    assert_eq!(
+        ["Christmas", "4 July", "Thanksgiving"].map(weekday),
+        ["Saturday", "Sunday", "Thursday"]
+    );
+    assert_eq!(weekday("2026-11-21"), "Saturday");
+    let input = json!({"operation": "convert", "date": "12 March 2027", "time": "3 pm", "from_zone": "Tokyo",
+        "to_zone": "London"});
+    assert_eq!(run(input)["result"], "06:00 on Friday, 12 March 2027 (Europe/London)");
+    let input =
+        json!({"operation": "difference", "start": "2026-12-25", "end": "Christmas", "year": 2027, "unit": "days"});
+    assert_eq!(run(input)["result"], 365);
+}
+
+#[test]
+fn an_answer_can_be_a_date_again() {
+    let parse = |date: &str| run(json!({"operation": "parse", "date": date}))["result"].clone();
+    assert_eq!(parse("Monday, 2 March 2026"), "2026-03-02");
+    assert_eq!(
+        parse("06:00 on Friday, 12 March 2027 (Asia/Tokyo)"),
+        "2027-03-12T06:00:00"
     );
 }
 
 #[test]
 fn differences_cross_time_zones_and_daylight_saving() {
     assert_eq!(
-        between("2026-11-21T12:00Z", "2026-11-21T12:00-05:00", "hours")["value"],
+        between("2026-11-21T12:00Z", "2026-11-21T12:00-05:00", "hours")["result"],
         5
     );
     let input = json!({"operation": "difference", "start": "2026-03-28T12:00", "end": "2026-03-29T12:00",
         "unit": "hours", "from_zone": "Europe/Berlin"});
-    assert_eq!(run(input)["value"], 23);
+    assert_eq!(run(input)["result"], 23);
 }
 
 #[test]
@@ -81,20 +127,20 @@ fn adding_keeps_the_precision_of_the_date() {
     let add = |date: &str, amount: i64, unit: &str| {
         run(json!({"operation": "add", "date": date, "amount": amount, "unit": unit}))["result"].clone()
     };
-    assert_eq!(add("2024-02-27", 998, "days"), "2026-11-21");
-    assert_eq!(add("2026-11-21", -2, "weeks"), "2026-11-07");
-    assert_eq!(add("2024-02-29", 1, "years"), "2025-02-28");
-    assert_eq!(add("2026-11-21", 36, "hours"), "2026-11-22T12:00:00");
+    assert_eq!(add("2024-02-27", 998, "days"), "Saturday, 21 November 2026");
+    assert_eq!(add("2026-11-21", -2, "weeks"), "Saturday, 7 November 2026");
+    assert_eq!(add("2024-02-29", 1, "years"), "Friday, 28 February 2025");
+    assert_eq!(add("2026-11-21", 36, "hours"), "12:00 on Sunday, 22 November 2026");
     assert_eq!(
         add("2026-11-21T23:30:00+01:00", 45, "minutes"),
-        "2026-11-22T00:15:00+01:00"
+        "00:15 on Sunday, 22 November 2026 (+01)"
     );
 }
 
 #[test]
 fn subtracting_goes_back() {
     let input = json!({"operation": "subtract", "date": "2026-11-21", "amount": 2, "unit": "weeks"});
-    assert_eq!(run(input)["result"], "2026-11-07");
+    assert_eq!(run(input)["result"], "Saturday, 7 November 2026");
     fails(
         json!({"operation": "subtract", "date": "2026-11-21"}),
         "operation `subtract` needs `amount`",
@@ -108,31 +154,38 @@ fn days_between(start: &str, end: &str) -> String {
         operation: io::Operation::Difference,
         start: Some(start.to_owned()),
         end: Some(end.to_owned()),
+        unit: Some(io::Unit::Days),
         ..DatetimeInput::default()
     };
-    operations::run(&input, &clock).unwrap().result
+    match operations::run(&input, &clock).unwrap().result {
+        io::Answer::Number(days) => days.to_string(),
+        io::Answer::Text(text) => text,
+    }
 }
 
 #[test]
 fn a_day_without_a_year_is_the_nearest_before_the_end_or_after_the_start() {
-    assert_eq!(days_between("today", "Christmas"), "34 days");
-    assert_eq!(days_between("1 January", "today"), "324 days");
-    assert_eq!(days_between("25 December", "3 March"), "68 days");
-    assert_eq!(days_between("3 March", "5 May 2020"), "63 days");
-    assert_eq!(days_between("Friday", "today"), "1 day");
-    assert_eq!(days_between("Monday", "Friday"), "4 days");
+    assert_eq!(days_between("today", "Christmas"), "34");
+    assert_eq!(days_between("1 January", "today"), "324");
+    assert_eq!(days_between("25 December", "3 March"), "68");
+    assert_eq!(days_between("3 March", "5 May 2020"), "63");
+    assert_eq!(days_between("Friday", "today"), "1");
+    assert_eq!(days_between("Monday", "Friday"), "4");
 }
 
 #[test]
-fn the_difference_of_two_times_is_within_today() {
-    assert_eq!(between("9:15", "5:45 pm", "hours")["value"], 8.5);
+fn a_time_alone_is_answered_by_a_time() {
+    let add =
+        |time: &str| run(json!({"operation": "add", "date": time, "amount": 45, "unit": "minutes"}))["result"].clone();
+    assert_eq!(add("14:30"), "15:15");
+    assert!(add("23:30").as_str().unwrap().starts_with("00:15 on "));
 }
 
 #[test]
 fn a_time_of_day_is_converted_and_not_dropped() {
     let input =
         json!({"operation": "convert", "date": "21 November 2026 at 3 pm", "from_zone": "Berlin", "to_zone": "Tokyo"});
-    assert_eq!(run(input)["result"], "2026-11-21T23:00:00+09:00");
+    assert_eq!(run(input)["result"], "23:00 on Saturday, 21 November 2026 (Asia/Tokyo)");
 }
 
 #[test]
@@ -160,13 +213,30 @@ fn zones_are_found_by_name_city_abbreviation_and_offset() {
     let at = |zone: &str| {
         run(json!({"operation": "convert", "date": "2026-07-01T12:00Z", "to_zone": zone}))["result"].clone()
     };
-    assert_eq!(at("America/New_York"), "2026-07-01T08:00:00-04:00");
-    assert_eq!(at("new york"), "2026-07-01T08:00:00-04:00");
-    assert_eq!(at("Mumbai"), "2026-07-01T17:30:00+05:30");
-    assert_eq!(at("PST"), "2026-07-01T05:00:00-07:00");
-    assert_eq!(at("UTC+5:30"), "2026-07-01T17:30:00+05:30");
-    assert_eq!(at("-0330"), "2026-07-01T08:30:00-03:30");
-    assert_eq!(at("gmt"), "2026-07-01T12:00:00+00:00");
+    let times = [
+        ("America/New_York", "08:00", "America/New_York"),
+        ("new york", "08:00", "America/New_York"),
+        ("New York City", "08:00", "America/New_York"),
+        ("Washington, D.C.", "08:00", "America/New_York"),
+        ("Mumbai", "17:30", "Asia/Kolkata"),
+        ("Edinburgh", "13:00", "Europe/London"),
+        ("Japan", "21:00", "Asia/Tokyo"),
+        ("PST", "05:00", "America/Los_Angeles"),
+        ("UTC+5:30", "17:30", "+05:30"),
+        ("-0330", "08:30", "-03:30"),
+        ("gmt", "12:00", "UTC"),
+    ];
+    for (name, time, zone) in times {
+        assert_eq!(at(name), format!("{time} on Wednesday, 1 July 2026 ({zone})"), "{name}");
+    }
+}
+
+#[test]
+fn every_place_has_a_zone() {
+    let places = zone::PLACES.iter().flat_map(|(_, places)| places.split(' '));
+    for place in places {
+        assert!(zone::find(place).is_ok(), "{place}");
+    }
 }
 
 #[test]
@@ -185,24 +255,14 @@ fn unknown_zones_are_refused_with_similar_names() {
 }
 
 #[test]
-fn a_weekday_has_its_week_and_day_of_the_year() {
-    let output = run(json!({"operation": "weekday", "date": "2026-11-21"}));
-    assert_eq!(
-        output,
-        json!({"result": "Saturday", "weekday": "Saturday", "week_number": 47, "day_of_year": 325})
-    );
-}
-
-#[test]
 fn parsing_returns_iso() {
     assert_eq!(
         run(json!({"operation": "parse", "date": "November 21, 2026"}))["result"],
         "2026-11-21"
     );
-    let output = run(json!({"operation": "parse", "date": "1709028000"}));
     assert_eq!(
-        (&output["unix_seconds"], &output["zone"]),
-        (&json!(1_709_028_000), &json!("UTC"))
+        run(json!({"operation": "parse", "date": "1709028000"}))["result"],
+        "2024-02-27T10:00:00+00:00"
     );
     fails(json!({"operation": "parse"}), "operation `parse` needs `date`");
 }
@@ -239,14 +299,14 @@ fn now_comes_from_the_given_clock() {
         ..DatetimeInput::default()
     };
     let output = operations::run(&input, &clock).unwrap();
-    assert_eq!(output.result, "2026-11-21T23:00:00+09:00");
-    assert_eq!(output.zone.as_deref(), Some("Asia/Tokyo"));
+    let expected = "23:00 on Saturday, 21 November 2026 (Asia/Tokyo)".to_owned();
+    assert!(output.result == io::Answer::Text(expected));
 }
 
 #[test]
 fn the_real_clock_runs() {
-    let seconds = run(json!({"operation": "now"}))["unix_seconds"].as_i64().unwrap();
-    assert!(seconds > 1_700_000_000);
+    let now = run(json!({"operation": "now"}))["result"].clone();
+    assert!(now.as_str().unwrap().ends_with("(UTC)"), "{now}");
 }
 
 #[test]
@@ -264,8 +324,7 @@ fn the_clock_is_not_read_if_the_answer_does_not_need_it() {
 fn the_examples_return_their_outputs() {
     testing::check(&DATETIME);
     let properties = &DATETIME.input_schema()["properties"];
-    assert_eq!(properties["unit"]["default"], "days");
-    assert_eq!(properties["operation"]["enum"].as_array().unwrap().len(), 8);
+    assert_eq!(properties["operation"]["enum"].as_array().unwrap().len(), 12);
 }
 
 proptest! {

@@ -1,12 +1,8 @@
 //! Formats spans of time in words.
 
-use art_sdk::serde_json::Number;
 use jiff::Span;
 
 use crate::io::Unit;
-
-/// Every whole number up to 2^53 is exact in an `f64`.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Unit {
     pub(crate) fn name(self) -> &'static str {
@@ -15,6 +11,7 @@ impl Unit {
             Self::Months => "months",
             Self::Weeks => "weeks",
             Self::Days => "days",
+            Self::WorkingDays => "working days",
             Self::Hours => "hours",
             Self::Minutes => "minutes",
             Self::Seconds => "seconds",
@@ -26,7 +23,7 @@ impl Unit {
             Self::Years => jiff::Unit::Year,
             Self::Months => jiff::Unit::Month,
             Self::Weeks => jiff::Unit::Week,
-            Self::Days => jiff::Unit::Day,
+            Self::Days | Self::WorkingDays => jiff::Unit::Day,
             Self::Hours => jiff::Unit::Hour,
             Self::Minutes => jiff::Unit::Minute,
             Self::Seconds => jiff::Unit::Second,
@@ -67,20 +64,13 @@ fn counted(count: i64, unit: &str) -> String {
     }
 }
 
-/// Formats an amount as `998 days`, `1 day` or `142.571428571429 weeks`.
-pub(crate) fn amount(value: &Number, unit: Unit) -> String {
+/// Formats an amount as `998 days`, `1 day` or `142.57 weeks`, to two decimals.
+pub(crate) fn amount(value: f64, unit: Unit) -> String {
     let name = unit.name();
-    if value.as_i64().is_some_and(|value| value.abs() == 1) {
-        return format!("{value} {}", name.trim_end_matches('s'));
-    }
-    format!("{value} {name}")
-}
-
-/// Returns the value as a JSON number, rounded to fifteen significant digits; a whole number has no decimal point.
-pub(crate) fn number(value: f64) -> Option<Number> {
-    let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
-    if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
-        return Some((rounded as i64).into());
-    }
-    Number::from_f64(rounded)
+    let name = if value.abs() == 1.0 {
+        name.trim_end_matches('s')
+    } else {
+        name
+    };
+    format!("{} {name}", (value * 100.0).round() / 100.0)
 }

@@ -26,28 +26,76 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("aedt", "Australia/Sydney"),
 ];
 
-/// Large cities after which no zone is named.
-const CITIES: [(&str, &str); 20] = [
-    ("san_francisco", "America/Los_Angeles"),
-    ("seattle", "America/Los_Angeles"),
-    ("las_vegas", "America/Los_Angeles"),
-    ("houston", "America/Chicago"),
-    ("dallas", "America/Chicago"),
-    ("boston", "America/New_York"),
-    ("washington", "America/New_York"),
-    ("miami", "America/New_York"),
-    ("montreal", "America/Toronto"),
-    ("rio_de_janeiro", "America/Sao_Paulo"),
-    ("barcelona", "Europe/Madrid"),
-    ("milan", "Europe/Rome"),
-    ("munich", "Europe/Berlin"),
-    ("geneva", "Europe/Zurich"),
-    ("cape_town", "Africa/Johannesburg"),
-    ("mumbai", "Asia/Kolkata"),
-    ("delhi", "Asia/Kolkata"),
-    ("beijing", "Asia/Shanghai"),
-    ("osaka", "Asia/Tokyo"),
-    ("hanoi", "Asia/Bangkok"),
+/// Cities and countries after which no zone is named, by their zones. Countries with several zones are left out.
+pub(crate) const PLACES: [(&str, &str); 50] = [
+    (
+        "America/Los_Angeles",
+        "san_francisco sf la san_diego san_jose portland silicon_valley seattle las_vegas california",
+    ),
+    (
+        "America/Chicago",
+        "houston dallas austin san_antonio new_orleans minneapolis nashville memphis st_louis texas",
+    ),
+    ("America/Denver", "salt_lake_city albuquerque"),
+    (
+        "America/New_York",
+        "nyc new_york_city boston washington washington_dc miami atlanta philadelphia orlando charlotte",
+    ),
+    ("America/Toronto", "montreal ottawa quebec"),
+    ("America/Edmonton", "calgary"),
+    ("America/Sao_Paulo", "rio rio_de_janeiro brasilia"),
+    ("America/Argentina/Buenos_Aires", "argentina"),
+    ("Pacific/Honolulu", "hawaii"),
+    ("Europe/Madrid", "barcelona seville valencia spain"),
+    ("Europe/Rome", "milan naples florence venice turin italy"),
+    (
+        "Europe/Berlin",
+        "munich hamburg frankfurt cologne stuttgart bonn germany",
+    ),
+    ("Europe/Zurich", "geneva basel bern switzerland"),
+    ("Europe/Paris", "lyon marseille nice france"),
+    ("Europe/Amsterdam", "rotterdam the_hague utrecht netherlands"),
+    ("Europe/Brussels", "antwerp bruges belgium"),
+    ("Europe/Vienna", "salzburg graz austria"),
+    ("Europe/Lisbon", "porto portugal"),
+    (
+        "Europe/London",
+        "manchester edinburgh glasgow liverpool birmingham cardiff leeds bristol oxford cambridge england scotland wales uk",
+    ),
+    ("Europe/Dublin", "cork ireland"),
+    ("Europe/Stockholm", "gothenburg malmo sweden"),
+    ("Europe/Oslo", "bergen norway"),
+    ("Europe/Copenhagen", "denmark"),
+    ("Europe/Helsinki", "finland"),
+    ("Europe/Warsaw", "krakow gdansk poland"),
+    ("Europe/Athens", "greece"),
+    ("Europe/Moscow", "st_petersburg"),
+    ("Europe/Istanbul", "ankara turkey"),
+    ("Africa/Johannesburg", "cape_town durban pretoria south_africa"),
+    ("Africa/Casablanca", "marrakesh morocco"),
+    ("Africa/Cairo", "alexandria egypt"),
+    ("Africa/Lagos", "abuja nigeria"),
+    ("Africa/Nairobi", "kenya"),
+    (
+        "Asia/Kolkata",
+        "mumbai delhi new_delhi bangalore bengaluru chennai hyderabad pune india",
+    ),
+    ("Asia/Karachi", "islamabad lahore pakistan"),
+    ("Asia/Dubai", "abu_dhabi uae"),
+    ("Asia/Qatar", "doha"),
+    ("Asia/Riyadh", "mecca jeddah saudi_arabia"),
+    ("Asia/Jerusalem", "tel_aviv israel"),
+    ("Asia/Shanghai", "beijing shenzhen guangzhou china"),
+    ("Asia/Tokyo", "osaka kyoto nagoya sapporo yokohama japan"),
+    ("Asia/Seoul", "busan south_korea"),
+    ("Asia/Bangkok", "hanoi"),
+    ("Asia/Bangkok", "thailand phuket"),
+    ("Asia/Ho_Chi_Minh", "saigon vietnam"),
+    ("Asia/Manila", "philippines"),
+    ("Asia/Taipei", "taiwan"),
+    ("Asia/Makassar", "bali"),
+    ("Australia/Sydney", "canberra"),
+    ("Pacific/Auckland", "wellington christchurch new_zealand"),
 ];
 
 /// Maximum number of similar names in an error message.
@@ -56,7 +104,7 @@ const MAX_SIMILAR: usize = 5;
 /// Finds the zone for `Europe/Berlin`, `Berlin`, `Mumbai`, `UTC`, `PST`, `+05:30` or `UTC-3`.
 pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     let name = name.trim();
-    let key = name.to_lowercase().replace(' ', "_");
+    let key = name.to_lowercase().replace(['.', ','], "").replace(' ', "_");
     if matches!(key.as_str(), "utc" | "gmt" | "z" | "zulu" | "etc/utc") {
         return Ok(TimeZone::UTC);
     }
@@ -65,9 +113,16 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     }
     let abbreviation = ABBREVIATIONS
         .iter()
-        .chain(&CITIES)
         .find(|(short, _)| *short == key)
-        .map(|(_, name)| (*name).to_owned());
+        .map(|(_, name)| *name);
+    let place = || {
+        PLACES
+            .iter()
+            .find(|(_, places)| places.split(' ').any(|place| place == key))
+    };
+    let abbreviation = abbreviation
+        .or_else(|| place().map(|(zone, _)| *zone))
+        .map(str::to_owned);
     let found = abbreviation
         .or_else(|| by_name(&key))
         .and_then(|name| TimeZone::get(&name).ok());
