@@ -1,6 +1,6 @@
 //! Combines many cells into one value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use art_sdk::serde_json::Value;
 
@@ -24,7 +24,10 @@ impl Plan<'_> {
 
     /// Refuses the sum, mean and median of text. The minimum and maximum of text are allowed, since dates are text.
     pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
-        let needs_numbers = matches!(self.aggregate, Aggregate::Sum | Aggregate::Mean | Aggregate::Median);
+        let needs_numbers = !matches!(
+            self.aggregate,
+            Aggregate::Count | Aggregate::CountDistinct | Aggregate::Min | Aggregate::Max
+        );
         let Some(column) = self.column.filter(|column| needs_numbers && column.style.is_none()) else {
             return Ok(());
         };
@@ -46,6 +49,9 @@ impl Plan<'_> {
 
     /// Returns the value for `rows`; null if all their cells are empty.
     pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
+        if self.aggregate == Aggregate::Share {
+            return self.share(table, rows);
+        }
         let Some(column) = self.column else {
             return Value::from(rows.len());
         };
@@ -53,19 +59,41 @@ impl Plan<'_> {
             .iter()
             .map(|row| table.cell(*row, column))
             .filter(|cell| !number::is_missing(cell));
-        if self.aggregate == Aggregate::Count {
-            return Value::from(cells.count());
+        match self.aggregate {
+            Aggregate::Count => return Value::from(cells.count()),
+            Aggregate::CountDistinct => return Value::from(cells.map(str::to_lowercase).collect::<HashSet<_>>().len()),
+            _ => {}
         }
         if column.style.is_none() {
+            let dated = cells.map(|cell| (column.date(cell), cell));
             let best = if self.aggregate == Aggregate::Min {
-                cells.min()
+                dated.min()
             } else {
-                cells.max()
+                dated.max()
             };
-            return best.map_or(Value::Null, Value::from);
+            return best.map_or(Value::Null, |(_, cell)| Value::from(cell));
         }
         let numbers = cells.filter_map(|cell| column.number(cell)).collect();
         combine(self.aggregate, numbers).map_or(Value::Null, number::to_json)
+    }
+
+    /// Returns the percentage that `rows` have of the sum of the column in the whole table, or of the number of rows, to two
+    /// decimals.
+    fn share(&self, table: &Table, rows: &[usize]) -> Value {
+        let all: Vec<usize> = (0..table.rows.len()).collect();
+        let aggregate = if self.column.is_some() {
+            Aggregate::Sum
+        } else {
+            Aggregate::Count
+        };
+        let plan = Plan { aggregate, ..*self };
+        let amount = |rows: &[usize]| plan.value(table, rows).as_f64().unwrap_or_default();
+        let percent = (amount(rows) / amount(&all) * 10_000.0).round() / 100.0;
+        if percent.is_finite() {
+            number::to_json(percent)
+        } else {
+            Value::Null
+        }
     }
 
     /// Returns how many of `rows` have an empty cell in the column.
@@ -85,7 +113,7 @@ fn combine(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     }
     let sum: f64 = numbers.iter().sum();
     match aggregate {
-        Aggregate::Count => None,
+        Aggregate::Count | Aggregate::CountDistinct | Aggregate::Share => None,
         Aggregate::Sum => Some(sum),
         Aggregate::Mean => u32::try_from(numbers.len()).ok().map(|count| sum / f64::from(count)),
         Aggregate::Min => numbers.into_iter().reduce(f64::min),

@@ -2,7 +2,10 @@
 
 use csv::StringRecord;
 
-use crate::number::{self, Style};
+use crate::{
+    date::Date,
+    number::{self, Style},
+};
 
 /// A named column.
 #[derive(Clone, Debug)]
@@ -11,6 +14,8 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// How its numbers are written, if every cell that is not empty is a number.
     pub(crate) style: Option<Style>,
+    /// Whether every cell that is not empty is a date.
+    pub(crate) is_date: bool,
 }
 
 impl Column {
@@ -25,7 +30,18 @@ impl Column {
         let style = [Style::Point, Style::Comma]
             .into_iter()
             .find(|style| has_cells && fits(style));
-        Self { index, name, style }
+        let is_date = has_cells && style.is_none() && cells().all(|cell| Date::parse(cell).is_some());
+        Self {
+            index,
+            name,
+            style,
+            is_date,
+        }
+    }
+
+    /// Returns the date in `cell` if this is a column of dates and the cell is not empty.
+    pub(crate) fn date(&self, cell: &str) -> Option<Date> {
+        Date::parse(cell).filter(|_| self.is_date)
     }
 
     /// Returns the number in `cell` if this is a numeric column and the cell is not empty.

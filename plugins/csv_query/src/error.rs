@@ -58,6 +58,24 @@ pub(crate) enum CsvError {
         /// The numeric columns.
         numeric: String,
     },
+    /// A filter has no value, or not both bounds.
+    #[error("a filter with `{operator}` needs {needs}")]
+    FilterNeeds {
+        /// The operator, as in the input.
+        operator: &'static str,
+        /// The missing fields.
+        needs: &'static str,
+    },
+    /// A filter compares with a date that cannot be read, or a column without dates.
+    #[error(
+        "cannot compare column `{column}` with the date `{date}`: write it as `2026-03-05`, and name a column of dates"
+    )]
+    FilterDate {
+        /// The date of the filter.
+        date: String,
+        /// The column.
+        column: String,
+    },
     /// A filter compares a numeric column with text.
     #[error("filter value `{value}` is not a number, but column `{column}` is numeric: compare it with a number")]
     FilterValue {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::{
     column::Column,
+    date::Date,
     error::CsvError,
     input::{Filter, FilterValue, Operator},
     number::{self, Style},
@@ -38,46 +39,78 @@ fn tests<'a>(table: &'a Table, filter: &Filter) -> Result<Vec<Test<'a>>, CsvErro
 struct Test<'a> {
     column: &'a Column,
     operator: Operator,
-    text: String,
-    /// Set when the comparison is between numbers.
-    number: Option<f64>,
+    value: Target,
+}
+
+/// The value that cells are compared with, and the upper bound for `between`.
+enum Target {
+    Text(String),
+    Number(f64, f64),
+    Date(Date, Date),
 }
 
 impl<'a> Test<'a> {
     fn new(column: &'a Column, filter: &Filter) -> Result<Self, CsvError> {
-        let text = match &filter.value {
-            FilterValue::Text(text) => text.trim().to_owned(),
-            FilterValue::Number(value) => value.to_string(),
-            FilterValue::Bool(value) => value.to_string(),
+        let operator = filter.operator;
+        let text = match (&filter.value, &filter.date) {
+            (_, Some(date)) => date.clone(),
+            (Some(FilterValue::Text(text)), _) => text.trim().to_owned(),
+            (Some(FilterValue::Number(value)), _) => value.to_string(),
+            (Some(FilterValue::Bool(value)), _) => value.to_string(),
+            (None, None) => return Err(needs("eq", "`value` or `date`")),
         };
         let number = column.style.and_then(|style| match filter.value {
-            FilterValue::Number(value) => Some(value),
+            Some(FilterValue::Number(value)) => Some(value),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
         });
-        let ordered = matches!(
+        let date = Date::parse(&text).filter(|_| column.is_date);
+        let is_between = operator == Operator::Between;
+        let value = match (number, date) {
+            (Some(number), _) if is_between => {
+                let upper = filter.upper.ok_or_else(|| needs("between", "`value` and `upper`"))?;
+                Target::Number(number.min(upper), number.max(upper))
+            }
+            (Some(number), _) => Target::Number(number, number),
+            (_, Some(date)) if is_between => {
+                let until = filter.until.as_deref().and_then(Date::parse);
+                Target::Date(date, until.ok_or_else(|| needs("between", "`date` and `until`"))?)
+            }
+            (_, Some(date)) => Target::Date(date, date),
+            _ => Self::text(column, filter, text)?,
+        };
+        Ok(Self {
+            column,
+            operator,
+            value,
+        })
+    }
+
+    /// Returns a text to compare with, if the comparison makes sense for text.
+    fn text(column: &Column, filter: &Filter, text: String) -> Result<Target, CsvError> {
+        let ordered = !matches!(
             filter.operator,
-            Operator::Lt | Operator::Le | Operator::Gt | Operator::Ge
+            Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
         );
-        if ordered && column.style.is_some() && number.is_none() {
+        if filter.date.is_some() {
+            return Err(CsvError::FilterDate {
+                date: text,
+                column: column.name.clone(),
+            });
+        }
+        if ordered && column.style.is_some() {
             return Err(CsvError::FilterValue {
                 value: text,
                 column: column.name.clone(),
             });
         }
-        Ok(Self {
-            column,
-            operator: filter.operator,
-            text: text.to_lowercase(),
-            number,
-        })
+        if filter.operator == Operator::Between {
+            return Err(needs("between", "a column of numbers or dates"));
+        }
+        Ok(Target::Text(text.to_lowercase()))
     }
 
     fn accepts(&self, cell: &str) -> bool {
-        let lower = cell.to_lowercase();
-        let order = match self.number {
-            Some(number) => self.column.number(cell).and_then(|value| value.partial_cmp(&number)),
-            None => Some(lower.as_str().cmp(self.text.as_str())),
-        };
+        let order = self.order(cell);
         match self.operator {
             Operator::Eq => order == Some(Ordering::Equal),
             Operator::Ne => order != Some(Ordering::Equal),
@@ -85,8 +118,43 @@ impl<'a> Test<'a> {
             Operator::Le => order.is_some_and(Ordering::is_le),
             Operator::Gt => order == Some(Ordering::Greater),
             Operator::Ge => order.is_some_and(Ordering::is_ge),
-            Operator::Contains => lower.contains(&self.text),
-            Operator::StartsWith => lower.starts_with(&self.text),
+            Operator::Contains => cell.to_lowercase().contains(&self.text_value()),
+            Operator::StartsWith => cell.to_lowercase().starts_with(&self.text_value()),
+            Operator::Between => self.contains_between(cell),
         }
     }
+
+    fn order(&self, cell: &str) -> Option<Ordering> {
+        match &self.value {
+            Target::Number(number, _) => self.column.number(cell)?.partial_cmp(number),
+            Target::Date(date, _) => Some(self.column.date(cell)?.as_precise_as(*date).cmp(date)),
+            Target::Text(text) => Some(cell.to_lowercase().as_str().cmp(text.as_str())),
+        }
+    }
+
+    fn contains_between(&self, cell: &str) -> bool {
+        match &self.value {
+            Target::Number(low, high) => self
+                .column
+                .number(cell)
+                .is_some_and(|value| (*low..=*high).contains(&value)),
+            Target::Date(first, last) => self
+                .column
+                .date(cell)
+                .is_some_and(|date| date.as_precise_as(*first) >= *first && date.as_precise_as(*last) <= *last),
+            Target::Text(_) => false,
+        }
+    }
+
+    fn text_value(&self) -> String {
+        match &self.value {
+            Target::Text(text) => text.clone(),
+            Target::Number(number, _) => number.to_string(),
+            Target::Date(..) => String::new(),
+        }
+    }
+}
+
+fn needs(operator: &'static str, needs: &'static str) -> CsvError {
+    CsvError::FilterNeeds { operator, needs }
 }

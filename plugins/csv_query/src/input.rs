@@ -16,7 +16,7 @@ pub(crate) struct CsvQueryInput {
     pub(crate) filter: Vec<Filter>,
     /// The column to group by: one output row for each, per, every or by region, category, month, customer and so on.
     pub(crate) group_by: Option<String>,
-    /// How to combine the values of a group, or of the whole table: `sum` for the total or overall amount, `mean` for the average, `count` for how many or the number of rows, `min` for the smallest, lowest, least or earliest value, `max` for the largest, highest, most or latest value, `median` for the middle value.
+    /// How to combine the values of a group, or of the whole table: `sum` for the total or overall amount, `mean` for the average, `count` for how many or the number of rows, `min` for the smallest, lowest, least or earliest value, `max` for the largest, highest, most or latest value, `median` for the middle value, `count_distinct` for how many different or unique values, `share` for the percentage of the total.
     pub(crate) aggregate: Option<Aggregate>,
     /// The column to aggregate or to sort by, such as sales, revenue, price or amount. Defaults to the only numeric column.
     pub(crate) column: Option<String>,
@@ -27,6 +27,9 @@ pub(crate) struct CsvQueryInput {
     pub(crate) limit: Option<u32>,
     /// The columns to show, in this order; defaults to all. For rows that are not grouped or aggregated.
     pub(crate) columns: Option<Vec<String>>,
+    /// Whether to list equal rows only once: the different or unique values of `columns`.
+    #[serde(default)]
+    pub(crate) distinct: bool,
 }
 
 /// One condition on a row.
@@ -36,10 +39,16 @@ pub(crate) struct CsvQueryInput {
 pub(crate) struct Filter {
     /// The column to compare, in any letter case. If omitted, a row matches when any of its cells does.
     pub(crate) column: Option<String>,
-    /// How to compare: `eq` equal, is; `ne` not equal, other than; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside; `starts_with` begins with the text.
+    /// How to compare: `between` lies from `value` to `upper`, or from `date` to `until`; `eq` equal, is; `ne` not equal, other than; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside; `starts_with` begins with the text.
     pub(crate) operator: Operator,
     /// The value to compare with: as a number if the column is numeric, otherwise as text in any letter case.
-    pub(crate) value: FilterValue,
+    pub(crate) value: Option<FilterValue>,
+    /// The upper bound for `between`.
+    pub(crate) upper: Option<f64>,
+    /// The date or month to compare with, instead of `value`: `2026-03-05`, `5 March 2026`, `March 2026`.
+    pub(crate) date: Option<String>,
+    /// The last date for `between`.
+    pub(crate) until: Option<String>,
 }
 
 /// The value to compare with: text, a number, true or false.
@@ -77,6 +86,7 @@ pub(crate) enum Operator {
     Ge,
     Contains,
     StartsWith,
+    Between,
 }
 
 /// The way in which many values are combined into one.
@@ -90,6 +100,8 @@ pub(crate) enum Aggregate {
     Min,
     Max,
     Median,
+    CountDistinct,
+    Share,
 }
 
 impl Aggregate {
@@ -102,6 +114,8 @@ impl Aggregate {
             Self::Min => "min",
             Self::Max => "max",
             Self::Median => "median",
+            Self::CountDistinct => "count_distinct",
+            Self::Share => "share",
         }
     }
 }

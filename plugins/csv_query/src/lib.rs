@@ -4,6 +4,7 @@ use art_sdk::prelude::*;
 
 mod aggregate;
 mod column;
+mod date;
 mod error;
 mod filter;
 mod input;
@@ -301,6 +302,201 @@ use output::CsvQueryOutput;
         ask = "List all rows",
         ask = "What is in this table?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n"}"#
+    ),
+    example(
+        ask = "How many different cities are there?",
+        ask = "How many unique cities are there?",
+        ask = "How many distinct cities are there?",
+        ask = "How many different cities are in this table?",
+        ask = "Number of different cities",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count_distinct","column":"city"}"#,
+        output = r#"{"rows":[{"count_distinct_city":2}],"columns":["count_distinct_city"],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "What are the different cities?",
+        ask = "List the different cities",
+        ask = "Which different cities are there?",
+        ask = "List the unique cities",
+        ask = "List the distinct cities",
+        ask = "What are the unique cities?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["city"],"distinct":true}"#,
+        output = r#"{"rows":[{"city":"Bonn"},{"city":"Kiel"}],"columns":["city"],"row_count":2,"matched_rows":3}"#
+    ),
+    example(
+        ask = "Which customers ordered a lamp?",
+        ask = "Which customers bought a lamp?",
+        ask = "Which customers have a lamp?",
+        ask = "List the customers with a lamp",
+        ask = "Show the customers who ordered a lamp",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"operator":"eq","value":"lamp"}]}"#,
+        output = r#"{"rows":[{"customer":"Ada"},{"customer":"Cyd"}],"columns":["customer"],"row_count":2,"matched_rows":2}"#
+    ),
+    example(
+        ask = "Which names are in Bonn?",
+        ask = "Which names have Bonn?",
+        ask = "List the names in Bonn",
+        ask = "List the names from Bonn",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"distinct":true,"filter":[{"operator":"eq","value":"Bonn"}]}"#,
+        output = r#"{"rows":[{"name":"Ada"},{"name":"Cyd"}],"columns":["name"],"row_count":2,"matched_rows":2}"#
+    ),
+    example(
+        ask = "Which names have an age above 30?",
+        ask = "Which names have an age over 30?",
+        ask = "List the names with an age above 30",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "Which names have an age below 30?",
+        ask = "Which names have an age under 30?",
+        ask = "List the names with an age below 30",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "Which names have an age of 36?",
+        ask = "List the names with age 36",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"eq","value":36}]}"#
+    ),
+    example(
+        ask = "Show the rows where city is not Bonn",
+        ask = "List all rows where city is not Bonn",
+        ask = "Which rows are not from Bonn?",
+        ask = "Which rows do not have the city Bonn?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"city","operator":"ne","value":"Bonn"}]}"#,
+        output = r#"{"rows":[{"name":"Bob","city":"Kiel","age":17}],"columns":["name","city","age"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "How many rows do not have the city Bonn?",
+        ask = "How many rows are there where city is not Bonn?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"city","operator":"ne","value":"Bonn"}]}"#,
+        output = r#"{"rows":[{"count":1}],"columns":["count"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "Show the rows where age is between 18 and 40",
+        ask = "List the rows where age is between 18 and 40",
+        ask = "Which rows have an age between 18 and 40?",
+        ask = "Show the rows where age is from 18 to 40",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"between","value":18,"upper":40}]}"#,
+        output = r#"{"rows":[{"name":"Ada","city":"Bonn","age":36}],"columns":["name","city","age"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "How many rows have an age between 18 and 40?",
+        ask = "Count the rows where age is between 18 and 40",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"between","value":18,"upper":40}]}"#,
+        output = r#"{"rows":[{"count":1}],"columns":["count"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "Show the rows where age is over 30",
+        ask = "Which rows have an age over 30?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "Show the rows where age is under 30",
+        ask = "Which rows have an age under 30?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "Show the rows where age is at most 36",
+        ask = "List the rows where age is 36 or less",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"le","value":36}]}"#
+    ),
+    example(
+        ask = "How many rows have an age of at least 18?",
+        ask = "Count the rows where age is at least 18",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"ge","value":18}]}"#
+    ),
+    example(
+        ask = "Show the rows where city is Bonn and age is above 40",
+        ask = "Which rows have the city Bonn and an age above 40?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"city","operator":"eq","value":"Bonn"},{"column":"age","operator":"gt","value":40}]}"#,
+        output = r#"{"rows":[{"name":"Cyd","city":"Bonn","age":51}],"columns":["name","city","age"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "How many rows have the city Bonn and an age above 40?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"city","operator":"eq","value":"Bonn"},{"column":"age","operator":"gt","value":40}]}"#,
+        output = r#"{"rows":[{"count":1}],"columns":["count"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "Show the rows where ordered is after 2026-03-01",
+        ask = "Which rows have an ordered date after 2026-03-01?",
+        ask = "List the rows with ordered after 2026-03-01",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
+    ),
+    example(
+        ask = "Show the rows where ordered is before 2026-03-01",
+        ask = "Which rows have an ordered date before 2026-03-01?",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"column":"ordered","operator":"lt","date":"2026-03-01"}]}"#,
+        output = r#"{"rows":[{"customer":"Bob","item":"chair","ordered":"2026-02-28","price":120}],"columns":["customer","item","ordered","price"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "Show the rows where ordered is between 2026-03-01 and 2026-03-31",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"column":"ordered","operator":"between","date":"2026-03-01","until":"2026-03-31"}]}"#,
+        output = r#"{"rows":[{"customer":"Ada","item":"lamp","ordered":"2026-03-05","price":30}],"columns":["customer","item","ordered","price"],"row_count":1,"matched_rows":1}"#
+    ),
+    example(
+        ask = "How many rows have an ordered date after 2026-03-01?",
+        ask = "How many rows are there where ordered is after 2026-03-01?",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","aggregate":"count","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#,
+        output = r#"{"rows":[{"count":2}],"columns":["count"],"row_count":1,"matched_rows":2}"#
+    ),
+    example(
+        ask = "What is the total price after 2026-03-01?",
+        ask = "What is the total price where ordered is after 2026-03-01?",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","aggregate":"sum","column":"price","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
+    ),
+    example(
+        ask = "What percentage of the sales is North?",
+        ask = "What share of the sales is from North?",
+        ask = "What percent of sales is from North?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"share","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#,
+        output = r#"{"rows":[{"share_sales":54.55}],"columns":["share_sales"],"row_count":1,"matched_rows":2}"#
+    ),
+    example(
+        ask = "What percentage of the rows is from Bonn?",
+        ask = "What percentage of the rows have Bonn?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"share","filter":[{"operator":"eq","value":"Bonn"}]}"#,
+        output = r#"{"rows":[{"share":66.67}],"columns":["share"],"row_count":1,"matched_rows":2}"#
+    ),
+    example(
+        ask = "What is the share of sales per region?",
+        ask = "What percentage of sales does each region have?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"share","column":"sales","group_by":"region"}"#
+    ),
+    example(
+        ask = "What is the earliest ordered date?",
+        ask = "What is the first ordered date?",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","aggregate":"min","column":"ordered"}"#,
+        output = r#"{"rows":[{"min_ordered":"2026-02-28"}],"columns":["min_ordered"],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "What is the latest ordered date?",
+        ask = "What is the last ordered date?",
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","aggregate":"max","column":"ordered"}"#,
+        output = r#"{"rows":[{"max_ordered":"2026-04-02"}],"columns":["max_ordered"],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "Who has the highest age?",
+        ask = "Show the row with the highest age",
+        ask = "Which row has the highest age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":1}"#,
+        output = r#"{"rows":[{"name":"Cyd","city":"Bonn","age":51}],"columns":["name","city","age"],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "Who has the lowest age?",
+        ask = "Show the row with the lowest age",
+        ask = "Which row has the lowest age?",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending","limit":1}"#,
+        output = r#"{"rows":[{"name":"Bob","city":"Kiel","age":17}],"columns":["name","city","age"],"row_count":1,"matched_rows":3}"#
+    ),
+    example(
+        ask = "How many different products are there per region?",
+        ask = "How many different products does each region have?",
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"count_distinct","column":"product","group_by":"region"}"#
+    ),
+    example(
+        ask = "Which 2 names have the highest age?",
+        ask = "What are the 2 names with the highest age?",
+        ask = "Top 2 names by age",
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","age"],"column":"age","sort":"descending","limit":2}"#
     ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]

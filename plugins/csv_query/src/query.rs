@@ -1,6 +1,6 @@
 //! Runs the steps of a query: filter, group and aggregate, sort, limit, select columns.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashSet};
 
 use art_sdk::serde_json::{Map, Value};
 
@@ -47,7 +47,7 @@ impl<'a> Query<'a> {
         };
         let column = match &self.input.column {
             Some(name) => Some(self.table.column(name)?),
-            None if aggregate == Aggregate::Count => None,
+            None if matches!(aggregate, Aggregate::Count | Aggregate::Share) => None,
             None => Some(self.only_numeric("aggregate")?),
         };
         let plan = Plan { aggregate, column };
@@ -140,9 +140,18 @@ impl<'a> Query<'a> {
                 Some(name) => self.table.column(name)?,
                 None => self.only_numeric("sort by")?,
             };
-            matched.sort_by_cached_key_with(sort, |row| cell_value(by, self.table.cell(row, by)));
+            matched.sort_by_cached_key_with(sort, |row| sort_key(by, self.table.cell(row, by)));
         }
         let total = matched.len();
+        if self.input.distinct {
+            let cells = |row: usize| {
+                columns
+                    .iter()
+                    .map(move |column| self.table.cell(row, column).to_lowercase())
+            };
+            let mut seen = HashSet::new();
+            matched.retain(|row| seen.insert(cells(*row).collect::<Vec<_>>()));
+        }
         let limit = self.limit();
         let row = |row: usize| {
             let field = |column: &&Column| (column.name.clone(), cell_value(column, self.table.cell(row, column)));
@@ -193,6 +202,14 @@ impl SortRows for Vec<usize> {
         let mut keyed: Vec<(Value, usize)> = self.iter().map(|row| (key(*row), *row)).collect();
         keyed.sort_by(|(a, _), (b, _)| ordered(sort, a, b));
         *self = keyed.into_iter().map(|(_, row)| row).collect();
+    }
+}
+
+/// Returns the value of a cell, or a number in the order of the dates if it is one.
+fn sort_key(column: &Column, cell: &str) -> Value {
+    match column.date(cell) {
+        Some(date) => Value::from(date.order()),
+        None => cell_value(column, cell),
     }
 }
 

@@ -82,6 +82,88 @@ fn filters_compare_numbers_as_numbers_and_text_in_any_case() {
     assert_eq!(by("units sold", "eq", json!(10)), 1);
 }
 
+const ORDERS: &str = "customer,item,ordered,price\n\
+    Ada,lamp,5 March 2026,$30\n\
+    Bob,chair,28 Feb 2026,\"$1,120\"\n\
+    Cyd,lamp,2 April 2026,$20\n\
+    Ada,desk,17 March 2026,$230\n";
+
+#[test]
+fn filters_compare_dates_as_dates() {
+    let by = |filter: Value| {
+        let output = query(json!({"filter": [filter], "columns": ["customer"]}), ORDERS).unwrap();
+        let rows = output["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["customer"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let with = |operator: &str, date: &str| by(json!({"column": "ordered", "operator": operator, "date": date}));
+    assert_eq!(with("gt", "2026-03-05"), ["Cyd", "Ada"]);
+    assert_eq!(with("ge", "5 March 2026"), ["Ada", "Cyd", "Ada"]);
+    assert_eq!(with("lt", "March 2026"), ["Bob"]);
+    assert_eq!(with("eq", "March 2026"), ["Ada", "Ada"]);
+    assert_eq!(
+        by(json!({"column": "ordered", "operator": "gt", "value": "2026-03-31"})),
+        ["Cyd"]
+    );
+    let between = json!({"column": "ordered", "operator": "between", "date": "2026-03-01", "until": "31 March 2026"});
+    assert_eq!(by(between), ["Ada", "Ada"]);
+}
+
+#[test]
+fn a_number_may_lie_between_two_bounds() {
+    let between = json!([{"column": "price", "operator": "between", "value": 20, "upper": 300}]);
+    let input = json!({"filter": between, "columns": ["item"], "distinct": true});
+    rows(input, ORDERS, json!([{"item": "lamp"}, {"item": "desk"}]));
+    let half = json!({"filter": [{"column": "price", "operator": "between", "value": 20}]});
+    fails(half, ORDERS, "a filter with `between` needs `value` and `upper`");
+    let text = json!({"filter": [{"column": "item", "operator": "between", "value": "a"}]});
+    fails(
+        text,
+        ORDERS,
+        "a filter with `between` needs a column of numbers or dates",
+    );
+    let date = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
+    let expected =
+        "cannot compare column `item` with the date `2026-03-05`: write it as `2026-03-05`, and name a column of dates";
+    fails(date, ORDERS, expected);
+}
+
+#[test]
+fn dates_are_sorted_by_time() {
+    let input = json!({"column": "ordered", "sort": "ascending", "columns": ["customer"], "limit": 2});
+    rows(input, ORDERS, json!([{"customer": "Bob"}, {"customer": "Ada"}]));
+    let latest = json!({"aggregate": "max", "column": "ordered"});
+    rows(latest, ORDERS, json!([{"max_ordered": "2 April 2026"}]));
+}
+
+#[test]
+fn different_values_are_counted_and_listed_once() {
+    let count = json!({"aggregate": "count_distinct", "column": "item"});
+    rows(count, ORDERS, json!([{"count_distinct_item": 3}]));
+    let list = json!({"columns": ["customer"], "distinct": true});
+    rows(
+        list,
+        ORDERS,
+        json!([{"customer": "Ada"}, {"customer": "Bob"}, {"customer": "Cyd"}]),
+    );
+}
+
+#[test]
+fn a_share_is_a_percentage_of_the_total() {
+    let lamps = json!([{"operator": "eq", "value": "lamp"}]);
+    let of_price = json!({"aggregate": "share", "column": "price", "filter": lamps});
+    rows(of_price, ORDERS, json!([{"share_price": 3.57}]));
+    rows(
+        json!({"aggregate": "share", "filter": lamps}),
+        ORDERS,
+        json!([{"share": 50}]),
+    );
+    let by_item = json!({"aggregate": "share", "group_by": "customer"});
+    let expected =
+        json!([{"customer": "Ada", "share": 50}, {"customer": "Bob", "share": 25}, {"customer": "Cyd", "share": 25}]);
+    rows(by_item, ORDERS, expected);
+}
+
 #[test]
 fn every_filter_has_to_match() {
     let filter = json!([
@@ -254,7 +336,7 @@ fn the_schema_is_flat_and_closed() {
     assert_eq!(schema["required"], json!(["csv"]));
     assert_eq!(schema["properties"]["filter"]["default"], json!([]));
     let value = &schema["properties"]["filter"]["items"]["properties"]["value"];
-    assert_eq!(value["type"], json!(["string", "number", "boolean"]));
+    assert_eq!(value["type"], json!(["string", "number", "boolean", "null"]));
 }
 
 #[test]
