@@ -34,12 +34,19 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
         characters: graphemes(|_| true),
         characters_without_spaces: graphemes(|grapheme| !grapheme.chars().all(char::is_whitespace)),
         letters: graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic)),
+        vowels: graphemes(is_vowel),
+        consonants: graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic) && !is_vowel(grapheme)),
+        digits: graphemes(|grapheme| grapheme.starts_with(char::is_numeric)),
         sentences: Some(sentences),
         lines: Some(text.lines().count()),
         paragraphs: Some(paragraphs(text)),
         average_word_length: Some(ratio(tally.word_characters, tally.words)),
         average_sentence_length: Some(ratio(tally.words, sentences)),
         longest_word: Some(tally.longest.to_owned()),
+        shortest_word: text
+            .unicode_words()
+            .min_by_key(|word| word.graphemes(true).count())
+            .map(str::to_owned),
         frequent_words: Some(tally.most_frequent(input)),
         reading_seconds: Some(reading_seconds),
         reading_time: Some(reading_time(reading_seconds)),
@@ -78,6 +85,18 @@ fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
             letters: stats.letters,
             ..none
         },
+        Only::Vowels => TextStatsOutput {
+            vowels: stats.vowels,
+            ..none
+        },
+        Only::Consonants => TextStatsOutput {
+            consonants: stats.consonants,
+            ..none
+        },
+        Only::Digits => TextStatsOutput {
+            digits: stats.digits,
+            ..none
+        },
         Only::Sentences => TextStatsOutput {
             sentences: stats.sentences,
             ..none
@@ -102,6 +121,10 @@ fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
             longest_word: stats.longest_word,
             ..none
         },
+        Only::ShortestWord => TextStatsOutput {
+            shortest_word: stats.shortest_word,
+            ..none
+        },
         Only::FrequentWords => TextStatsOutput {
             frequent_words: stats.frequent_words,
             ..none
@@ -111,6 +134,15 @@ fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
             ..none
         },
     }
+}
+
+/// Returns whether a character is a, e, i, o or u, with or without an accent mark.
+fn is_vowel(grapheme: &str) -> bool {
+    let letter = grapheme
+        .chars()
+        .next()
+        .map(|letter| letter.to_lowercase().next().unwrap_or(letter));
+    letter.is_some_and(|letter| "aeiouáàâäãåæéèêëíìîïóòôöõøœúùûü".contains(letter))
 }
 
 /// The counts of one pass over the words.

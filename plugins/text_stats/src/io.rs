@@ -52,9 +52,13 @@ pub(crate) enum Only {
     Sentences,
     Lines,
     Paragraphs,
+    Vowels,
+    Consonants,
+    Digits,
     AverageWordLength,
     AverageSentenceLength,
     LongestWord,
+    ShortestWord,
     FrequentWords,
     ReadingTime,
 }
@@ -81,6 +85,15 @@ pub(crate) struct TextStatsOutput {
     /// The number of characters that are letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) letters: Option<usize>,
+    /// The number of the letters a, e, i, o and u, with or without an accent mark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) vowels: Option<usize>,
+    /// The number of letters that are not vowels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) consonants: Option<usize>,
+    /// The number of digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) digits: Option<usize>,
     /// The number of sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sentences: Option<usize>,
@@ -99,6 +112,9 @@ pub(crate) struct TextStatsOutput {
     /// The longest word; the first one if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) longest_word: Option<String>,
+    /// The shortest word; the first one if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shortest_word: Option<String>,
     /// The most frequent words in lower case, most frequent first, equally frequent ones in alphabetical order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) frequent_words: Option<Vec<WordCount>>,

@@ -159,6 +159,110 @@ use io::{TextStatsInput, TextStatsOutput};
         ask = r#"How often does this text say "the"?"#,
         input = r#"{"text":"The sea was calm. The ship was not.","find":"the","only":"times"}"#
     ),
+    example(
+        ask = r#"How many characters without spaces are in "hello world"?"#,
+        ask = r#"How many characters are in "hello world" without spaces?"#,
+        ask = r#"How many characters does "hello world" have without spaces?"#,
+        ask = r#"Count the characters in "hello world" without spaces"#,
+        ask = r#"How many characters are in "hello world", not counting spaces?"#,
+        input = r#"{"text":"hello world","only":"characters_without_spaces"}"#,
+        output = r#"{"characters_without_spaces":10}"#
+    ),
+    example(
+        ask = "How many characters without spaces are in this text?",
+        ask = "How many characters are in this text without spaces?",
+        ask = "How many characters does this text have without spaces?",
+        ask = "How many characters are in this file, not counting spaces?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"characters_without_spaces"}"#,
+        output = r#"{"characters_without_spaces":28}"#
+    ),
+    example(
+        ask = r#"How many vowels are in "strawberry"?"#,
+        ask = r#"How many vowels does "strawberry" have?"#,
+        ask = r#"Count the vowels in "strawberry""#,
+        input = r#"{"text":"strawberry","only":"vowels"}"#,
+        output = r#"{"vowels":2}"#
+    ),
+    example(
+        ask = "How many vowels are in this text?",
+        ask = "Count the vowels in this text",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"vowels"}"#
+    ),
+    example(
+        ask = r#"How many consonants are in "strawberry"?"#,
+        ask = r#"How many consonants does "strawberry" have?"#,
+        ask = r#"Count the consonants in "strawberry""#,
+        input = r#"{"text":"strawberry","only":"consonants"}"#,
+        output = r#"{"consonants":8}"#
+    ),
+    example(
+        ask = "How many consonants are in this text?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"consonants"}"#
+    ),
+    example(
+        ask = r#"How many digits are in "room 101"?"#,
+        ask = r#"Count the digits in "room 101""#,
+        input = r#"{"text":"room 101","only":"digits"}"#,
+        output = r#"{"digits":3}"#
+    ),
+    example(
+        ask = "How many digits are in this text?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"digits"}"#,
+        output = r#"{"digits":0}"#
+    ),
+    example(
+        ask = "How many letters are in this text?",
+        ask = "How many letters does this text have?",
+        ask = "Count the letters in this text",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"letters"}"#,
+        output = r#"{"letters":26}"#
+    ),
+    example(
+        ask = r#"What is the shortest word in "to be or not to be"?"#,
+        ask = r#"Which word is the shortest in "to be or not to be"?"#,
+        ask = r#"Shortest word in "to be or not to be""#,
+        input = r#"{"text":"to be or not to be","only":"shortest_word"}"#,
+        output = r#"{"shortest_word":"to"}"#
+    ),
+    example(
+        ask = "What is the shortest word in this text?",
+        ask = "Which word is the shortest in this text?",
+        ask = "Shortest word in this text",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"shortest_word"}"#,
+        output = r#"{"shortest_word":"The"}"#
+    ),
+    example(
+        ask = "What is the average sentence length of this text?",
+        ask = "How long are the sentences of this text on average?",
+        ask = "What is the average length of the sentences in this text?",
+        ask = "How many words does a sentence have on average in this text?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"average_sentence_length"}"#,
+        output = r#"{"average_sentence_length":4.0}"#
+    ),
+    example(
+        ask = r#"What is the average word length in "to be or not to be"?"#,
+        input = r#"{"text":"to be or not to be","only":"average_word_length"}"#,
+        output = r#"{"average_word_length":2.17}"#
+    ),
+    example(
+        ask = "Count the paragraphs in this text",
+        ask = "How many paragraphs are in this file?",
+        input = r#"{"text":"one\n\ntwo\n","only":"paragraphs"}"#,
+        output = r#"{"paragraphs":2}"#
+    ),
+    example(
+        ask = "How many characters does this file have?",
+        ask = "How many characters are in this file?",
+        ask = "How many characters does this text have?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"characters"}"#,
+        output = r#"{"characters":35}"#
+    ),
+    example(
+        ask = "Statistics of this text",
+        ask = "Give all counts for this text",
+        ask = "Analyse this text",
+        input = r#"{"text":"The sea was calm. The ship was not."}"#
+    ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn text_stats(input: TextStatsInput) -> Result<TextStatsOutput> {

@@ -25,6 +25,22 @@ fn characters_are_counted_as_they_are_displayed() {
 }
 
 #[test]
+fn vowels_consonants_and_digits_are_counted() {
+    let stats = stats("Été 42, rhythm");
+    assert_eq!(
+        (&stats["vowels"], &stats["consonants"], &stats["digits"]),
+        (&json!(2), &json!(7), &json!(2))
+    );
+}
+
+#[test]
+fn the_shortest_word_is_the_first_of_its_length() {
+    assert_eq!(stats("to be or a bee")["shortest_word"], "a");
+    assert_eq!(stats("To be or not")["shortest_word"], "To");
+    assert_eq!(stats("")["shortest_word"], Value::Null);
+}
+
+#[test]
 fn lines_and_paragraphs_are_counted_separately() {
     let stats = stats("one\ntwo\n\n\nthree\n");
     assert_eq!((&stats["lines"], &stats["paragraphs"]), (&json!(5), &json!(2)));
