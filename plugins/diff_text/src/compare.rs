@@ -3,7 +3,7 @@
 use similar::{ChangeTag, TextDiff};
 use thiserror::Error;
 
-use crate::io::{DiffTextInput, DiffTextOutput, Mode};
+use crate::io::{DiffTextInput, DiffTextOutput, Mode, Only};
 
 /// Texts that cannot be compared.
 #[derive(Debug, Error)]
@@ -39,12 +39,20 @@ pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareEr
         Mode::Words => TextDiff::from_unicode_words(before, after),
         Mode::Chars => TextDiff::from_graphemes(before, after),
     };
+    let comparison = Comparison {
+        diff: &diff,
+        mode: input.mode,
+        is_same: before == after,
+    };
     let text = match input.mode {
         _ if before == after => String::new(),
         Mode::Lines => unified(&diff, input.context),
         Mode::Words | Mode::Chars => marked(&diff),
     };
-    Ok(output(&diff, text, before == after))
+    Ok(match input.only {
+        Some(only) => comparison.one(only, text),
+        None => comparison.all(text),
+    })
 }
 
 fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), CompareError> {
@@ -119,15 +127,102 @@ fn closing(tag: ChangeTag) -> &'static str {
     }
 }
 
-fn output(diff: &TextDiff<'_, '_, str>, text: String, identical: bool) -> DiffTextOutput {
-    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-    let ratio = (f64::from(diff.ratio()) * 10_000.0).round() / 10_000.0;
-    DiffTextOutput {
-        diff: text,
-        identical,
-        inserted: count(ChangeTag::Insert),
-        deleted: count(ChangeTag::Delete),
-        equal: count(ChangeTag::Equal),
-        ratio,
+/// Two texts that are compared, and the parts that are.
+struct Comparison<'a> {
+    diff: &'a TextDiff<'a, 'a, str>,
+    mode: Mode,
+    is_same: bool,
+}
+
+impl Comparison<'_> {
+    fn all(&self, diff: String) -> DiffTextOutput {
+        let count = |tag| {
+            self.diff
+                .iter_all_changes()
+                .filter(|change| change.tag() == tag)
+                .count()
+        };
+        DiffTextOutput {
+            diff: Some(diff),
+            identical: Some(self.is_same),
+            inserted: Some(count(ChangeTag::Insert)),
+            deleted: Some(count(ChangeTag::Delete)),
+            equal: Some(count(ChangeTag::Equal)),
+            ratio: Some(self.ratio()),
+            ..DiffTextOutput::default()
+        }
+    }
+
+    fn one(&self, only: Only, diff: String) -> DiffTextOutput {
+        let mut output = DiffTextOutput::default();
+        match only {
+            Only::Added => output.added = Some(self.parts(ChangeTag::Insert)),
+            Only::Removed => output.removed = Some(self.parts(ChangeTag::Delete)),
+            Only::AddedCount => output.inserted = Some(self.count(ChangeTag::Insert)),
+            Only::RemovedCount => output.deleted = Some(self.count(ChangeTag::Delete)),
+            Only::ChangedCount => output.changed = Some(self.changed()),
+            Only::IsSame => output.same = Some(if self.is_same { "yes" } else { "no" }),
+            Only::Similarity => output.similarity = Some(self.similarity()),
+            Only::Diff if self.is_same => output.diff = Some("the texts are the same".to_owned()),
+            Only::Diff => output.diff = Some(diff),
+        }
+        output
+    }
+
+    fn ratio(&self) -> f64 {
+        (f64::from(self.diff.ratio()) * 10_000.0).round() / 10_000.0
+    }
+
+    /// Texts that differ are never said to be equal, whatever the percentage is rounded to.
+    fn similarity(&self) -> String {
+        match (self.ratio() * 1000.0).round() / 10.0 {
+            percent if percent >= 100.0 && !self.is_same => "more than 99.9 %".to_owned(),
+            percent => format!("{percent} %"),
+        }
+    }
+
+    /// Returns the changed lines one by one, and runs of changed words or characters.
+    fn parts(&self, tag: ChangeTag) -> Vec<String> {
+        let mut parts: Vec<String> = Vec::new();
+        let mut is_open = false;
+        for change in self.diff.iter_all_changes() {
+            let is_part = change.tag() == tag;
+            match parts.last_mut() {
+                Some(part) if is_part && is_open && self.mode != Mode::Lines => part.push_str(change.value()),
+                _ if is_part => parts.push(change.value().to_owned()),
+                _ => {}
+            }
+            // The other side of a replacement does not end a run.
+            is_open = is_part || (is_open && change.tag() != ChangeTag::Equal);
+        }
+        let parts = parts.iter().map(|part| part.trim().to_owned());
+        parts.filter(|part| !part.is_empty()).collect()
+    }
+
+    fn count(&self, tag: ChangeTag) -> usize {
+        let changes = self.diff.iter_all_changes().filter(|change| change.tag() == tag);
+        changes.filter(|change| self.is_counted(change.value())).count()
+    }
+
+    /// White space between words is no word.
+    fn is_counted(&self, part: &str) -> bool {
+        self.mode != Mode::Words || !part.trim().is_empty()
+    }
+
+    /// Returns how many parts changed: a replacement counts once.
+    fn changed(&self) -> usize {
+        let (mut total, mut deleted, mut inserted) = (0_usize, 0_usize, 0_usize);
+        for change in self.diff.iter_all_changes() {
+            let counted = usize::from(self.is_counted(change.value()));
+            match change.tag() {
+                ChangeTag::Delete => deleted += counted,
+                ChangeTag::Insert => inserted += counted,
+                ChangeTag::Equal => {
+                    total += deleted.max(inserted);
+                    (deleted, inserted) = (0, 0);
+                }
+            }
+        }
+        total + deleted.max(inserted)
     }
 }

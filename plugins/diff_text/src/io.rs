@@ -16,6 +16,27 @@ pub(crate) struct DiffTextInput {
     /// The parts to compare: `lines` for files, code and lists, `words` for sentences and drafts, `chars` for single words, codes and spelling.
     #[serde(default)]
     pub(crate) mode: Mode,
+    /// The only value to return, for a question that asks for one. If omitted, all except the lists are returned.
+    pub(crate) only: Option<Only>,
+}
+
+/// A value that can be asked for.
+#[args]
+#[output]
+#[derive(Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Only {
+    /// Which parts were added.
+    Added,
+    /// Which parts were removed.
+    Removed,
+    AddedCount,
+    RemovedCount,
+    ChangedCount,
+    /// Whether the texts are equal: `yes` or `no`.
+    IsSame,
+    Similarity,
+    Diff,
 }
 
 fn three() -> u32 {
@@ -36,17 +57,39 @@ pub(crate) enum Mode {
 
 /// The difference.
 #[output]
+#[derive(Default)]
 pub(crate) struct DiffTextOutput {
     /// For lines a unified diff: `-` before a removed and `+` before an added line. For words and characters the whole text with `[-removed-]` and `{+added+}` in it. Empty when the texts are equal.
-    pub(crate) diff: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) diff: Option<String>,
+    /// The parts that only the new text has; neighbouring words are one part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) added: Option<Vec<String>>,
+    /// The parts that only the old text has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) removed: Option<Vec<String>>,
+    /// How many parts were replaced, added or removed. White space between words is not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) changed: Option<usize>,
+    /// `yes` if the texts are equal, else `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) same: Option<&'static str>,
+    /// How similar the texts are, as a percentage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) similarity: Option<String>,
     /// Whether the texts are equal.
-    pub(crate) identical: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) identical: Option<bool>,
     /// How many lines, words or characters only the new text has. White space between words counts as a word.
-    pub(crate) inserted: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) inserted: Option<usize>,
     /// How many lines, words or characters only the old text has.
-    pub(crate) deleted: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deleted: Option<usize>,
     /// How many lines, words or characters both texts have.
-    pub(crate) equal: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) equal: Option<usize>,
     /// How similar the texts are: 1 when equal, 0 when they have nothing in common.
-    pub(crate) ratio: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ratio: Option<f64>,
 }

@@ -56,6 +56,38 @@ fn equal_texts_have_no_diff() {
     );
 }
 
+/// Returns the only value of the output.
+fn only(before: &str, after: &str, mode: &str, only: &str) -> Value {
+    let input = json!({"before": before, "after": after, "mode": mode, "only": only});
+    let output = testing::output(&DIFF_TEXT, input);
+    let mut values = output.as_object().unwrap().values();
+    assert_eq!(values.len(), 1);
+    values.next().unwrap().clone()
+}
+
+#[test]
+fn one_value_can_be_asked_for() {
+    let (old, new) = ("a\nb\nc\n", "a\nc\nd\ne\n");
+    assert_eq!(only(old, new, "lines", "added"), json!(["d", "e"]));
+    assert_eq!(only(old, new, "lines", "removed"), json!(["b"]));
+    assert_eq!(only(old, new, "lines", "added_count"), 2);
+    assert_eq!(only(old, new, "lines", "removed_count"), 1);
+    assert_eq!(only(old, new, "lines", "changed_count"), 3);
+    assert_eq!(only(old, new, "lines", "is_same"), "no");
+    assert_eq!(only(old, old, "lines", "is_same"), "yes");
+    assert_eq!(only(old, old, "lines", "similarity"), "100 %");
+    assert_eq!(only(old, old, "lines", "diff"), "the texts are the same");
+}
+
+#[test]
+fn changed_words_are_runs_without_white_space() {
+    let (old, new) = ("I like tea.", "I love green tea.");
+    assert_eq!(only(old, new, "words", "added"), json!(["love green"]));
+    assert_eq!(only(old, new, "words", "removed"), json!(["like"]));
+    assert_eq!(only(old, new, "words", "changed_count"), 2);
+    assert_eq!(only("the quick fox", "the slow fox", "words", "changed_count"), 1);
+}
+
 #[test]
 fn texts_without_anything_in_common_have_ratio_zero() {
     let output = diff("a\n", "b\n", "lines");
