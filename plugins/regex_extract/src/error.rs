@@ -5,6 +5,8 @@ use thiserror::Error;
 /// A search that cannot be run.
 #[derive(Debug, Error)]
 pub(crate) enum ExtractError {
+    #[error("give either `kind`, such as `email`, or `pattern`, a regular expression such as `\\d+`")]
+    PatternOrKind,
     #[error("`pattern` is empty: give a regular expression such as `\\d+`")]
     Empty,
     #[error("`pattern` has {0} characters, at most {1} are allowed")]

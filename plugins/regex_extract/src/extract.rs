@@ -1,10 +1,13 @@
 //! Runs a search.
 
+use std::collections::HashSet;
+
 use regex::{Captures, Regex, RegexBuilder};
 
 use crate::{
     error::ExtractError,
-    io::{Capture, Group, Match, RegexExtractInput, RegexExtractOutput},
+    io::{Capture, Group, Match, Only, RegexExtractInput, RegexExtractOutput},
+    kind::Kind,
 };
 
 /// Maximum length of a pattern, in characters.
@@ -14,41 +17,79 @@ const MAX_NESTING: u32 = 50;
 /// Maximum size of a compiled pattern, in bytes. That of `\w{1000}` would be several megabytes.
 const MAX_COMPILED_BYTES: usize = 2 * 1024 * 1024;
 
-/// Finds the matches of the pattern.
+/// Finds the matches of the pattern, or of the kind.
 pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, ExtractError> {
     if !(1..=1000).contains(&input.limit) {
         return Err(ExtractError::Limit(input.limit));
     }
-    let limit = usize::try_from(input.limit).unwrap_or_default();
-    let regex = compile(input)?;
-    let group = input.group.as_ref().map_or(Ok(0), |group| group_index(&regex, group))?;
-    let mut output = RegexExtractOutput {
-        values: Vec::new(),
-        count: 0,
-        truncated: false,
-        matches: Vec::new(),
+    let pattern = match (&input.pattern, input.kind) {
+        (Some(pattern), None) => pattern.as_str(),
+        (None, Some(kind)) => kind.pattern(),
+        _ => return Err(ExtractError::PatternOrKind),
     };
-    let mut offsets = Offsets {
-        text: &input.text,
-        byte: 0,
-        chars: 0,
-    };
-    for captures in regex.captures_iter(&input.text) {
-        if output.matches.len() == limit {
-            output.truncated = true;
-            break;
-        }
-        output
-            .values
-            .extend(captures.get(group).map(|found| found.as_str().to_owned()));
-        output.matches.extend(to_match(&regex, &captures, &mut offsets));
-    }
-    output.count = output.matches.len();
-    Ok(output)
+    let regex = compile(input, pattern)?;
+    // The first group of a kind is the text that is meant.
+    let of_kind = usize::from(input.kind.is_some() && regex.captures_len() > 1);
+    let group = input
+        .group
+        .as_ref()
+        .map_or(Ok(of_kind), |group| group_index(&regex, group))?;
+    let search = Search { input, regex, group };
+    Ok(match input.only {
+        Some(Only::Count) => RegexExtractOutput {
+            count: search.found().count(),
+            ..RegexExtractOutput::default()
+        },
+        None => search.matches(),
+    })
 }
 
-fn compile(input: &RegexExtractInput) -> Result<Regex, ExtractError> {
-    let pattern = input.pattern.as_str();
+/// A search that is ready to run.
+struct Search<'a> {
+    input: &'a RegexExtractInput,
+    regex: Regex,
+    group: usize,
+}
+
+impl Search<'_> {
+    /// Returns the matches that are of the kind, without repetitions if these are not wanted.
+    fn found(&self) -> impl Iterator<Item = Captures<'_>> {
+        let mut seen = HashSet::new();
+        let text = self.input.text.as_str();
+        self.regex.captures_iter(text).filter(move |captures| {
+            let value = captures.get(self.group).map(|found| found.as_str());
+            let is_of_kind = |kind: Kind| value.is_some_and(|value| kind.accepts(value));
+            self.input.kind.is_none_or(is_of_kind) && (!self.input.unique || seen.insert(value))
+        })
+    }
+
+    fn matches(&self) -> RegexExtractOutput {
+        let limit = usize::try_from(self.input.limit).unwrap_or_default();
+        let (mut values, mut matches, mut truncated) = (Vec::new(), Vec::new(), false);
+        let mut offsets = Offsets {
+            text: &self.input.text,
+            byte: 0,
+            chars: 0,
+        };
+        for captures in self.found() {
+            if matches.len() == limit {
+                truncated = true;
+                break;
+            }
+            values.extend(captures.get(self.group).map(|found| found.as_str().to_owned()));
+            matches.extend(to_match(&self.regex, &captures, &mut offsets));
+        }
+        RegexExtractOutput {
+            values: Some(values),
+            count: matches.len(),
+            truncated: Some(truncated),
+            // Who names a kind wants its texts, not where they are.
+            matches: Some(matches).filter(|_| self.input.kind.is_none()),
+        }
+    }
+}
+
+fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractError> {
     let chars = pattern.chars().count();
     if chars == 0 {
         return Err(ExtractError::Empty);

@@ -2,15 +2,24 @@
 
 use art_sdk::{args, output, schemars, serde_json};
 
+use crate::kind::Kind;
+
 /// A text and the pattern to find in it.
 #[args]
 pub(crate) struct RegexExtractInput {
     /// The text to search.
     pub(crate) text: String,
+    /// What to find, by name, instead of a pattern.
+    pub(crate) kind: Option<Kind>,
     /// The regular expression in the syntax of Rust's `regex`: as in Perl, but without look-around and back-references. For example `\d+` or `(?<user>\w+)@(?<host>[\w.]+)`.
-    pub(crate) pattern: String,
+    pub(crate) pattern: Option<String>,
     /// The capture group whose text goes into `values`: its name or its number. Defaults to the whole match.
     pub(crate) group: Option<Group>,
+    /// The only value to return: `count` for how many matches there are.
+    pub(crate) only: Option<Only>,
+    /// Whether to return equal texts only once.
+    #[serde(default)]
+    pub(crate) unique: bool,
     /// The maximum number of matches to return, 1 to 1000.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 1000))]
@@ -25,6 +34,14 @@ pub(crate) struct RegexExtractInput {
 
 fn hundred() -> u32 {
     100
+}
+
+/// A value that can be asked for.
+#[args]
+#[derive(Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Only {
+    Count,
 }
 
 /// A capture group by number or by name.
@@ -46,15 +63,19 @@ fn name_or_number(schema: &mut schemars::Schema) {
 
 /// The matches.
 #[output]
+#[derive(Default)]
 pub(crate) struct RegexExtractOutput {
     /// The matched texts in order, or the texts of `group`; a match without this group is omitted.
-    pub(crate) values: Vec<String>,
-    /// How many matches are in `matches`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) values: Option<Vec<String>>,
+    /// How many matches there are, at most `limit` if they are returned.
     pub(crate) count: usize,
     /// Whether there are more matches than `limit`.
-    pub(crate) truncated: bool,
-    /// Every match, in order; matches do not overlap.
-    pub(crate) matches: Vec<Match>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truncated: Option<bool>,
+    /// Every match of `pattern`, in order; matches do not overlap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) matches: Option<Vec<Match>>,
 }
 
 /// One match.

@@ -5,6 +5,7 @@ use art_sdk::prelude::*;
 mod error;
 mod extract;
 mod io;
+mod kind;
 
 #[cfg(test)]
 mod tests;
@@ -12,8 +13,8 @@ mod tests;
 use io::{RegexExtractInput, RegexExtractOutput};
 
 /// Finds every part of a text that matches a regular expression (regex pattern) and extracts it with its position and
-/// capture groups. Use it to find, extract, match or count patterns such as email addresses, phone numbers, URLs, dates,
-/// hashtags, codes or order numbers in a text or log. Returns the matched texts in `values`, and each match with its
+/// capture groups, or every email address, phone number, URL, date, price and so on. Use it to find, extract, match or
+/// count email addresses, phone numbers, URLs, dates, hashtags, codes or order numbers in a text or log. Returns the matched texts in `values`, and each match with its
 /// character offsets and named groups.
 #[tool(
     example(
@@ -27,89 +28,224 @@ use io::{RegexExtractInput, RegexExtractOutput};
         ask = "Which email addresses are in this text?",
         ask = "List every email address in this text",
         ask = "What email addresses does this text have?",
-        input = r#"{"text":"Mail ada@example.org or bob@example.com.","pattern":"[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+"}"#,
-        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false,"matches":[{"text":"ada@example.org","start":5,"end":20,"groups":[]},{"text":"bob@example.com","start":24,"end":39,"groups":[]}]}"#
+        ask = "Show all email addresses",
+        ask = "Get the email addresses from this file",
+        ask = "Which email addresses are mentioned in this text?",
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","kind":"email_address"}"#,
+        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Extract all emails from this text",
+        ask = "List the emails",
+        ask = "Find all emails in this file",
+        ask = "Which emails are in this text?",
+        ask = "Pull out the emails",
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","kind":"email"}"#,
+        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false}"#
     ),
     example(
         ask = r#"Extract the email addresses from "Mail ada@example.org or bob@example.com.""#,
         ask = r#"Which email addresses are in "Mail ada@example.org or bob@example.com."?"#,
-        input = r#"{"text":"Mail ada@example.org or bob@example.com.","pattern":"[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+"}"#
-    ),
-    example(
-        ask = "Extract all URLs from this text",
-        ask = "Extract the URLs",
-        ask = "Find the URLs",
-        ask = "List the URLs",
-        ask = "Find the links",
-        ask = "List the links",
-        ask = "Extract the links",
-        ask = "Which links are in this text?",
-        ask = "Extract all URLs from this file",
-        ask = "Find all links in this text",
-        ask = "Extract the links from this file",
-        ask = "Which URLs are in this text?",
-        ask = "List the web addresses in this text",
-        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"https?://[^\\s<>\\\"]*[\\w/]"}"#
-    ),
-    example(
-        ask = "Extract all dates from this text",
-        ask = "Extract the dates",
-        ask = "Find the dates",
-        ask = "List the dates",
-        ask = "Extract all dates from this file",
-        ask = "Find all dates in this text",
-        ask = "Find the dates in this file",
-        ask = "List the dates in this text",
-        ask = "Which dates are in this text?",
-        ask = "Which dates are mentioned in this text?",
-        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"\\b\\d{4}-\\d{2}-\\d{2}\\b"}"#
-    ),
-    example(
-        ask = "Extract all numbers from this text",
-        ask = "Extract the numbers",
-        ask = "Find the numbers",
-        ask = "List the numbers",
-        ask = "Extract all numbers from this file",
-        ask = "Find all numbers in this text",
-        ask = "Find the numbers in this file",
-        ask = "Which numbers are in this text?",
-        ask = "Which numbers are mentioned in this text?",
-        ask = "List the numbers in this text",
-        input = r#"{"text":"3 apples for 4.50","pattern":"-?\\d+(?:\\.\\d+)?"}"#,
-        output = r#"{"values":["3","4.50"],"count":2,"truncated":false,"matches":[{"text":"3","start":0,"end":1,"groups":[]},{"text":"4.50","start":13,"end":17,"groups":[]}]}"#
+        ask = r#"Find the email addresses in "Mail ada@example.org or bob@example.com.""#,
+        ask = r#"List the email addresses in "Mail ada@example.org or bob@example.com.""#,
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","kind":"email_address"}"#,
+        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false}"#
     ),
     example(
         ask = r#"Extract all numbers from "3 apples for 4.50""#,
         ask = r#"Which numbers are in "3 apples for 4.50"?"#,
         ask = r#"Find the numbers in "3 apples for 4.50""#,
-        input = r#"{"text":"3 apples for 4.50","pattern":"-?\\d+(?:\\.\\d+)?"}"#
+        input = r#"{"text":"3 apples for 4.50","kind":"number"}"#,
+        output = r#"{"values":["3","4.50"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Extract all numbers from this text",
+        ask = "Find the numbers",
+        ask = "Which numbers are in this text?",
+        input = r#"{"text":"3 apples for 4.50","kind":"number"}"#,
+        output = r#"{"values":["3","4.50"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Extract all URLs from this text",
+        ask = "Find the URLs in this file",
+        ask = "Which URLs are in this text?",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"url"}"#,
+        output = r#"{"values":["https://example.org"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Extract all links from this text",
+        ask = "Find the links in this file",
+        ask = "Which links are in this text?",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"link"}"#,
+        output = r#"{"values":["https://example.org"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "List the web addresses in this text",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"web_address"}"#,
+        output = r#"{"values":["https://example.org"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which websites are in this text?",
+        ask = "Find the websites",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"url"}"#,
+        output = r#"{"values":["https://example.org"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Extract all dates from this text",
+        ask = "Find the dates in this file",
+        ask = "Which dates are in this text?",
+        ask = "Which dates are mentioned in this text?",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"date"}"#,
+        output = r#"{"values":["2026-11-21"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which times are in this text?",
+        ask = "Find the times of day in this text",
+        input = r#"{"text":"Open 9:30 to 5 pm","kind":"time"}"#,
+        output = r#"{"values":["9:30","5 pm"],"count":2,"truncated":false}"#
     ),
     example(
         ask = "Extract all hashtags from this text",
-        ask = "Extract the hashtags",
-        ask = "Find the hashtags",
         ask = "List the hashtags",
-        ask = "Extract all hashtags from this file",
-        ask = "Find all hashtags in this text",
-        ask = "List the hashtags in this file",
-        ask = "Which hashtags are in this text?",
-        input = r##"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"#\\w+"}"##,
-        output = r##"{"values":["#news","#art"],"count":2,"truncated":false,"matches":[{"text":"#news","start":58,"end":63,"groups":[]},{"text":"#art","start":64,"end":68,"groups":[]}]}"##
+        input = r##"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"hashtag"}"##,
+        output = r##"{"values":["#news","#art"],"count":2,"truncated":false}"##
+    ),
+    example(
+        ask = "Who is mentioned in this text?",
+        ask = "List the mentions in this text",
+        input = r#"{"text":"Thanks @ada and @bob","kind":"mention"}"#,
+        output = r#"{"values":["@ada","@bob"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "List the handles in this text",
+        input = r#"{"text":"Thanks @ada and @bob","kind":"handle"}"#,
+        output = r#"{"values":["@ada","@bob"],"count":2,"truncated":false}"#
     ),
     example(
         ask = "Extract all phone numbers from this text",
-        ask = "Extract the phone numbers",
-        ask = "Find the phone numbers",
         ask = "List the phone numbers",
-        ask = "Find the phone numbers in this text",
-        ask = "List the phone numbers in this file",
         ask = "Which phone numbers are in this text?",
-        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","pattern":"\\+?\\d[\\d ()/-]{5,}\\d"}"#
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"phone_number"}"#,
+        output = r#"{"values":["+49 228 1234"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which telephone numbers are in this text?",
+        ask = "List the phones in this text",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"phone_number"}"#,
+        output = r#"{"values":["+49 228 1234"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which IP addresses are in this log?",
+        ask = "List the IP addresses",
+        input = r#"{"text":"10.0.0.1 asked 192.168.0.7","kind":"ip_address"}"#,
+        output = r#"{"values":["10.0.0.1","192.168.0.7"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which IPs are in this log?",
+        ask = "List the IPs in this file",
+        input = r#"{"text":"10.0.0.1 asked 192.168.0.7","kind":"ip_address"}"#
+    ),
+    example(
+        ask = "Which postcodes are in this text?",
+        ask = "List the postcodes",
+        input = r#"{"text":"SW1A 1AA, London","kind":"postcode"}"#,
+        output = r#"{"values":["SW1A 1AA"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which zip codes are in this text?",
+        input = r#"{"text":"Beverly Hills, CA 90210","kind":"zip_code"}"#,
+        output = r#"{"values":["90210"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which prices are in this text?",
+        ask = "List the prices",
+        ask = "Find all prices in this file",
+        input = r#"{"text":"A lamp for $30 and a desk for 120 euros","kind":"price"}"#,
+        output = r#"{"values":["$30","120 euros"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which amounts of money are in this text?",
+        ask = "Find all amounts of money",
+        ask = "List the amounts in this text",
+        input = r#"{"text":"A lamp for $30 and a desk for 120 euros","kind":"amount"}"#,
+        output = r#"{"values":["$30","120 euros"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which percentages are in this text?",
+        ask = "List the percentages",
+        input = r#"{"text":"Up 5% after 12.5 percent","kind":"percentage"}"#,
+        output = r#"{"values":["5%","12.5 percent"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which capitalised words are in this text?",
+        ask = "List the words that begin with a capital letter in this text",
+        input = r#"{"text":"Ada met Bob in Bonn","kind":"capitalised_word"}"#,
+        output = r#"{"values":["Ada","Bob","Bonn"],"count":3,"truncated":false}"#
     ),
     example(
         ask = "Extract all words in capitals from this text",
         ask = "Which words are in capital letters in this text?",
-        input = r#"{"text":"NASA and ESA met","pattern":"\\b[A-Z]{2,}\\b"}"#
+        ask = "Which acronyms are in this text?",
+        ask = "Which words are all caps in this text?",
+        input = r#"{"text":"NASA and ESA met","kind":"acronym"}"#,
+        output = r#"{"values":["NASA","ESA"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which hex colours are in this file?",
+        ask = "Which colours are in this file?",
+        input = r##"{"text":"a { color: #ff0000; }","kind":"hex_colour"}"##,
+        output = r##"{"values":["#ff0000"],"count":1,"truncated":false}"##
+    ),
+    example(
+        ask = "Which UUIDs are in this text?",
+        input = r#"{"text":"id 123e4567-e89b-12d3-a456-426614174000","kind":"uuid"}"#,
+        output = r#"{"values":["123e4567-e89b-12d3-a456-426614174000"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "How many email addresses are in this text?",
+        ask = "How many email addresses are there?",
+        ask = "Count the email addresses",
+        ask = "How many email addresses does this text have?",
+        ask = "Number of email addresses in this text",
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","kind":"email_address","only":"count"}"#,
+        output = r#"{"count":2}"#
+    ),
+    example(
+        ask = "How many links are in this text?",
+        ask = "Count the links in this file",
+        input = r#"{"text":"See https://example.org on 2026-11-21, call +49 228 1234. #news #art","kind":"link","only":"count"}"#,
+        output = r#"{"count":1}"#
+    ),
+    example(
+        ask = r#"How many numbers are in "3 apples for 4.50"?"#,
+        ask = r#"Count the numbers in "3 apples for 4.50""#,
+        input = r#"{"text":"3 apples for 4.50","kind":"number","only":"count"}"#,
+        output = r#"{"count":2}"#
+    ),
+    example(
+        ask = "What is the first email address in this text?",
+        ask = "Find the first email address in this text",
+        input = r#"{"text":"Mail ada@example.org or bob@example.com.","kind":"email_address","limit":1}"#,
+        output = r#"{"values":["ada@example.org"],"count":1,"truncated":true}"#
+    ),
+    example(
+        ask = "Which different email addresses are in this text?",
+        ask = "List the unique email addresses in this text",
+        input = r#"{"text":"ada@example.org, bob@example.com, ada@example.org","kind":"email_address","unique":true}"#,
+        output = r#"{"values":["ada@example.org","bob@example.com"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "How many different email addresses are in this text?",
+        ask = "How many unique email addresses are in this text?",
+        input = r#"{"text":"ada@example.org, bob@example.com, ada@example.org","kind":"email_address","unique":true,"only":"count"}"#,
+        output = r#"{"count":2}"#
+    ),
+    example(
+        ask = r#"How many times does `\d+` match in "a1b22"?"#,
+        ask = r#"How many matches does `\d+` have in "a1b22"?"#,
+        ask = r#"Count the matches of `\d+` in "a1b22""#,
+        input = r#"{"text":"a1b22","pattern":"\\d+","only":"count"}"#,
+        output = r#"{"count":2}"#
     ),
     example(
         ask = r#"Find all matches of `\d+` in this text"#,
@@ -129,7 +265,6 @@ use io::{RegexExtractInput, RegexExtractOutput};
         ask = r#"Find `\d+` in the text "a1b22""#,
         ask = r#"Match `\d+` against "a1b22""#,
         ask = r#"Apply the regular expression `\d+` to "a1b22""#,
-        ask = r#"How many times does `\d+` match in "a1b22"?"#,
         input = r#"{"text":"a1b22","pattern":"\\d+"}"#,
         output = r#"{"values":["1","22"],"count":2,"truncated":false,"matches":[{"text":"1","start":1,"end":2,"groups":[]},{"text":"22","start":3,"end":5,"groups":[]}]}"#
     ),

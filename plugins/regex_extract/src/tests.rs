@@ -64,6 +64,73 @@ fn flags_change_the_search() {
     assert_eq!(values(json!({"text": "x\nx", "pattern": "^x$"})), json!([]));
 }
 
+fn of_kind(kind: &str, text: &str) -> Value {
+    values(json!({"text": text, "kind": kind}))
+}
+
+#[test]
+fn kinds_are_found_by_name() {
+    assert_eq!(of_kind("email", "Mail a.b+c@x-y.org."), json!(["a.b+c@x-y.org"]));
+    assert_eq!(
+        of_kind("url", "(https://a.b/c?d=e), www.x.org."),
+        json!(["https://a.b/c?d=e", "www.x.org"])
+    );
+    let dates = "On 2026-11-21, 21.11.2026, 3rd of March 2026, March 5 and Nov 5, 2026; not 1.5 or 2026";
+    let expected = json!([
+        "2026-11-21",
+        "21.11.2026",
+        "3rd of March 2026",
+        "March 5",
+        "Nov 5, 2026"
+    ]);
+    assert_eq!(of_kind("date", dates), expected);
+    assert_eq!(
+        of_kind("time", "9:30 to 17:45:10, 5pm, not 25:00"),
+        json!(["9:30", "17:45:10", "5pm"])
+    );
+    assert_eq!(of_kind("hashtag", "#a1 #1 # #été"), json!(["#a1", "#été"]));
+    assert_eq!(of_kind("mention", "@ada, a@b.org (@bob)"), json!(["@ada", "@bob"]));
+    assert_eq!(of_kind("ip_address", "10.0.0.1 and 300.1.1.1"), json!(["10.0.0.1"]));
+    assert_eq!(of_kind("postcode", "SW1A 1AA, 53111"), json!(["SW1A 1AA", "53111"]));
+    assert_eq!(of_kind("zip_code", "90210-1234"), json!(["90210-1234"]));
+    assert_eq!(
+        of_kind("price", "$1,200.50, 30 €, 5 dollars, 7"),
+        json!(["$1,200.50", "30 €", "5 dollars"])
+    );
+    assert_eq!(
+        of_kind("percentage", "5%, 12.5 per cent"),
+        json!(["5%", "12.5 per cent"])
+    );
+    assert_eq!(of_kind("number", "1,200 and -3.5"), json!(["1,200", "-3.5"]));
+    assert_eq!(of_kind("acronym", "NASA, I and ESA"), json!(["NASA", "ESA"]));
+    assert_eq!(of_kind("hex_colour", "#fff #12345 #A1B2C3"), json!(["#fff", "#A1B2C3"]));
+}
+
+#[test]
+fn dates_and_addresses_are_no_phone_numbers() {
+    let text = "+49 228 1234, (030) 123-4567, 0228 123456; 2026-11-21, 10.0.0.100, 12345678";
+    assert_eq!(
+        of_kind("phone_number", text),
+        json!(["+49 228 1234", "(030) 123-4567", "0228 123456"])
+    );
+}
+
+#[test]
+fn matches_can_be_counted_and_repetitions_left_out() {
+    let input =
+        |unique: bool| json!({"text": "a@b.c ".repeat(200), "kind": "email", "only": "count", "unique": unique});
+    assert_eq!(testing::output(&REGEX_EXTRACT, input(false)), json!({"count": 200}));
+    assert_eq!(testing::output(&REGEX_EXTRACT, input(true)), json!({"count": 1}));
+    fails(
+        json!({"text": "a"}),
+        "give either `kind`, such as `email`, or `pattern`",
+    );
+    fails(
+        json!({"text": "a", "kind": "date", "pattern": "a"}),
+        "give either `kind`",
+    );
+}
+
 #[test]
 fn the_limit_truncates_the_matches() {
     let output = testing::output(&REGEX_EXTRACT, json!({"text": "aaa", "pattern": "a", "limit": 2}));

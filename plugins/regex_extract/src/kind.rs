@@ -1,0 +1,88 @@
+//! Kinds of texts that have a name, and the patterns that find them.
+
+use std::sync::LazyLock;
+
+use art_sdk::args;
+use regex::Regex;
+
+/// What to find, by name. Some kinds have two names, because people use both.
+#[args]
+#[derive(Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Email,
+    EmailAddress,
+    PhoneNumber,
+    Url,
+    Link,
+    WebAddress,
+    Date,
+    Time,
+    Hashtag,
+    Mention,
+    Handle,
+    IpAddress,
+    Postcode,
+    ZipCode,
+    Price,
+    Amount,
+    Percentage,
+    Number,
+    CapitalisedWord,
+    CapitalizedWord,
+    Acronym,
+    HexColour,
+    HexColor,
+    Uuid,
+}
+
+const DATE: &str = r"(?i)\b(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:,? \d{4})?|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?)\b";
+const TIME: &str = r"(?i)\b(?:(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?: ?[ap]m)?|(?:1[0-2]|0?[1-9]) ?[ap]m)\b";
+const PRICE: &str = r"(?i)(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)) ?\d+(?:[.,]\d+)*|\b\d+(?:[.,]\d+)* ?(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds|cents?)\b)";
+
+/// Never `None`, because the pattern is fixed and valid.
+static WHOLE_DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
+
+impl Kind {
+    /// Returns the regular expression of the kind. Its first group, if it has one, is the text that is meant.
+    pub(crate) fn pattern(self) -> &'static str {
+        match self {
+            Self::Email | Self::EmailAddress => r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+            Self::PhoneNumber => r"(?:\+|\(|\b)\d[\d ()./-]{5,}\d\b",
+            Self::Url | Self::Link | Self::WebAddress => r#"(?:https?://|\bwww\.)[^\s<>"]*[\w/]"#,
+            Self::Date => DATE,
+            Self::Time => TIME,
+            Self::Hashtag => r"#\w*\p{L}\w*",
+            Self::Mention | Self::Handle => r"(?:^|[^\w.@])(@\w+(?:\.\w+)*)",
+            Self::IpAddress => r"\b(?:\d{1,3}\.){3}\d{1,3}\b",
+            Self::Postcode => r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{5}(?:-\d{4})?)\b",
+            Self::ZipCode => r"\b\d{5}(?:-\d{4})?\b",
+            Self::Price | Self::Amount => PRICE,
+            Self::Percentage => r"(?i)-?\d+(?:[.,]\d+)? ?(?:%|per ?cent\b)",
+            Self::Number => r"-?\d+(?:,\d{3})*(?:\.\d+)?",
+            Self::CapitalisedWord | Self::CapitalizedWord => r"\b\p{Lu}[\p{L}\p{M}'’-]*\b",
+            Self::Acronym => r"\b\p{Lu}{2,}\b",
+            Self::HexColour | Self::HexColor => r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b",
+            Self::Uuid => r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b",
+        }
+    }
+
+    /// Returns whether a text that matches the pattern is of the kind.
+    pub(crate) fn accepts(self, text: &str) -> bool {
+        match self {
+            Self::PhoneNumber => is_phone_number(text),
+            Self::IpAddress => text.split('.').all(|part| part.parse::<u8>().is_ok()),
+            _ => true,
+        }
+    }
+}
+
+/// Phone numbers have 7 to 15 digits (ITU-T E.164). Dates, addresses and plain numbers look similar.
+fn is_phone_number(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let date = WHOLE_DATE.as_ref();
+    let is_date = date.is_some_and(|date| date.find(text).is_some_and(|found| found.len() == text.len()));
+    let is_address = text.split('.').count() == 4 && Kind::IpAddress.accepts(text);
+    let is_plain = digits == text.len() && !text.starts_with('0') && digits < 9;
+    (7..=15).contains(&digits) && !is_date && !is_address && !is_plain
+}
