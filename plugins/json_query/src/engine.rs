@@ -11,7 +11,8 @@ use jaq_json::Val;
 use crate::{
     convert,
     error::QueryError,
-    input::JsonQueryOutput,
+    input::{JsonQueryInput, JsonQueryOutput},
+    lookup,
     natives::{self, MISSING_DEFS},
 };
 
@@ -26,7 +27,7 @@ const MAX_QUERY_DEPTH: usize = 64;
 pub(crate) type Data = data::JustLut<Val>;
 
 /// Runs `query` on every value in `json`.
-pub(crate) fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
+fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     let filter = compile(query)?;
     let mut results = Vec::new();
     for input in inputs(json)? {
@@ -44,6 +45,22 @@ pub(crate) fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryErr
         }
     }
     Ok(output(results, false))
+}
+
+/// Runs the filter of `input`, or looks its fields up.
+pub(crate) fn answer(input: &JsonQueryInput) -> Result<JsonQueryOutput, QueryError> {
+    let has_lookup =
+        input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
+    match &input.query {
+        Some(query) if !has_lookup && input.combine.is_none() => run(&input.json, query),
+        None if has_lookup => {
+            let mut results = lookup::run(input, &inputs(&input.json)?)?;
+            let truncated = results.len() > MAX_RESULTS;
+            results.truncate(MAX_RESULTS);
+            Ok(output(results, truncated))
+        }
+        _ => Err(QueryError::QueryOrField),
+    }
 }
 
 fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {

@@ -6,8 +6,19 @@ use thiserror::Error;
 /// A query that cannot be answered.
 #[derive(Debug, Error)]
 pub(crate) enum QueryError {
-    #[error("give either `query`, a jq filter, or `field`, the name of a field, optionally with `combine`")]
+    #[error("give either `query`, a jq filter, or at least one of `field`, `filter`, `largest` and `smallest`")]
     QueryOrField,
+    #[error("no field `{field}`; the fields are {known}")]
+    NoField {
+        /// The requested field.
+        field: String,
+        /// The fields of the data.
+        known: String,
+    },
+    #[error("`{0}` is no list, so it has no number of items")]
+    NotAList(String),
+    #[error("`{0}` is no number, so it cannot be added")]
+    NotANumber(String),
     #[error("`json` is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
     Json(#[from] serde_json::Error),
     #[error("`json` is empty: give a JSON value")]

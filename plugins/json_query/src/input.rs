@@ -2,8 +2,6 @@
 
 use art_sdk::{args, output, schemars, serde_json};
 
-use crate::error::QueryError;
-
 /// JSON and a question about it.
 #[args]
 pub(crate) struct JsonQueryInput {
@@ -14,47 +12,61 @@ pub(crate) struct JsonQueryInput {
     pub(crate) query: Option<String>,
     /// The name of a field, instead of a filter: its values are collected wherever they are in the data.
     pub(crate) field: Option<String>,
-    /// How to combine the values of `field` into one. If omitted, they are listed.
+    /// Keeps only the objects that match every condition: where, whose, with, above, below.
+    #[serde(default)]
+    pub(crate) filter: Vec<Condition>,
+    /// The field whose largest value decides which object is used: highest, most, latest, oldest.
+    pub(crate) largest: Option<String>,
+    /// The field whose smallest value decides: lowest, least, earliest, youngest.
+    pub(crate) smallest: Option<String>,
+    /// How to combine the values of `field` into one; `length` is the number of items in the list that the field holds. If omitted, they are listed.
     pub(crate) combine: Option<Combine>,
+}
+
+/// One condition on an object.
+#[args]
+pub(crate) struct Condition {
+    /// The field to compare, in the object or in one inside it. If omitted, any value of the object may match.
+    pub(crate) field: Option<String>,
+    /// How to compare: `eq` equal, is; `ne` not equal; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside.
+    pub(crate) operator: Operator,
+    /// The value to compare with; text in any letter case.
+    #[schemars(transform = scalar)]
+    pub(crate) value: serde_json::Value,
+}
+
+/// The comparison of a value with that of a condition.
+#[args]
+#[derive(Clone, Copy, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Operator {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Contains,
 }
 
 /// How several values are combined into one.
 #[args]
-#[output]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Combine {
     Count,
+    CountDistinct,
+    Distinct,
     Sum,
     Mean,
+    Median,
     Min,
     Max,
+    Length,
 }
 
-impl JsonQueryInput {
-    /// Returns the filter to run: the given one, or one that collects the values of the field.
-    pub(crate) fn filter(&self) -> Result<String, QueryError> {
-        match (&self.query, &self.field) {
-            (Some(query), None) if self.combine.is_none() => Ok(query.clone()),
-            (None, Some(field)) => Ok(field_filter(field, self.combine)),
-            _ => Err(QueryError::QueryOrField),
-        }
-    }
-}
-
-fn field_filter(field: &str, combine: Option<Combine>) -> String {
-    // A JSON string is a valid jq string: JSON has no `\(`, the only sequence that jq treats differently.
-    let field = serde_json::Value::from(field).to_string();
-    let values = format!("[.. | objects | select(has({field})) | .[{field}]]");
-    let then = match combine {
-        None => ".[]",
-        Some(Combine::Count) => "length",
-        Some(Combine::Sum) => "add",
-        Some(Combine::Mean) => "if length > 0 then add / length else null end",
-        Some(Combine::Min) => "min",
-        Some(Combine::Max) => "max",
-    };
-    format!("{values} | {then}")
+fn scalar(schema: &mut schemars::Schema) {
+    schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));
 }
 
 /// Lists all types by name, because some models treat a missing `type` as a string.

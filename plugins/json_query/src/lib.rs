@@ -6,6 +6,7 @@ mod convert;
 mod engine;
 mod error;
 mod input;
+mod lookup;
 mod natives;
 
 #[cfg(test)]
@@ -16,7 +17,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
 /// Queries JSON with a jq filter: picks fields, selects and filters the items of an array or object, counts, sums,
 /// groups, sorts, renames and reshapes them. Use it to extract, look up, find or compute something in JSON data, an API
 /// response, a list of objects or nested records when a jq expression can say it, for example `.users[].name`. Returns
-/// every value that the filter produces in `results`, and their `count`.
+/// every value that the filter produces in `results`, and their `count`. Without jq, name a `field` and conditions.
 #[tool(
     example(
         ask = "Run the jq filter `.users[] | select(.age >= 18) | .name` on this JSON",
@@ -149,9 +150,194 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Print this JSON",
         input = r#"{"json":{"a":1},"query":"."}"#
     ),
+    example(
+        ask = "Which name has the highest age?",
+        ask = "Which name has the largest age?",
+        ask = "What is the name with the highest age?",
+        ask = "Which name has the most age?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","largest":"age"}"#,
+        output = r#"{"results":["Cyd"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which name has the lowest age?",
+        ask = "Which name has the smallest age?",
+        ask = "What is the name with the lowest age?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","smallest":"age"}"#,
+        output = r#"{"results":["Bob"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which item is the most expensive?",
+        ask = "Which item has the highest price?",
+        input = r#"{"json":[{"item":"lamp","price":30},{"item":"desk","price":120}],"field":"item","largest":"price"}"#,
+        output = r#"{"results":["desk"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which item is the cheapest?",
+        ask = "Which item has the lowest price?",
+        input = r#"{"json":[{"item":"lamp","price":30},{"item":"desk","price":120}],"field":"item","smallest":"price"}"#,
+        output = r#"{"results":["lamp"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which entry has the highest age?",
+        ask = "Which object has the highest age?",
+        ask = "Which record has the highest age?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"largest":"age"}"#
+    ),
+    example(
+        ask = "Which entry has the lowest age?",
+        ask = "Which object has the lowest age?",
+        ask = "Which record has the lowest age?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"smallest":"age"}"#
+    ),
+    example(
+        ask = "What is the age of Ada?",
+        ask = "What age is Ada?",
+        ask = "Which age does Ada have?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"operator":"eq","value":"Ada"}]}"#,
+        output = r#"{"results":[36],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "What is the price of the lamp?",
+        ask = "How much is the price of the lamp?",
+        input = r#"{"json":[{"item":"lamp","price":30},{"item":"desk","price":120}],"field":"price","filter":[{"operator":"eq","value":"lamp"}]}"#,
+        output = r#"{"results":[30],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which names have the city Bonn?",
+        ask = "List the names where city is Bonn",
+        ask = "What are the names with city Bonn?",
+        ask = "Show the name where city is Bonn",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"city","operator":"eq","value":"Bonn"}]}"#,
+        output = r#"{"results":["Ada","Cyd"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which names are in Bonn?",
+        ask = "List the names in Bonn",
+        ask = "List the names from Bonn",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#,
+        output = r#"{"results":["Ada","Cyd"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which names have an age above 30?",
+        ask = "Which names have an age over 30?",
+        ask = "List the names where age is above 30",
+        ask = "List the names where age is more than 30",
+        ask = "Which names have an age greater than 30?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"age","operator":"gt","value":30}]}"#,
+        output = r#"{"results":["Ada","Cyd"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which names have an age below 30?",
+        ask = "Which names have an age under 30?",
+        ask = "List the names where age is below 30",
+        ask = "List the names where age is less than 30",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"age","operator":"lt","value":30}]}"#,
+        output = r#"{"results":["Bob"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "Which names have an age of at least 36?",
+        ask = "List the names where age is at least 36",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"age","operator":"ge","value":36}]}"#,
+        output = r#"{"results":["Ada","Cyd"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "Which names do not have the city Bonn?",
+        ask = "List the names where city is not Bonn",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"city","operator":"ne","value":"Bonn"}]}"#,
+        output = r#"{"results":["Bob"],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "How many entries have an age above 30?",
+        ask = "How many objects have an age above 30?",
+        ask = "How many items have an age above 30?",
+        ask = "How many have an age over 30?",
+        ask = "How many records have an age of more than 30?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"age","operator":"gt","value":30}],"combine":"count"}"#,
+        output = r#"{"results":[2],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "How many entries have an age below 30?",
+        ask = "How many items have an age under 30?",
+        ask = "How many have an age below 30?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"age","operator":"lt","value":30}],"combine":"count"}"#,
+        output = r#"{"results":[1],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "How many entries have the city Bonn?",
+        ask = "How many items have the city Bonn?",
+        ask = "How many objects have city Bonn?",
+        ask = "How many records have the city Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"city","operator":"eq","value":"Bonn"}],"combine":"count"}"#,
+        output = r#"{"results":[2],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "How many entries are in Bonn?",
+        ask = "How many are from Bonn?",
+        ask = "How many items have Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"operator":"eq","value":"Bonn"}],"combine":"count"}"#,
+        output = r#"{"results":[2],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "What is the average age where city is Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"field":"city","operator":"eq","value":"Bonn"}],"combine":"mean"}"#,
+        output = r#"{"results":[43.5],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "What is the average age in Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"operator":"eq","value":"Bonn"}],"combine":"mean"}"#,
+        output = r#"{"results":[43.5],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "What is the total age in Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"operator":"eq","value":"Bonn"}],"combine":"sum"}"#,
+        output = r#"{"results":[87],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "How many users are there?",
+        ask = "How many users are in this JSON?",
+        ask = "How many users does this JSON have?",
+        ask = "What is the number of users?",
+        ask = "Count the users",
+        ask = "How many items are in users?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"users","combine":"length"}"#,
+        output = r#"{"results":[3],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "What are the different cities?",
+        ask = "List the different cities",
+        ask = "Which different cities are there?",
+        ask = "List the unique cities",
+        ask = "What are the unique cities?",
+        ask = "List the distinct cities",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"city","combine":"distinct"}"#,
+        output = r#"{"results":["Bonn","Kiel"],"count":2,"truncated":false}"#
+    ),
+    example(
+        ask = "How many different cities are there?",
+        ask = "How many unique cities are there?",
+        ask = "How many distinct cities are there?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"city","combine":"count_distinct"}"#,
+        output = r#"{"results":[2],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "What is the median age?",
+        ask = "What is the median age in this JSON?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","combine":"median"}"#,
+        output = r#"{"results":[36],"count":1,"truncated":false}"#
+    ),
+    example(
+        ask = "List all entries where city is Bonn",
+        ask = "Show the objects where city is Bonn",
+        ask = "Which entries have the city Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"city","operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "List all entries where age is above 30",
+        ask = "Show the objects where age is above 30",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"age","operator":"gt","value":30}]}"#
+    ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn json_query(input: JsonQueryInput) -> Result<JsonQueryOutput> {
-    let filter = input.filter().map_err(ToolError::validation)?;
-    engine::run(&input.json, &filter).map_err(ToolError::validation)
+    engine::answer(&input).map_err(ToolError::validation)
 }

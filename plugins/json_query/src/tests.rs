@@ -41,14 +41,16 @@ fn of_field(field: &str, combine: Value) -> Value {
 fn a_field_is_collected_wherever_it_is() {
     assert_eq!(of_field("price", Value::Null), json!([3, 4.5, 1.5]));
     assert_eq!(of_field("name \\(1)\"", Value::Null), json!(["x"]));
-    assert_eq!(of_field("cost", Value::Null), json!([]));
+    let missing = testing::failure(&JSON_QUERY, json!({"json": {"price": 3, "name": "x"}, "field": "cost"}));
+    assert_eq!(missing.message, "no field `cost`; the fields are `price`, `name`");
 }
 
 #[test]
 fn the_values_of_a_field_are_combined() {
     let combined = ["count", "sum", "mean", "min", "max"].map(|combine| of_field("price", json!(combine))[0].as_f64());
     assert_eq!(combined, [3.0, 9.0, 3.0, 1.5, 4.5].map(Some));
-    assert_eq!(of_field("cost", json!("mean")), json!([null]));
+    assert_eq!(of_field("price", json!("median")), json!([3]));
+    assert_eq!(of_field("price", json!("count_distinct")), json!([3]));
 }
 
 #[test]
@@ -61,6 +63,67 @@ fn a_filter_or_a_field_is_given_and_not_both() {
         let message = testing::failure(&JSON_QUERY, input).message;
         assert!(message.contains("either `query`"), "{message}");
     }
+}
+
+fn people() -> Value {
+    json!({"name": "Firm", "users": [
+        {"name": "Ada", "age": 36, "address": {"city": "Bonn"}, "tags": ["admin", "new"]},
+        {"name": "Bob", "age": 17, "address": {"city": "Kiel"}, "tags": []},
+        {"name": "Cyd", "age": "51", "address": {"city": "Bonn"}, "tags": ["new"]},
+    ]})
+}
+
+fn lookup(mut input: Value) -> Value {
+    input["json"] = people();
+    testing::output(&JSON_QUERY, input)["results"].clone()
+}
+
+#[test]
+fn conditions_choose_the_innermost_objects() {
+    let names = |field: &str, operator: &str, value: Value| {
+        lookup(json!({"field": "name", "filter": [{"field": field, "operator": operator, "value": value}]}))
+    };
+    assert_eq!(names("age", "gt", json!(30)), json!(["Ada", "Cyd"]));
+    assert_eq!(names("age", "le", json!(17)), json!(["Bob"]));
+    assert_eq!(names("city", "eq", json!("bonn")), json!(["Ada", "Cyd"]));
+    assert_eq!(names("city", "ne", json!("Bonn")), json!(["Bob"]));
+    assert_eq!(names("tags", "eq", json!("new")), json!(["Ada", "Cyd"]));
+    assert_eq!(names("name", "contains", json!("o")), json!(["Bob"]));
+    let any = json!({"field": "age", "filter": [{"operator": "eq", "value": "Ada"}]});
+    assert_eq!(lookup(any), json!([36]));
+    let count = json!({"filter": [{"field": "age", "operator": "ge", "value": 18}], "combine": "count"});
+    assert_eq!(lookup(count), json!([2]));
+}
+
+#[test]
+fn the_object_with_the_largest_or_smallest_value_is_found() {
+    assert_eq!(lookup(json!({"field": "name", "largest": "age"})), json!(["Cyd"]));
+    assert_eq!(lookup(json!({"field": "name", "smallest": "age"})), json!(["Bob"]));
+    assert_eq!(lookup(json!({"smallest": "age"}))[0]["name"], "Bob");
+    let in_bonn = json!([{"field": "city", "operator": "eq", "value": "Bonn"}]);
+    assert_eq!(
+        lookup(json!({"field": "name", "smallest": "age", "filter": in_bonn})),
+        json!(["Ada"])
+    );
+}
+
+#[test]
+fn values_are_counted_and_listed_once() {
+    assert_eq!(
+        lookup(json!({"field": "city", "combine": "distinct"})),
+        json!(["Bonn", "Kiel"])
+    );
+    assert_eq!(
+        lookup(json!({"field": "city", "combine": "count_distinct"})),
+        json!([2])
+    );
+    assert_eq!(lookup(json!({"field": "users", "combine": "length"})), json!([3]));
+    assert_eq!(lookup(json!({"field": "tags", "combine": "length"})), json!([2, 0, 1]));
+    let fails = |input: Value| testing::failure(&JSON_QUERY, input).message;
+    let length = fails(json!({"json": {"a": 1}, "field": "a", "combine": "length"}));
+    assert_eq!(length, "`1` is no list, so it has no number of items");
+    let sum = fails(json!({"json": {"a": "x"}, "field": "a", "combine": "sum"}));
+    assert_eq!(sum, "`\"x\"` is no number, so it cannot be added");
 }
 
 #[test]

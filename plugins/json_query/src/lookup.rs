@@ -1,0 +1,281 @@
+//! Answers questions about fields and conditions, without a jq filter.
+
+use std::cmp::Ordering;
+
+use art_sdk::serde_json::{Map, Number, Value};
+
+use crate::{
+    error::QueryError,
+    input::{Combine, Condition, JsonQueryInput, Operator},
+};
+
+/// Maximum number of fields that an error names.
+const MAX_NAMED: usize = 20;
+
+type Object = Map<String, Value>;
+
+/// Returns the values that `input` asks for in `data`.
+pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, QueryError> {
+    let mut objects = Vec::new();
+    data.iter().for_each(|value| collect(value, &mut objects));
+    let lookup = Lookup {
+        objects,
+        conditions: &input.filter,
+    };
+    let by = input.largest.as_ref().or(input.smallest.as_ref());
+    let wanted = input.field.iter().chain(&input.largest).chain(&input.smallest);
+    let compared = input.filter.iter().filter_map(|condition| condition.field.as_ref());
+    wanted.chain(compared).try_for_each(|field| lookup.check(field))?;
+    let mut matched = lookup.matched(
+        input
+            .field
+            .as_deref()
+            .into_iter()
+            .chain(by.map(String::as_str))
+            .collect(),
+    );
+    if let Some(by) = by {
+        let sign = if input.largest.is_some() {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        };
+        matched = extreme(matched, by, sign);
+    }
+    let field = |object: &&Object| match &input.field {
+        Some(field) => find(object, field).cloned(),
+        None => Some(Value::Object((*object).clone())),
+    };
+    combine(input.combine, matched.iter().filter_map(field).collect())
+}
+
+/// All objects of the data, and the conditions on them.
+struct Lookup<'a> {
+    objects: Vec<&'a Object>,
+    conditions: &'a [Condition],
+}
+
+impl<'a> Lookup<'a> {
+    /// Fails if no object has the field.
+    fn check(&self, field: &str) -> Result<(), QueryError> {
+        if self.objects.iter().any(|object| object.contains_key(field)) {
+            return Ok(());
+        }
+        let mut known: Vec<&String> = Vec::new();
+        for key in self.objects.iter().flat_map(|object| object.keys()) {
+            if !known.contains(&key) && known.len() < MAX_NAMED {
+                known.push(key);
+            }
+        }
+        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+        Err(QueryError::NoField {
+            field: field.to_owned(),
+            known: if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            },
+        })
+    }
+
+    /// Returns the innermost objects that have all `fields` and match all conditions: `Ada` is the one who is 36, and not her
+    /// company.
+    fn matched(&self, fields: Vec<&str>) -> Vec<&'a Object> {
+        let compared = self
+            .conditions
+            .iter()
+            .filter_map(|condition| condition.field.as_deref());
+        let all: Vec<&str> = fields.into_iter().chain(compared).collect();
+        // Without conditions, each value of the field counts, also of an object around another.
+        let is_plain = all.len() == 1 && self.conditions.is_empty();
+        let has_all = |object: &Object| all.iter().all(|field| find(object, field).is_some());
+        let is_innermost = |object: &Object| {
+            let mut inner = Vec::new();
+            object.values().for_each(|value| collect(value, &mut inner));
+            !inner.into_iter().any(has_all)
+        };
+        let fits = |object: &&&Object| match all.as_slice() {
+            [] => self.conditions.iter().all(|condition| matches_value(object, condition)),
+            [field] if is_plain => object.contains_key(*field),
+            _ => has_all(object) && is_innermost(object) && self.conditions.iter().all(|one| matches(object, one)),
+        };
+        self.objects.iter().filter(fits).copied().collect()
+    }
+}
+
+/// Appends every object in `value`, outer ones before those inside them.
+fn collect<'a>(value: &'a Value, objects: &mut Vec<&'a Object>) {
+    match value {
+        Value::Object(object) => {
+            objects.push(object);
+            object.values().for_each(|value| collect(value, objects));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, objects)),
+        _ => {}
+    }
+}
+
+/// Returns the value of a field of the object, else of the first object inside it, but not in a list.
+fn find<'a>(object: &'a Object, field: &str) -> Option<&'a Value> {
+    let inside = || {
+        object
+            .values()
+            .filter_map(Value::as_object)
+            .find_map(|inner| find(inner, field))
+    };
+    object.get(field).or_else(inside)
+}
+
+fn matches(object: &Object, condition: &Condition) -> bool {
+    match &condition.field {
+        Some(field) => find(object, field).is_some_and(|value| accepts(condition, value)),
+        None => matches_value(object, condition),
+    }
+}
+
+fn matches_value(object: &Object, condition: &Condition) -> bool {
+    object
+        .values()
+        .filter(|value| !value.is_object())
+        .any(|value| accepts(condition, value))
+}
+
+fn accepts(condition: &Condition, value: &Value) -> bool {
+    if let Value::Array(items) = value {
+        return items.iter().any(|item| accepts(condition, item));
+    }
+    let order = compare(value, &condition.value);
+    match condition.operator {
+        Operator::Eq => order == Some(Ordering::Equal),
+        Operator::Ne => order != Some(Ordering::Equal),
+        Operator::Lt => order == Some(Ordering::Less),
+        Operator::Le => order.is_some_and(Ordering::is_le),
+        Operator::Gt => order == Some(Ordering::Greater),
+        Operator::Ge => order.is_some_and(Ordering::is_ge),
+        Operator::Contains => plain(value).contains(&plain(&condition.value)),
+    }
+}
+
+/// Compares numbers as numbers, also if one is written as a text, and other values as texts in any letter case.
+fn compare(a: &Value, b: &Value) -> Option<Ordering> {
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.partial_cmp(&b),
+        (None, None) => Some(plain(a).cmp(&plain(b))),
+        _ => None,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        value => value.as_f64(),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+        .to_lowercase()
+}
+
+/// Returns the objects whose field is the largest or the smallest of all.
+fn extreme<'a>(objects: Vec<&'a Object>, by: &str, sign: Ordering) -> Vec<&'a Object> {
+    let mut best: Vec<&Object> = Vec::new();
+    for object in objects {
+        let current = best.first().and_then(|best| find(best, by));
+        let order = find(object, by)
+            .filter(|value| !value.is_null())
+            .map(|value| match current {
+                Some(current) => compare(value, current).unwrap_or(Ordering::Equal),
+                None => sign,
+            });
+        match order {
+            Some(Ordering::Equal) => best.push(object),
+            Some(order) if order == sign => best = vec![object],
+            _ => {}
+        }
+    }
+    best
+}
+
+fn combine(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, QueryError> {
+    let Some(combine) = combine else {
+        return Ok(values);
+    };
+    Ok(vec![match combine {
+        Combine::Count => Value::from(values.len()),
+        Combine::CountDistinct => Value::from(distinct(values).len()),
+        Combine::Distinct => return Ok(distinct(values)),
+        Combine::Length => return values.iter().map(length).collect(),
+        Combine::Min | Combine::Max => {
+            let sign = if combine == Combine::Max {
+                Ordering::Greater
+            } else {
+                Ordering::Less
+            };
+            let best = values
+                .into_iter()
+                .filter(|value| !value.is_null())
+                .reduce(|best, value| {
+                    if compare(&value, &best) == Some(sign) {
+                        value
+                    } else {
+                        best
+                    }
+                });
+            best.unwrap_or_default()
+        }
+        Combine::Sum | Combine::Mean | Combine::Median => calculated(combine, &values)?,
+    }])
+}
+
+/// Returns each value once, in the order in which they first appear.
+fn distinct(values: Vec<Value>) -> Vec<Value> {
+    let mut seen = std::collections::HashSet::new();
+    values
+        .into_iter()
+        .filter(|value| seen.insert(value.to_string()))
+        .collect()
+}
+
+fn length(value: &Value) -> Result<Value, QueryError> {
+    match value {
+        Value::Array(items) => Ok(Value::from(items.len())),
+        Value::Object(fields) => Ok(Value::from(fields.len())),
+        other => Err(QueryError::NotAList(shortened(other))),
+    }
+}
+
+fn calculated(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
+    let present = values.iter().filter(|value| !value.is_null());
+    let to_number = |value: &Value| number(value).ok_or_else(|| QueryError::NotANumber(shortened(value)));
+    let mut numbers: Vec<f64> = present.map(to_number).collect::<Result<_, _>>()?;
+    let sum: f64 = numbers.iter().sum();
+    let result = match combine {
+        Combine::Sum => Some(sum),
+        Combine::Mean if !numbers.is_empty() => Some(sum / numbers.len() as f64),
+        Combine::Median => {
+            numbers.sort_by(f64::total_cmp);
+            let middle = |index: usize| numbers.get(index).copied();
+            let last = numbers.len().checked_sub(1);
+            last.and_then(|last| Some(f64::midpoint(middle(last / 2)?, middle(last.div_ceil(2))?)))
+        }
+        _ => None,
+    };
+    Ok(result.map_or(Value::Null, rounded))
+}
+
+/// Rounds to fifteen significant digits, so that 0.1 + 0.2 is 0.3; a whole number has no decimal point.
+fn rounded(value: f64) -> Value {
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    let value: f64 = format!("{value:.14e}").parse().unwrap_or(value);
+    if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
+        return Value::from(value as i64);
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+fn shortened(value: &Value) -> String {
+    value.to_string().chars().take(60).collect()
+}
