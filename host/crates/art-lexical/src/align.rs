@@ -7,18 +7,25 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::class::{Class, Filler, Reading};
+use crate::grammar::{Found, Grammar};
 use crate::pattern::{Item, Pattern};
 use crate::token::{Kind, Token};
-use crate::words::is_functional;
+use crate::words::{is_functional, is_pointing};
 
 /// Cost of a word or a slot that is left over: more than any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
-/// Cost of a word that the pattern lacks and another one of the same meaning has.
+/// Cost of a word that only one of both has, where the examples or the data show that it does not matter.
 const OTHER_WORD: f64 = 0.2;
+/// Cost of words that mean the same.
+const SYNONYM: f64 = 0.1;
+/// Cost of an addition: an example that has all of it in its question is nearer.
+const ADDITION: f64 = 1.0;
+/// Maximum number of words that are compared at once.
+const MAX_WORDS: usize = 4;
 /// Cost of a word without content that one side lacks.
 const FUNCTIONAL: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
-const MAX_COST: f64 = 2.0;
+const MAX_COST: f64 = 4.0;
 
 /// How a question and a pattern go together.
 #[derive(Debug)]
@@ -44,6 +51,14 @@ impl Alignment {
         })
     }
 
+    /// Returns the additions of the question, by their numbers.
+    pub(crate) fn additions(&self) -> impl Iterator<Item = (usize, &Found)> {
+        self.steps.iter().filter_map(|(effect, _)| match effect {
+            Effect::Add(number, found) => Some((*number, found)),
+            _ => None,
+        })
+    }
+
     /// Returns whether it accounts for everything. If no example shows any of its open words, the other words have to show
     /// which tool is asked for.
     pub(crate) fn is_sound(&self, catalog: &Catalog, pattern: &Pattern, reading: &Reading) -> bool {
@@ -57,7 +72,8 @@ impl Alignment {
         let is_known = open.is_empty() || open.iter().any(|(_, unknown)| !unknown);
         let matched = self.tokens(Effect::Match).filter_map(|at| reading.tokens.get(at));
         let matched = matched.map(Token::word).collect_vec();
-        let is_clear = !is_confused && !is_blurred && self.cost <= MAX_COST;
+        let is_vague = open.iter().any(|(_, unknown)| *unknown) && self.steps.iter().any(|step| step.0 == Effect::Lack);
+        let is_clear = !is_confused && !is_blurred && !is_vague && self.cost <= MAX_COST;
         is_clear && (is_known || catalog.is_distinctive(&matched, pattern.tool))
     }
 }
@@ -69,10 +85,12 @@ struct Move(Effect, usize, usize, f64);
 /// What a step of an alignment means.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// The pattern and the question have the same word.
+    /// The pattern and the question have the same word, or words that mean the same.
     Match,
     /// One of them has a word that the other lacks.
     Differ,
+    /// The question lacks words with content that other examples lack as well.
+    Lack,
     /// The question has a whole text.
     Text,
     /// The question refers to an earlier result.
@@ -81,14 +99,55 @@ pub(crate) enum Effect {
     LeaveOver,
     /// A slot has a value, and for open words whether no example shows any of them.
     Fill(usize, Value, Option<bool>),
+    /// The question has the addition of that number.
+    Add(usize, Found),
+}
+
+/// A question as a tool reads it: with the additions that its examples show.
+#[derive(Debug)]
+pub(crate) struct Sentence<'a> {
+    pub(crate) reading: &'a Reading,
+    grammar: &'a Grammar,
+    /// For each token, the additions and the optional phrases that begin with it.
+    extra: Vec<Vec<Move>>,
+}
+
+impl<'a> Sentence<'a> {
+    /// Finds the additions and the optional phrases of `grammar` in a question.
+    pub(crate) fn new(reading: &'a Reading, grammar: &'a Grammar) -> Self {
+        let additions = |tokens: &[Token]| {
+            let additions = grammar.additions.iter().enumerate();
+            let found = additions.flat_map(|(number, addition)| {
+                let found = addition.find(tokens, reading, grammar).into_iter();
+                found.map(move |found| (number, found))
+            });
+            let cost = |found: &Found| ADDITION + found.cost;
+            let found =
+                found.map(|(number, found)| Move(Effect::Add(number, found.clone()), 0, found.length, cost(&found)));
+            found.collect::<Vec<_>>()
+        };
+        let optional = |tokens: &[Token]| {
+            let words = tokens.iter().take(MAX_WORDS).map(|token| token.word().to_owned());
+            let length = grammar.optional(&words.collect_vec())?;
+            let is_key = tokens.iter().take(length).any(|token| reading.is_key(token));
+            (!is_key).then_some(Move(Effect::Differ, 0, length, OTHER_WORD))
+        };
+        let rests = (0..reading.tokens.len()).filter_map(|at| reading.tokens.get(at..));
+        let extra = rests.map(|rest| additions(rest).into_iter().chain(optional(rest)).collect());
+        Self {
+            reading,
+            grammar,
+            extra: extra.collect(),
+        }
+    }
 }
 
 /// The cost of the cheapest way on from a place, and its first step.
 type Cell = (f64, Option<Move>);
 
 /// Returns the cheapest alignment of a question with a pattern.
-pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Alignment {
-    let aligner = Aligner { pattern, reading };
+pub(crate) fn align(pattern: &Pattern, sentence: &Sentence<'_>) -> Alignment {
+    let aligner = Aligner { pattern, sentence };
     let (cells, mut item, mut token, mut steps) = (aligner.cells(), 0, 0, Vec::new());
     while let Some((_, Some(step))) = cells.get(aligner.place(item, token)) {
         steps.push((step.0.clone(), token..token + step.2));
@@ -101,20 +160,30 @@ pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Alignment {
 /// A question and a pattern.
 struct Aligner<'a> {
     pattern: &'a Pattern,
-    reading: &'a Reading,
+    sentence: &'a Sentence<'a>,
 }
 
 impl Aligner<'_> {
     /// The cheapest alignments of each rest of the pattern with each rest of the question, those of the shortest first.
     fn cells(&self) -> Vec<Cell> {
-        let (items, tokens) = (&self.pattern.items, self.reading.tokens.len());
-        let skips: Vec<Move> = (0..tokens).map(|token| self.skip(token)).collect();
+        let (items, tokens) = (&self.pattern.items, self.tokens().len());
+        let skips: Vec<Option<Move>> = (0..tokens).map(|token| self.skip(token)).collect();
         let mut cells: Vec<Cell> = Vec::new();
         for at in (0..=items.len()).rev() {
-            let drop = items.get(at).map(drop);
+            let words = words(items.get(at..).unwrap_or_default());
+            let drops = self.drops(items.get(at), &words);
             for token in (0..=tokens).rev() {
-                let fits = items.get(at).map_or_else(Vec::new, |item| self.fit(item, token));
-                let moves = skips.get(token).into_iter().chain(&drop).chain(&fits);
+                let fits = items
+                    .get(at)
+                    .map_or_else(Vec::new, |item| self.fit(item, &words, token));
+                let extra = self.sentence.extra.get(token).into_iter().flatten();
+                let moves = skips
+                    .get(token)
+                    .into_iter()
+                    .flatten()
+                    .chain(extra)
+                    .chain(&drops)
+                    .chain(&fits);
                 let rest = |step: &Move| cells.get(self.place(at + step.1, token + step.2));
                 let costs = moves.filter_map(|step| Some((step.3 + rest(step)?.0, step)));
                 let best = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -124,51 +193,85 @@ impl Aligner<'_> {
         cells
     }
 
+    fn tokens(&self) -> &[Token] {
+        &self.sentence.reading.tokens
+    }
+
     /// The position of the cell for the rests that begin with `item` and `token`.
     fn place(&self, item: usize, token: usize) -> usize {
-        let (items, tokens) = (self.pattern.items.len(), self.reading.tokens.len());
-        (items - item) * (tokens + 1) + (tokens - token)
+        (self.pattern.items.len() - item) * (self.tokens().len() + 1) + (self.tokens().len() - token)
     }
 
     /// The question has a token that the pattern lacks.
-    fn skip(&self, at: usize) -> Move {
+    fn skip(&self, at: usize) -> Option<Move> {
+        let rest = self.tokens().get(at..)?;
+        let token = rest.first()?;
         let takes_texts = !self.pattern.texts().is_empty();
-        let Reading { tokens, .. } = self.reading;
-        let reference = tokens.get(at..).and_then(|rest| self.reading.reference(rest));
-        let token = tokens.get(at);
-        let word = token.map_or("", Token::word);
-        match (token, reference) {
-            (Some(token), _) if token.kind == Kind::Mark => Move(Effect::Differ, 0, 1, 0.0),
-            (Some(token), _) if takes_texts && token.is_data() => Move(Effect::Text, 0, 1, 0.05),
-            _ if is_functional(word) => Move(Effect::Differ, 0, 1, FUNCTIONAL),
-            _ if self.pattern.vocabulary.contains(word) => Move(Effect::Differ, 0, 1, OTHER_WORD),
+        let reading = self.sentence.reading;
+        let skip = |cost| Move(Effect::Differ, 0, 1, cost);
+        let is_data_word = takes_texts && reading.context.contains(token.word());
+        let one = match (token, reading.reference(rest)) {
+            _ if token.kind == Kind::Mark => skip(0.0),
+            _ if takes_texts && token.is_data() => Move(Effect::Text, 0, 1, 0.05),
+            _ if is_functional(token.word()) => skip(FUNCTIONAL),
+            _ if takes_texts && is_pointing(token.word()) && !reading.data.is_empty() => skip(FUNCTIONAL),
             (_, Some(length)) if takes_texts => Move(Effect::Refer, 0, length, OTHER_WORD),
+            _ if is_data_word => skip(OTHER_WORD),
             _ => Move(Effect::LeaveOver, 0, 1, LEFT_OVER),
-        }
+        };
+        Some(one)
     }
 
-    /// The ways in which the tokens from `at` on are `item`. Words of the pattern do not fill an open slot.
-    fn fit(&self, item: &Item, at: usize) -> Vec<Move> {
-        let Some(rest @ [first, ..]) = self.reading.tokens.get(at..) else {
+    /// The question lacks the item, or words that examples lack as well.
+    fn drops(&self, item: Option<&Item>, words: &[String]) -> Vec<Move> {
+        let is_free = matches!(item, Some(Item::Word(word)) if is_functional(word) || is_pointing(word));
+        let drop = |length, cost| Move(Effect::Differ, length, 0, cost);
+        let one = item.map(|_| drop(1, if is_free { FUNCTIONAL } else { LEFT_OVER }));
+        let optional = self
+            .sentence
+            .grammar
+            .optional(words)
+            .map(|length| drop(length, OTHER_WORD));
+        one.into_iter().chain(optional).collect()
+    }
+
+    /// The ways in which the tokens from `at` on are `item` or the `words` that begin with it. Words of the pattern do not
+    /// fill an open slot.
+    fn fit(&self, item: &Item, words: &[String], at: usize) -> Vec<Move> {
+        let Some(rest @ [first, ..]) = self.tokens().get(at..) else {
             return Vec::new();
         };
+        let reading = self.sentence.reading;
         let slot = match item {
+            // The name of a column or a key is nothing else: "how many employees" does not ask for the number of rows.
+            Item::Word(_) if reading.is_key(first) => return Vec::new(),
             Item::Word(word) if first.stem == *word => return vec![Move(Effect::Match, 1, 1, 0.0)],
-            Item::Word(_) => return Vec::new(),
+            Item::Word(_) => {
+                let same = self.sentence.grammar.synonyms(words, rest).into_iter();
+                let has_key = |length| rest.iter().take(length).any(|token| reading.is_key(token));
+                return same
+                    .filter(|(_, length)| !has_key(*length))
+                    .map(|(items, length)| Move(Effect::Match, items, length, SYNONYM))
+                    .collect();
+            }
             Item::Slot(slot) => *slot,
         };
-        let class = self.pattern.slots.get(slot).map(|slot| &slot.class);
+        let class = self.pattern.slots.get(slot).map(|slot| slot.class.as_ref());
         let is_ours = |token: &Token| match class {
-            Some(Class::Words(shown)) => {
-                self.pattern.vocabulary.contains(&token.stem) && !shown.contains_key(&token.stem)
-            }
+            Some(Class::Words(shown)) => self.pattern.words().contains(&token.stem) && !shown.contains_key(&token.stem),
             _ => false,
         };
-        let mut fillers = class.map_or_else(Vec::new, |class| class.fillers(rest, self.reading));
+        let mut fillers = class.map_or_else(Vec::new, |class| class.fillers(rest, reading));
         fillers.retain(|filler| filler.cost == 0.0 || !rest.iter().take(filler.length).any(is_ours));
         let fill = |one: Filler| Move(Effect::Fill(slot, one.value, one.unknown), 1, one.length, one.cost);
         fillers.into_iter().map(fill).collect()
     }
+}
+
+/// The words at the beginning of `items`.
+fn words(items: &[Item]) -> Vec<String> {
+    let words = items.iter().map_while(Item::word).cloned();
+    words.take(MAX_WORDS).collect()
 }
 
 /// Returns whether the word before a value belongs before another slot: `from` before the unit that is converted to.
@@ -181,10 +284,4 @@ fn is_led_elsewhere(pattern: &Pattern, reading: &Reading, slot: usize, token: us
     });
     let led = led.collect_vec();
     !led.is_empty() && !led.contains(&slot)
-}
-
-/// The question lacks an item of the pattern.
-fn drop(item: &Item) -> Move {
-    let is_free = matches!(item, Item::Word(word) if is_functional(word));
-    Move(Effect::Differ, 1, 0, if is_free { FUNCTIONAL } else { LEFT_OVER })
 }

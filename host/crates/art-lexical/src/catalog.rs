@@ -8,13 +8,16 @@ use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
 
+use crate::align::Sentence;
+use crate::class::Reading;
+use crate::grammar::{Found, Grammar};
 use crate::pattern::{Pattern, patterns};
 use crate::token::{Token, tokens};
 use crate::words::is_functional;
 use crate::{CompileSchema, Validator};
 
 /// Maximum number of patterns that one question is aligned with; of more, those with the nearest words.
-const MAX_ALIGNED: usize = 1_024;
+const MAX_ALIGNED: usize = 4_096;
 /// Minimum rarity of a word that makes an example near. Words such as "how" and "many" are below it.
 const MIN_RARITY: f64 = 0.45;
 
@@ -24,6 +27,8 @@ pub(crate) struct Catalog {
     tools: Vec<Tool>,
     compile: CompileSchema,
     patterns: Vec<Pattern>,
+    /// What comparing the examples of each tool teaches.
+    grammars: Vec<Grammar>,
     /// For each word, how many patterns have it.
     counts: HashMap<String, usize>,
     ranker: Ranker,
@@ -36,7 +41,9 @@ impl Catalog {
     /// Learns from the examples of `tools`.
     pub(crate) fn new(tools: &[ToolSchema], compile: CompileSchema) -> Self {
         let all = tools.iter().enumerate().map(|(tool, schema)| patterns(tool, schema));
-        let patterns = all.flatten().collect_vec();
+        let all = all.collect_vec();
+        let grammars = all.iter().map(|patterns| Grammar::learn(patterns)).collect();
+        let patterns = all.into_iter().flatten().collect_vec();
         let words = patterns.iter().flat_map(|pattern| pattern.words().unique());
         let counts = words.cloned().counts();
         let tools = tools.iter().map(|tool| (tool.clone(), OnceLock::new()));
@@ -45,9 +52,18 @@ impl Catalog {
             tools: tools.collect(),
             compile,
             patterns,
+            grammars,
             counts,
             ranker,
         }
+    }
+
+    /// Returns `reading` as each of the tools reads it.
+    pub(crate) fn sentences<'a>(&'a self, reading: &'a Reading) -> Vec<Sentence<'a>> {
+        self.grammars
+            .iter()
+            .map(|grammar| Sentence::new(reading, grammar))
+            .collect()
     }
 
     /// Returns the name of a tool and the first of `arguments` that its schema allows.
@@ -56,6 +72,17 @@ impl Catalog {
         let validator = validator.get_or_init(|| (self.compile)(&tool.input_schema)).as_ref()?;
         let arguments = arguments.into_iter().find(|arguments| validator.is_valid(arguments))?;
         Some((tool.name.clone(), arguments))
+    }
+
+    /// Returns what `additions` make of `input`, the input of a call to a tool. None if they contradict it or each other.
+    pub(crate) fn add<'a>(
+        &self,
+        tool: usize,
+        input: Value,
+        mut additions: impl Iterator<Item = (usize, &'a Found)>,
+    ) -> Option<Value> {
+        let known = &self.grammars.get(tool)?.additions;
+        additions.try_fold(input, |input, (number, found)| known.get(number)?.add_to(input, found))
     }
 
     /// Returns whether no pattern of another tool has all `words` that have content, and there are such words.

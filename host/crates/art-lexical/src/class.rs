@@ -1,19 +1,23 @@
 //! The class of a slot: which words of a question can fill it, learnt from all values that the examples give its parameter.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
 use jiff::fmt::strtime::BrokenDownTime;
 use serde_json::Value;
 
 use crate::arithmetic::Phrases;
-use crate::data::{Data, Forms, Names};
+use crate::data::{Data, Forms, Names, Values};
 use crate::earlier::EARLIER;
 use crate::token::{Kind, Token, beginnings, stems, texts};
-use crate::words::{is_functional, is_reference};
+use crate::words::{is_functional, is_plain, is_reference};
 
 /// Maximum number of plain words in an open slot.
 const MAX_OPEN: usize = 3;
 /// Cost of each plain word in an open slot.
 const OPEN_WORD: f64 = 0.15;
+/// Cost of a word that is part of a name.
+const PART: f64 = 0.3;
 /// Cost of an open slot when no example shows any of its words.
 const UNKNOWN: f64 = 0.2;
 /// Maximum number of tokens in a name.
@@ -39,7 +43,7 @@ pub(crate) enum Class {
     Moment(Names),
     /// A column or a key of the data that is passed along.
     Key,
-    /// A text or a number in the data that is passed along.
+    /// A text in the data that is passed along.
     Cell,
     /// Numbers with these phrases between them.
     Arithmetic(Phrases),
@@ -70,11 +74,18 @@ pub(crate) struct Reading {
     pub(crate) tokens: Vec<Token>,
     /// Whole texts that a call can pass along.
     pub(crate) data: Vec<Data>,
+    /// Stems of words that name the data or its records. A question may have them or lack them.
+    pub(crate) context: BTreeSet<String>,
     /// Whether there is an earlier result that words can refer to.
     pub(crate) may_refer: bool,
 }
 
 impl Reading {
+    /// Returns whether a word is the name of a column or a key of the data.
+    pub(crate) fn is_key(&self, token: &Token) -> bool {
+        self.data.iter().any(|data| data.keys.names.contains_key(&token.stem))
+    }
+
     /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
     pub(crate) fn reference(&self, tokens: &[Token]) -> Option<usize> {
         is_reference(tokens).filter(|_| self.may_refer)
@@ -93,12 +104,9 @@ impl Class {
                 moment(tokens).into_iter().chain(named).collect()
             }
             Self::Key => in_data(tokens, reading, |data| &data.keys),
-            Self::Cell => {
-                let cells = in_data(tokens, reading, |data| &data.cells);
-                cells.into_iter().chain(number(tokens, reading)).collect()
-            }
+            Self::Cell => cells(tokens, reading),
             Self::Arithmetic(phrases) => phrases.runs(tokens, reading),
-            Self::Code => one(code(tokens, &reading.text)),
+            Self::Code => code(tokens, &reading.text),
             Self::Words(values) => words(tokens, values),
             Self::Text(_) => one(text(tokens)),
         }
@@ -130,12 +138,47 @@ fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
 
 /// The names at the beginning of `tokens`, the longest first.
 fn names<'a>(tokens: &[Token], name: impl Fn(&str) -> Option<&'a String>) -> Vec<Filler> {
-    let named = |words: &[Token]| Some(filler(words.len(), name(&stems(words))?.as_str(), 0.0));
+    let named = |words: &[Token]| Some(filler(words.len(), name(&stems(words).to_lowercase())?.as_str(), 0.0));
     beginnings(tokens, MAX_NAME).filter_map(named).collect()
 }
 
-fn in_data(tokens: &[Token], reading: &Reading, of: fn(&Data) -> &Names) -> Vec<Filler> {
-    names(tokens, |stems| reading.data.iter().find_map(|data| of(data).get(stems)))
+/// The names of the data at the beginning of `tokens`, or a word that is part of one name only.
+fn in_data(tokens: &[Token], reading: &Reading, of: fn(&Data) -> &Values) -> Vec<Filler> {
+    let named = names(tokens, |stems| {
+        reading.data.iter().find_map(|data| of(data).names.get(stems))
+    });
+    let word = tokens.first().map_or("", Token::word);
+    let part = reading.data.iter().find_map(|data| of(data).parts.get(word));
+    let part = part
+        .filter(|_| named.is_empty())
+        .map(|name| filler(1, name.as_str(), PART));
+    named.into_iter().chain(part).collect()
+}
+
+/// The cells at the beginning of `tokens`, which may have the name of their column before or after them.
+fn cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    let cells = |tokens: &[Token]| in_data(tokens, reading, |data| &data.cells);
+    let keys = |tokens: &[Token]| in_data(tokens, reading, |data| &data.keys);
+    let is_at = |cell: &Value, key: &Value| {
+        let pair = cell.as_str().zip(key.as_str());
+        pair.is_some_and(|(cell, key)| reading.data.iter().any(|data| data.has_at(cell, key)))
+    };
+    let rest = |length: usize| tokens.get(length..).unwrap_or_default();
+    let plain = cells(tokens);
+    let mut found = Vec::new();
+    for cell in &plain {
+        let after = keys(rest(cell.length))
+            .into_iter()
+            .filter(|key| is_at(&cell.value, &key.value));
+        found.extend(after.map(|key| filler(cell.length + key.length, cell.value.clone(), cell.cost)));
+    }
+    for key in keys(tokens) {
+        let after = cells(rest(key.length))
+            .into_iter()
+            .filter(|cell| is_at(&cell.value, &key.value));
+        found.extend(after.map(|cell| filler(cell.length + key.length, cell.value, cell.cost)));
+    }
+    found.into_iter().chain(plain).collect()
 }
 
 /// A whole text. It fills a slot in an example only: in a question it may have any place.
@@ -163,22 +206,47 @@ pub(crate) fn is_moment(tokens: &[Token]) -> bool {
         [first, .., last] if is_glue(first) || is_glue(last) => false,
         _ => {
             let parts = tokens.iter().filter(|token| !is_glue(token) && !is_ending(token));
-            let text = parts.map(|token| &token.text).join(" ");
-            MOMENTS.iter().any(|form| BrokenDownTime::parse(form, &text).is_ok())
+            let parts = parts.map(|token| &token.text).collect_vec();
+            let text = parts.iter().join(" ");
+            // A blank in a form matches no blank as well, so that `2028` could be a day and a year.
+            let mut forms = MOMENTS.iter().filter(|form| form.split(' ').count() == parts.len());
+            forms.any(|form| BrokenDownTime::parse(form, &text).is_ok())
         }
     }
 }
 
-fn code(tokens: &[Token], text: &str) -> Option<Filler> {
-    let first = tokens.first()?;
+/// A quoted text, a piece without a blank, or everything to the end of the question.
+fn code(tokens: &[Token], text: &str) -> Vec<Filler> {
+    let Some(first) = tokens.first() else {
+        return Vec::new();
+    };
     if first.kind == Kind::Quoted {
-        return Some(filler(1, first.text.as_str(), 0.0));
+        return vec![filler(1, first.text.as_str(), 0.0)];
     }
-    let piece = text.get(first.start..)?.split_whitespace().next()?;
+    let before = text.get(..first.start).unwrap_or_default();
+    if !before.is_empty() && !before.ends_with(char::is_whitespace) {
+        return Vec::new();
+    }
+    let rest = text
+        .get(first.start..)
+        .unwrap_or_default()
+        .trim_end_matches(['?', '!', ' ']);
+    let piece = rest.split_whitespace().next().unwrap_or_default();
     let piece = piece.trim_end_matches([',', '.', '?', '!', ':']);
-    let end = first.start + piece.len();
-    let taken = tokens.iter().take_while(|token| token.start < end).count();
-    is_code(piece).then(|| filler(taken, piece, 0.1))
+    let taken = |piece: &str| {
+        tokens
+            .iter()
+            .take_while(|token| token.start < first.start + piece.len())
+            .count()
+    };
+    // The rest is code as well if it ends like code: `.users[] | .name`, but not `.name on this file`.
+    let end = rest
+        .split_whitespace()
+        .last()
+        .filter(|end| end.len() < rest.len() && is_code(end));
+    let all = end.map(|_| filler(taken(rest), rest, 0.0));
+    let code = is_code(piece).then(|| filler(taken(piece), piece, 0.1));
+    code.map_or_else(Vec::new, |code| std::iter::once(code).chain(all).collect())
 }
 
 /// Returns whether `text` has signs that a sentence does not have.
@@ -191,14 +259,14 @@ pub(crate) fn is_code(text: &str) -> bool {
 fn words(tokens: &[Token], values: &Names) -> Vec<Filler> {
     let mut found = names(tokens, |stems| values.get(stems));
     found.iter_mut().for_each(|filler| filler.unknown = Some(false));
-    let is_plain = |token: &Token| token.kind == Kind::Word && !is_functional(&token.stem);
     // An example may show a quoted "the" as a value; without quotes it is grammar.
     let may_fill = |token: &Token| token.kind != Kind::Word || is_plain(token);
     found.retain(|filler| tokens.iter().take(filler.length).any(may_fill));
     let is_quoted = |words: &[Token]| matches!(words, [token] if token.kind == Kind::Quoted);
     let is_open = |words: &&[Token]| words.iter().all(is_plain) || is_quoted(words);
     for words in beginnings(tokens, MAX_OPEN).filter(is_open) {
-        let unknown = !words.iter().any(|token| values.contains_key(&token.stem));
+        let is_shown = |token: &Token| values.contains_key(&token.stem);
+        let unknown = !is_quoted(words) && !words.iter().all(is_shown);
         let cost = OPEN_WORD * words.iter().map(|_| 1.0).sum::<f64>() + if unknown { UNKNOWN } else { 0.0 };
         let filler = filler(words.len(), texts(words), cost);
         found.push(Filler {

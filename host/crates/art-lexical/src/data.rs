@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::task::TaskFile;
+use itertools::Itertools;
 use serde_json::Value;
 
-use crate::token::folded;
+use crate::token::{folded, stem};
+use crate::words::is_functional;
 
 /// Maximum number of names that are read from one text.
 const MAX_NAMES: usize = 4_000;
@@ -16,6 +18,14 @@ const SEPARATORS: [char; 4] = ['|', '\t', ';', ','];
 
 /// Names and other values in words, by their stems.
 pub(crate) type Names = BTreeMap<String, String>;
+
+/// Names in a text that a call can pass along.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Values {
+    pub(crate) names: Names,
+    /// The words that are part of one name only, with that name.
+    pub(crate) parts: Names,
+}
 
 /// The form of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +49,13 @@ pub(crate) struct Data {
     pub(crate) is_file: bool,
     pub(crate) form: Form,
     /// Names of columns or keys.
-    pub(crate) keys: Names,
+    pub(crate) keys: Values,
     /// Texts in the cells or under the keys.
-    pub(crate) cells: Names,
+    pub(crate) cells: Values,
+    /// The stems of each text with those of its column or key.
+    places: BTreeSet<(String, String)>,
+    /// Stems of words in the name of the file, and of keys that have objects or lists.
+    pub(crate) context: BTreeSet<String>,
 }
 
 impl Data {
@@ -68,25 +82,55 @@ impl Data {
     }
 
     fn new(name: &str, is_file: bool, form: Form, text: &str) -> Self {
-        let (mut keys, mut cells, name) = (Vec::new(), Vec::new(), name.to_owned());
-        let json = if form == Form::Json { text } else { "null" };
-        let json = serde_json::from_str(json).unwrap_or(Value::Null);
-        collect(&json, &mut keys, &mut cells);
-        if form == Form::Table {
-            let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-            let header = lines.next().unwrap_or_default();
-            let separator = separator(header);
-            keys.extend(fields(header, separator));
-            cells.extend(lines.flat_map(|line| fields(line, separator)));
+        let json = (form == Form::Json).then(|| serde_json::from_str(text).unwrap_or(Value::Null));
+        let (mut pairs, mut context) = (Vec::new(), BTreeSet::new());
+        match &json {
+            Some(json) => collect(json, "", &mut pairs, &mut context),
+            None if form == Form::Table => pairs = cells(text),
+            None => {}
         }
-        let (keys, cells) = (names(keys.into_iter()), names(cells.into_iter()));
+        let keys = pairs.iter().map(|(key, _)| *key).unique().collect_vec();
+        // The first word of `trip_date` or `order no` is what a row is about.
+        let records = keys
+            .iter()
+            .filter_map(|key| parts(key).next().filter(|_| parts(key).count() > 1));
+        let known: BTreeSet<String> = keys.iter().map(|key| folded(key)).collect();
+        let about = records.chain(parts(name).filter(|_| is_file));
+        context.extend(about.filter(|word| !known.contains(word)));
+        let places = pairs.iter().take(MAX_NAMES).filter(|(_, cell)| cell.len() <= MAX_NAME);
         Self {
-            name,
+            name: name.to_owned(),
             is_file,
             form,
-            keys,
-            cells,
+            keys: Values::new(keys.into_iter(), 1),
+            cells: Values::new(pairs.iter().map(|(_, cell)| *cell), 0),
+            places: places.map(|(key, cell)| (folded(cell), folded(key))).collect(),
+            context,
         }
+    }
+
+    /// Returns whether `input` has two texts that stand in one column.
+    pub(crate) fn contradicts(&self, input: &Value) -> bool {
+        let mut cells = Vec::new();
+        collect(input, "", &mut cells, &mut BTreeSet::new());
+        let cells = cells
+            .iter()
+            .map(|(_, text)| folded(text))
+            .filter(|text| self.cells.names.contains_key(text));
+        let columns = |cell: &String| {
+            let places = self.places.iter().filter(|(text, _)| text == cell);
+            places.map(|(_, column)| column).collect::<BTreeSet<_>>()
+        };
+        let cells = cells.unique().map(|cell| columns(&cell)).collect_vec();
+        cells
+            .iter()
+            .tuple_combinations()
+            .any(|(one, other)| !one.is_disjoint(other))
+    }
+
+    /// Returns whether the column of that name has `cell`.
+    pub(crate) fn has_at(&self, cell: &str, key: &str) -> bool {
+        self.places.contains(&(folded(cell), folded(key)))
     }
 
     /// Returns the argument that passes it to a tool, and its form.
@@ -96,16 +140,58 @@ impl Data {
     }
 }
 
-fn collect<'a>(value: &'a Value, keys: &mut Vec<&'a str>, cells: &mut Vec<&'a str>) {
+impl Values {
+    /// Reads names; the first `skipped` words of each do not stand for it.
+    fn new<'a>(texts: impl Iterator<Item = &'a str>, skipped: usize) -> Self {
+        let names = names(texts);
+        let words = names.iter().filter(|(stems, _)| stems.contains(' '));
+        let words = words.flat_map(|(stems, name)| stems.split(' ').skip(skipped).map(move |word| (word, name)));
+        let mut parts: BTreeMap<&str, Option<&String>> = BTreeMap::new();
+        for (word, name) in words.filter(|(word, _)| !is_functional(word)) {
+            let part = parts.entry(word).or_insert(Some(name));
+            *part = part.filter(|known| *known == name);
+        }
+        let parts = parts
+            .into_iter()
+            .filter_map(|(word, name)| Some((word.to_owned(), name?.clone())));
+        Self {
+            parts: parts.collect(),
+            names,
+        }
+    }
+}
+
+/// Returns the texts of a table, each after the name of its column. A column without texts has an empty one.
+fn cells(table: &str) -> Vec<(&str, &str)> {
+    let mut lines = table.lines().filter(|line| !line.trim().is_empty());
+    let header = lines.next().unwrap_or_default();
+    let separator = separator(header);
+    let columns = fields(header, separator).collect_vec();
+    let cells = lines.flat_map(|line| columns.iter().copied().zip(fields(line, separator)));
+    columns.iter().map(|column| (*column, "")).chain(cells).collect()
+}
+
+/// Adds the keys of `value` and the texts under them to `pairs`, and the names of lists and objects to `context`.
+fn collect<'a>(value: &'a Value, key: &'a str, pairs: &mut Vec<(&'a str, &'a str)>, context: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
-            keys.extend(map.keys().map(String::as_str));
-            map.values().for_each(|value| collect(value, keys, cells));
+            let nested = map.iter().filter(|(_, value)| value.is_object() || value.is_array());
+            context.extend(nested.flat_map(|(key, _)| parts(key)));
+            for (key, value) in map {
+                pairs.push((key, ""));
+                collect(value, key, pairs, context);
+            }
         }
-        Value::Array(values) => values.iter().for_each(|value| collect(value, keys, cells)),
-        Value::String(text) => cells.push(text),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, key, pairs, context)),
+        Value::String(text) => pairs.push((key, text)),
         _ => {}
     }
+}
+
+/// Returns the stems of the words in a name.
+fn parts(name: &str) -> impl Iterator<Item = String> {
+    let words = name.split(|sign: char| !sign.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(stem)
 }
 
 /// Returns `texts` by their stems.

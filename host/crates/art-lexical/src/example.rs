@@ -1,6 +1,7 @@
 //! The examples of a tool, taken apart into the words of their questions and the values of their inputs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use art_core::text::prefix;
 use art_core::tool::{ToolExample, ToolSchema};
@@ -9,11 +10,11 @@ use serde_json::Value;
 
 use crate::arithmetic::{Phrases, is_arithmetic};
 use crate::class::{Class, Reading, is_code, is_moment};
-use crate::data::{Data, Form, Names, names};
+use crate::data::{Data, Form, Names, Values, names};
 use crate::token::{folded, tokens};
 
 /// Maximum number of examples that are read of one tool.
-const MAX_EXAMPLES: usize = 256;
+const MAX_EXAMPLES: usize = 1_024;
 /// Maximum length of the question of an example, in bytes.
 const MAX_ASK: usize = 400;
 /// Maximum number of values in one input.
@@ -40,7 +41,7 @@ pub(crate) struct Leaf {
 }
 
 /// The classes of parameters, by their names.
-pub(crate) type Classes = BTreeMap<String, Class>;
+pub(crate) type Classes = BTreeMap<String, Arc<Class>>;
 
 /// Returns the examples of `tool` that have a question, and the classes of the parameters that they use.
 pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
@@ -55,7 +56,7 @@ pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
     let classes = values
         .iter()
         .map(|(name, values)| ((*name).to_owned(), class_of(values)));
-    let mut classes: Classes = classes.collect();
+    let mut classes: BTreeMap<String, Class> = classes.collect();
     // One parameter accepts the words of another: both units of a conversion, both time zones.
     let words = classes.values_mut().filter_map(|class| match class {
         Class::Words(words) => Some(words),
@@ -64,7 +65,8 @@ pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
     let mut words: Vec<&mut Names> = words.collect();
     let all: Names = words.iter().flat_map(|own| (*own).clone()).collect();
     words.iter_mut().for_each(|own| own.clone_from(&all));
-    (examples, classes)
+    let shared = classes.into_iter().map(|(name, class)| (name, Arc::new(class)));
+    (examples, shared.collect())
 }
 
 impl Example {
@@ -74,11 +76,12 @@ impl Example {
         collect(&input, &tool.input_schema, "", &mut leaves);
         let data = leaves.iter().map(|leaf: &Leaf| Data::of_value(&leaf.value));
         let data = data.filter(|data| data.form != Form::Prose).collect();
-        let (tokens, may_refer) = (tokens(&text, &[]), false);
+        let (tokens, may_refer, context) = (tokens(&text, &[]), false, BTreeSet::new());
         let reading = Reading {
             text,
             tokens,
             data,
+            context,
             may_refer,
         };
         (leaves.len() <= MAX_LEAVES).then_some(Self { reading, input, leaves })
@@ -144,9 +147,9 @@ fn class_of<'a>(values: &[Given<'a>]) -> Class {
     let texts: Vec<(&Example, &str)> = values.iter().filter_map(text).collect();
     let any = |is: fn(&str) -> bool| texts.iter().any(|(_, text)| is(text));
     let is_in = |names: &Names, text: &str| names.contains_key(&folded(text));
-    let in_data = |of: fn(&Data) -> &Names| {
+    let in_data = |of: fn(&Data) -> &Values| {
         let mut texts = texts.iter();
-        texts.all(|(example, text)| example.reading.data.iter().any(|data| is_in(of(data), text)))
+        texts.all(|(example, text)| example.reading.data.iter().any(|data| is_in(&of(data).names, text)))
     };
     let said = texts.iter().map(|(_, text)| *text);
     if texts.is_empty() {

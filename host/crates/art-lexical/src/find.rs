@@ -5,18 +5,21 @@ use art_core::text::truncate;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::align::{Alignment, Effect, align};
+use crate::align::{Alignment, Effect, Sentence, align};
 use crate::catalog::Catalog;
 use crate::class::Reading;
 use crate::data::{Data, Form, Forms};
 use crate::earlier::{EARLIER, Earlier};
 use crate::pattern::Pattern;
 use crate::token::{Kind, Token, tokens};
+use crate::words::is_functional;
 
 /// Maximum number of tokens in a part of a question.
 const MAX_TOKENS: usize = 120;
 /// Difference in cost up to which two alignments are equally near.
 const AS_NEAR: f64 = 0.15;
+/// Cost of a text in the question where the example has none, or the other way round.
+const OTHER_PLACE: f64 = 0.2;
 /// Maximum number of examples that a refusal shows.
 const MAX_SHOWN: usize = 3;
 /// Maximum number of words that a refusal names as not understood.
@@ -51,8 +54,12 @@ impl Finder<'_> {
     pub(crate) fn find(&self, text: &str) -> Result<Call, String> {
         let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, "no example is like it".to_owned()));
         for reading in readings(text, self.files, self.earlier.is_some()) {
+            let sentences = self.catalog.sentences(&reading);
             for pattern in self.catalog.candidates(text) {
-                match self.call(&reading, pattern) {
+                let Some(sentence) = sentences.get(pattern.tool) else {
+                    continue;
+                };
+                match self.call(sentence, pattern) {
                     Ok(call) => calls.push(call),
                     Err(refusal) if refusal.0 < nearest.0 => nearest = refusal,
                     Err(_) => {}
@@ -63,14 +70,14 @@ impl Finder<'_> {
         calls.retain(|(cost, _)| *cost <= cheapest + AS_NEAR);
         match calls.as_slice() {
             [] => Err(self.refusal(text, &nearest.1)),
-            [(_, first), others @ ..] if others.iter().all(|(_, other)| other == first) => Ok(first.clone()),
+            [(_, first), others @ ..] if others.iter().all(|(_, other)| is_same(first, other)) => Ok(first.clone()),
             _ => Err(self.refusal(text, "it can be read in two ways")),
         }
     }
 
     /// The call that `pattern` makes of a text, or the reason for which it makes none, and the cost of the alignment.
-    fn call(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
-        let alignment = align(pattern, reading);
+    fn call(&self, sentence: &Sentence<'_>, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
+        let (alignment, reading) = (align(pattern, sentence), sentence.reading);
         if !alignment.is_sound(self.catalog, pattern, reading) {
             let left_over = alignment.tokens(Effect::LeaveOver);
             let words = left_over.filter_map(|at| reading.tokens.get(at)).take(MAX_NAMED);
@@ -82,7 +89,11 @@ impl Finder<'_> {
         let texts = texts(pattern, reading, &alignment);
         let texts = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
         let values = alignment.fills().map(|(slot, value, ..)| (slot, value.clone()));
-        let template = pattern.fill(values.chain(texts));
+        let input = pattern.template.fill(&values.chain(texts).collect());
+        let input = self.catalog.add(pattern.tool, input, alignment.additions());
+        // No row has two texts in one column.
+        let input = input.filter(|input| !reading.data.iter().any(|data| data.contradicts(input)));
+        let template = input.ok_or_else(|| refuse("two of its words contradict each other"))?;
         let refers = template.to_string().contains("\\u0001");
         let forms = match self.earlier {
             Some(earlier) if refers => earlier.put_into(&template),
@@ -95,7 +106,8 @@ impl Finder<'_> {
             arguments,
             refers,
         };
-        Ok((alignment.cost, call))
+        let as_quoted = pattern.quotes() == (alignment.tokens(Effect::Text).next().is_some());
+        Ok((alignment.cost + if as_quoted { 0.0 } else { OTHER_PLACE }, call))
     }
 
     fn refusal(&self, text: &str, reason: &str) -> String {
@@ -104,6 +116,19 @@ impl Finder<'_> {
         let examples = nearest.iter().map(|ask| format!("\"{ask}\"")).join(" or ");
         let hint = if examples.is_empty() { "" } else { " Ask for example: " };
         format!("{CANNOT} \"{part}\": {reason}.{hint}{examples}")
+    }
+}
+
+/// Returns whether two calls differ in the order of lists at most.
+fn is_same(one: &Call, other: &Call) -> bool {
+    one.tool == other.tool && sorted(&one.arguments) == sorted(&other.arguments)
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(sorted).sorted_by_key(Value::to_string).collect(),
+        Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect()),
+        other => other.clone(),
     }
 }
 
@@ -120,6 +145,11 @@ fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
         let tail = text.get(place..)?.trim();
         let end = text.trim_end().len();
         let mut tokens: Vec<Token> = plain.iter().take_while(|token| token.end <= place).cloned().collect();
+        // A quoted text after a colon is without its quotes in the other reading.
+        let is_quoted = |token: &Token| token.kind == Kind::Quoted && token.end == end;
+        if plain.get(tokens.len()).is_some_and(is_quoted) {
+            return None;
+        }
         tokens.push(Token::new(Kind::Data, tail, end - tail.len(), end));
         (tokens.len() > 1 && !tail.is_empty()).then_some(tokens)
     };
@@ -127,13 +157,25 @@ fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
     all.push(plain);
     let short = all.into_iter().filter(|tokens| tokens.len() <= MAX_TOKENS);
     let is_text = |token: &&Token| matches!(token.kind, Kind::Quoted | Kind::Data);
-    let reading = |tokens: Vec<Token>| {
+    let reading = |mut tokens: Vec<Token>| {
         let texts = tokens.iter().filter(is_text).map(|token| Data::of_text(&token.text));
-        let data = files.iter().filter_map(Data::of_file).chain(texts).collect();
+        let data = files.iter().filter_map(Data::of_file).chain(texts).collect_vec();
+        // `ON` in the data is no preposition.
+        let is_cell = |token: &Token| {
+            data.iter()
+                .any(|data| data.cells.names.get(&token.stem) == Some(&token.text))
+        };
+        let is_name =
+            |token: &Token| is_functional(token.word()) && token.text != token.text.to_lowercase() && is_cell(token);
+        for token in tokens.iter_mut().filter(|token| is_name(token)) {
+            (token.kind, token.stem) = (Kind::Symbol, token.text.clone());
+        }
+        let context = data.iter().flat_map(|data| data.context.iter().cloned()).collect();
         Reading {
             text: text.to_owned(),
             tokens,
             data,
+            context,
             may_refer,
         }
     };

@@ -17,6 +17,7 @@ mod data;
 mod earlier;
 mod example;
 mod find;
+mod grammar;
 mod part;
 mod pattern;
 mod plan;

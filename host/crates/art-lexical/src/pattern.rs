@@ -1,15 +1,19 @@
 //! Patterns: the question of an example, with slots in place of the values of its input.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
 
 use crate::class::Class;
-use crate::data::Forms;
+use crate::data::{Forms, Names};
 use crate::example::{Classes, Example, Leaf, read};
 use crate::token::{Kind, Token, folded};
+
+/// Begins the text that stands for a slot in a template. What follows is the number of the slot.
+const SLOT: char = '\u{2}';
 
 /// A question with slots, and the input that it asks for.
 #[derive(Clone, Debug)]
@@ -21,16 +25,11 @@ pub(crate) struct Pattern {
     /// The words and slots of the question in their order. Slots for whole texts are not among them.
     pub(crate) items: Vec<Item>,
     pub(crate) slots: Vec<Slot>,
-    /// The input of the example.
-    input: Value,
-    /// The input without the values of its slots, the same for all patterns that mean the same.
-    meaning: String,
-    /// The words of all patterns that mean the same. Each of these accepts the words of the others.
-    pub(crate) vocabulary: BTreeSet<String>,
+    pub(crate) template: Template,
 }
 
 /// A piece of a pattern.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Item {
     /// A word, by its stem.
     Word(String),
@@ -38,96 +37,159 @@ pub(crate) enum Item {
     Slot(usize),
 }
 
+impl Item {
+    /// Returns the stem, if it is a word.
+    pub(crate) const fn word(&self) -> Option<&String> {
+        match self {
+            Self::Word(word) => Some(word),
+            Self::Slot(_) => None,
+        }
+    }
+}
+
 /// A place in the input that a question fills.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    pub(crate) class: Class,
-    /// Place in the input, as a JSON pointer.
-    place: String,
+    pub(crate) class: Arc<Class>,
+    /// Name of the parameter, the same for all items of a list.
+    pub(crate) parameter: String,
     /// Number of the token that fills it in the example; texts that are not in the question are last.
     token: usize,
 }
 
-impl Pattern {
-    /// Returns the input with values in its slots, which are known by their numbers.
-    pub(crate) fn fill(&self, values: impl Iterator<Item = (usize, Value)>) -> Value {
-        let mut input = self.input.clone();
-        for (slot, value) in values {
-            let slot = self.slots.get(slot);
-            if let Some(place) = slot.and_then(|slot| input.pointer_mut(&slot.place)) {
-                *place = value;
-            }
-        }
-        input
+/// An input, or a part of one, with slots in place of some values.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Template(pub(crate) Value);
+
+impl Template {
+    /// Returns the text that stands for the slot of that number.
+    fn slot(number: usize) -> Value {
+        Value::from(format!("{SLOT}{number}"))
     }
 
+    /// Returns whether it has the slot of that number.
+    pub(crate) fn has_slot(&self, number: usize) -> bool {
+        self.fill(&BTreeMap::from([(number, Value::Null)])) != self.0
+    }
+
+    /// Returns the input with `values` in its slots.
+    pub(crate) fn fill(&self, values: &BTreeMap<usize, Value>) -> Value {
+        let value = |slot: &str| values.get(&slot.parse::<usize>().ok()?).cloned();
+        put(&self.0, &value)
+    }
+
+    /// Returns the template with the name of its parameter in place of each slot. Questions that ask for the same have the
+    /// same one.
+    pub(crate) fn shape(&self, slots: &[Slot]) -> Value {
+        let name = |slot: &str| {
+            let slot = slots.get(slot.parse::<usize>().ok()?)?;
+            Some(Value::from(format!("{SLOT}{}", slot.parameter)))
+        };
+        put(&self.0, &name)
+    }
+}
+
+/// Returns `template` with another value in place of each slot that `value` knows.
+fn put(template: &Value, value: &impl Fn(&str) -> Option<Value>) -> Value {
+    let slot = |text: &str| value(text.strip_prefix(SLOT)?);
+    match template {
+        Value::String(text) => slot(text).unwrap_or_else(|| template.clone()),
+        Value::Array(items) => items.iter().map(|item| put(item, value)).collect(),
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, item)| (key.clone(), put(item, value)));
+            Value::Object(entries.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+impl Pattern {
     /// Returns the slots for whole texts in the order of the question, and the forms that they accept.
     pub(crate) fn texts(&self) -> Vec<(usize, &Forms)> {
         let slots = self.slots.iter().enumerate().sorted_by_key(|(_, slot)| slot.token);
-        let texts = slots.filter_map(|(n, slot)| match &slot.class {
+        let texts = slots.filter_map(|(n, slot)| match slot.class.as_ref() {
             Class::Text(forms) => Some((n, forms)),
             _ => None,
         });
         texts.collect()
     }
 
+    /// Returns whether its question has a whole text.
+    pub(crate) fn quotes(&self) -> bool {
+        let is_quoted = |slot: &Slot| matches!(*slot.class, Class::Text(_)) && slot.token != usize::MAX;
+        self.slots.iter().any(is_quoted)
+    }
+
     /// Returns the stems of its words.
     pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
-        self.items.iter().filter_map(|item| match item {
-            Item::Word(word) => Some(word),
-            Item::Slot(_) => None,
-        })
+        self.items.iter().filter_map(Item::word)
     }
 }
 
 /// Returns the patterns that the examples of a tool teach; `tool` is its position among the tools.
 pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let (examples, classes) = read(schema);
-    let mut patterns: Vec<Pattern> = examples.iter().map(|example| learn(tool, example, &classes)).collect();
-    let mut vocabularies: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for pattern in &patterns {
-        let vocabulary = vocabularies.entry(pattern.meaning.clone()).or_default();
-        vocabulary.extend(pattern.words().cloned());
-    }
-    for pattern in &mut patterns {
-        pattern.vocabulary = vocabularies.get(&pattern.meaning).cloned().unwrap_or_default();
-    }
-    patterns
+    let patterns = examples.iter().filter_map(|example| learn(tool, example, &classes));
+    patterns.collect()
 }
 
-fn learn(tool: usize, example: &Example, classes: &Classes) -> Pattern {
+/// Returns the pattern of an example, or `None` if its input names a column or a cell of its data that its question does not.
+fn learn(tool: usize, example: &Example, classes: &Classes) -> Option<Pattern> {
     let word = |token: &Token| (token.kind != Kind::Mark).then(|| Item::Word(token.stem.clone()));
     let mut items: Vec<Option<Item>> = example.reading.tokens.iter().map(word).collect();
-    let (mut slots, mut meaning) = (Vec::new(), BTreeMap::new());
+    let (mut slots, mut template): (Vec<Slot>, _) = (Vec::new(), example.input.clone());
+    let mut places: BTreeMap<&String, usize> = BTreeMap::new();
     for leaf in &example.leaves {
         let class = classes.get(&leaf.parameter).filter(|_| !leaf.value.is_null());
-        let is_text = matches!(class, Some(Class::Text(_)));
-        let said = class.and_then(|class| said(leaf, class, example, &items));
+        let mut is_text = matches!(class.map(Arc::as_ref), Some(Class::Text(_)));
+        let number = Arc::new(Class::Number);
+        let class = class.map(|class| {
+            if **class == Class::Cell && leaf.value.is_number() {
+                &number
+            } else {
+                class
+            }
+        });
+        let mut said = class.and_then(|class| find(leaf, class, example, &items));
+        // A short text may stand among the words: "the letters in the word strawberry".
+        let words = Arc::new(Class::Words(Names::new()));
+        let plain = find(leaf, &words, example, &items).filter(|_| is_text && said.is_none());
+        let class = if plain.is_some() { Some(&words) } else { class };
+        is_text &= plain.is_none();
+        said = said.or(plain);
         let (token, length) = said.unwrap_or((usize::MAX, 0));
         for (n, item) in items.iter_mut().skip(token).take(length).enumerate() {
             *item = (n == 0 && !is_text).then_some(Item::Slot(slots.len()));
         }
-        let class = class.filter(|_| is_text || said.is_some());
-        meaning.insert(&leaf.pointer, Some(&leaf.value).filter(|_| class.is_none()));
-        slots.extend(class.map(|class| Slot {
-            class: class.clone(),
-            place: leaf.pointer.clone(),
+        let place = template.pointer_mut(&leaf.pointer);
+        let Some(class) = class.filter(|_| is_text || said.is_some()) else {
+            if let Some(Class::Key | Class::Cell) = class.map(Arc::as_ref) {
+                let same = example.leaves.iter().filter(|other| other.value == leaf.value);
+                let same = same.filter_map(|other| places.get(&other.pointer)).next()?;
+                *place? = Template::slot(*same);
+            }
+            continue;
+        };
+        *place? = Template::slot(slots.len());
+        places.insert(&leaf.pointer, slots.len());
+        let (class, parameter) = (Arc::clone(class), leaf.parameter.clone());
+        slots.push(Slot {
+            class,
+            parameter,
             token,
-        }));
+        });
     }
-    Pattern {
+    Some(Pattern {
         tool,
         ask: example.reading.text.clone(),
         items: items.into_iter().flatten().collect(),
-        input: example.input.clone(),
-        meaning: format!("{meaning:?}"),
-        vocabulary: BTreeSet::new(),
         slots,
-    }
+        template: Template(template),
+    })
 }
 
 /// The first token of the words that say the value, and how many words they are. Words in other slots are left out.
-fn said(leaf: &Leaf, class: &Class, example: &Example, items: &[Option<Item>]) -> Option<(usize, usize)> {
+fn find(leaf: &Leaf, class: &Class, example: &Example, items: &[Option<Item>]) -> Option<(usize, usize)> {
     let (reading, tokens) = (&example.reading, &example.reading.tokens);
     let is_free = |item: &Option<Item>| !matches!(item, Some(Item::Slot(_)));
     (0..tokens.len()).find_map(|at| {

@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Data,
     /// The name of a file that comes with the question.
     File,
-    /// Any other character that may carry meaning, such as an operator.
+    /// Any other character that may carry meaning, such as an operator, or a name in the data that looks like grammar.
     Symbol,
     /// A character that ends or divides sentences.
     Mark,
@@ -64,6 +64,7 @@ impl Token {
         let text = text.into();
         let stem = match kind {
             Kind::Word => stem(&text),
+            Kind::Quoted => folded(&text),
             _ => text.to_lowercase(),
         };
         Self {

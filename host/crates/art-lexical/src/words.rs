@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use itertools::Itertools;
 
-use crate::token::{Token, beginnings, stem, stems};
+use crate::token::{Kind, Token, beginnings, stem, stems};
 
 /// Words of English grammar and politeness that a question may have or lack. None of them asks, limits, negates or names
 /// anything. Words of other languages are known from the examples alone.
@@ -20,6 +20,11 @@ const FUNCTIONAL: [&str; 61] = [
 static FUNCTIONAL_STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| FUNCTIONAL.iter().map(|word| stem(word)).collect());
 
+/// Words that ask or negate. None of them is the value of an open slot.
+const CLOSED: [&str; 10] = [
+    "not", "no", "never", "what", "which", "who", "how", "when", "where", "why",
+];
+
 /// Words that refer to the result of the part before.
 const REFERENCES: &str = "the result|the answer|that result|this result|result|that|it|this";
 
@@ -31,9 +36,30 @@ pub(crate) fn is_functional(stem: &str) -> bool {
     FUNCTIONAL_STEMS.contains(stem)
 }
 
+/// Returns whether a word with that stem points to the noun after it.
+pub(crate) fn is_pointing(stem: &str) -> bool {
+    matches!(stem, "this" | "these")
+}
+
+/// Returns whether a token is a plain word: one with content that neither asks, negates nor refers.
+pub(crate) fn is_plain(token: &Token) -> bool {
+    let is_closed = is_functional(&token.stem) || CLOSED.contains(&token.stem.as_str());
+    token.kind == Kind::Word && !is_closed && is_reference(std::slice::from_ref(token)).is_none()
+}
+
+/// Returns whether a word with that stem is an article.
+pub(crate) fn is_article(stem: &str) -> bool {
+    matches!(stem, "a" | "an" | "the")
+}
+
 /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
 pub(crate) fn is_reference(tokens: &[Token]) -> Option<usize> {
     let is_reference = |words: &[Token]| REFERENCES.split('|').contains(&stems(words).as_str());
     let reference = beginnings(tokens, 2).find(|words| is_reference(words));
+    // "this file" points to the file, not to a result.
+    let has_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);
+    let points =
+        |words: &[Token]| matches!(words, [word] if is_pointing(&word.stem)) && tokens.get(1).is_some_and(has_noun);
+    let reference = reference.filter(|words| !points(words));
     reference.map(<[Token]>::len)
 }

@@ -1,0 +1,385 @@
+//! What the examples of a tool teach when they are compared: phrases that a question may lack, phrases that mean the same, and
+//! phrases that add to an input.
+//!
+//! Two questions for the same input differ in words that do not matter. Where one of them has more words, these are optional;
+//! where each has other words, these are synonyms. A question whose input has everything that another one has, and more, shows
+//! what its additional words mean: "in Bonn" adds a filter to any question about a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use itertools::Itertools;
+use serde_json::{Map, Value};
+
+use crate::class::{Class, Reading};
+use crate::pattern::{Item, Pattern, Slot, Template};
+use crate::token::Token;
+use crate::words::{is_article, is_functional, is_pointing};
+
+/// Maximum number of pairs of questions that are compared for a tool.
+const MAX_PAIRS: usize = 200_000;
+/// Maximum number of words in a phrase.
+const MAX_PHRASE: usize = 4;
+/// Maximum number of words and slots in an addition.
+const MAX_ADDITION: usize = 8;
+/// Maximum number of additions of a tool.
+const MAX_ADDITIONS: usize = 256;
+/// Cost of a synonym and of an article within an addition.
+const VARIANT: f64 = 0.05;
+
+/// Stems of words that stand together.
+type Phrase = Vec<String>;
+
+/// What the examples of a tool teach when they are compared.
+#[derive(Debug, Default)]
+pub(crate) struct Grammar {
+    optional: BTreeSet<Phrase>,
+    synonyms: BTreeMap<Phrase, BTreeSet<Phrase>>,
+    pub(crate) additions: Vec<Addition>,
+}
+
+/// A phrase with slots, and the part of an input that it adds.
+#[derive(Debug)]
+pub(crate) struct Addition {
+    items: Vec<Item>,
+    slots: Vec<Slot>,
+    extra: Template,
+}
+
+/// A way in which tokens are an addition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Found {
+    /// Number of tokens that it consists of.
+    pub(crate) length: usize,
+    pub(crate) cost: f64,
+    values: BTreeMap<usize, Value>,
+}
+
+impl Grammar {
+    /// Compares `patterns`, which are those of one tool.
+    pub(crate) fn learn(patterns: &[Pattern]) -> Self {
+        let mut lessons = Lessons::default();
+        let known: Vec<Known<'_>> = patterns.iter().map(Known::new).collect();
+        known.iter().for_each(|one| lessons.learn_nouns(one));
+        for (one, other) in known.iter().tuple_combinations().take(MAX_PAIRS) {
+            lessons.compare(one, other);
+        }
+        let grammar = lessons.grammar();
+        grammar
+    }
+
+    /// Returns how many of `words` at their beginning a question may lack.
+    pub(crate) fn optional(&self, words: &[String]) -> Option<usize> {
+        let lengths = (1..=words.len().min(MAX_PHRASE)).rev();
+        lengths
+            .into_iter()
+            .find(|length| words.get(..*length).is_some_and(|words| self.optional.contains(words)))
+    }
+
+    /// Returns the ways in which the first of `tokens` mean the same as the first of `words`: how many there are of each.
+    pub(crate) fn synonyms(&self, words: &[String], tokens: &[Token]) -> Vec<(usize, usize)> {
+        let begins = |phrase: &Phrase| {
+            phrase.len() <= tokens.len() && phrase.iter().zip(tokens).all(|(word, token)| *word == token.stem)
+        };
+        let lengths = 1..=words.len().min(MAX_PHRASE);
+        let known = lengths.filter_map(|length| Some((length, self.synonyms.get(words.get(..length)?)?)));
+        let ways = known.flat_map(|(length, phrases)| phrases.iter().map(move |phrase| (length, phrase)));
+        ways.filter(|(_, phrase)| begins(phrase))
+            .map(|(length, phrase)| (length, phrase.len()))
+            .collect()
+    }
+}
+
+impl Addition {
+    fn new(items: &[Item], longer: &Pattern, extra: Template) -> Option<Self> {
+        let slots = || items.iter().filter(|item| matches!(item, Item::Slot(_)));
+        let marked = longer
+            .slots
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| extra.has_slot(*n))
+            .count();
+        let has_content = |item: &Item| matches!(item, Item::Word(word) if !is_functional(word));
+        let is_bare = !items.iter().any(has_content);
+        let is_phrase = items.len() <= MAX_ADDITION && items.len() > usize::from(is_bare);
+        (is_phrase && slots().count() == marked).then(|| Self {
+            items: items.to_vec(),
+            slots: longer.slots.clone(),
+            extra,
+        })
+    }
+
+    /// What it means: the same for additions that were learnt twice.
+    fn signature(&self) -> (Vec<String>, Value) {
+        let keys = self.items.iter().map(|item| key(item, &self.slots));
+        (keys.collect(), self.extra.shape(&self.slots))
+    }
+
+    /// Returns every way in which the first of `tokens` are this addition.
+    pub(crate) fn find(&self, tokens: &[Token], reading: &Reading, grammar: &Grammar) -> Vec<Found> {
+        self.find_items(&self.items, tokens, reading, grammar)
+    }
+
+    fn find_items(&self, items: &[Item], tokens: &[Token], reading: &Reading, grammar: &Grammar) -> Vec<Found> {
+        let Some((item, others)) = items.split_first() else {
+            return vec![Found::default()];
+        };
+        let mut found = Vec::new();
+        let mut go_on = |items: &[Item], length: usize, cost: f64, value: Option<(usize, Value)>| {
+            let rests = self.find_items(items, tokens.get(length..).unwrap_or_default(), reading, grammar);
+            found.extend(rests.into_iter().map(|rest| rest.after(length, cost, value.clone())));
+        };
+        match item {
+            Item::Word(word) => {
+                let is_next = tokens.first().is_some_and(|token| token.stem == *word);
+                let words = std::slice::from_ref(word);
+                let same = grammar
+                    .synonyms(words, tokens)
+                    .into_iter()
+                    .map(|(_, length)| (length, VARIANT));
+                for (length, cost) in is_next.then_some((1, 0.0)).into_iter().chain(same) {
+                    go_on(others, length, cost, None);
+                }
+                if is_article(word) && !is_next {
+                    go_on(others, 0, VARIANT, None);
+                }
+            }
+            Item::Slot(slot) => {
+                let class = self.slots.get(*slot).map(|slot| slot.class.as_ref());
+                let fillers = class.map_or_else(Vec::new, |class| class.fillers(tokens, reading));
+                for filler in fillers {
+                    go_on(others, filler.length, filler.cost, Some((*slot, filler.value)));
+                }
+            }
+        }
+        let is_inside = items.len() < self.items.len();
+        if is_inside && tokens.first().is_some_and(|token| is_article(&token.stem)) {
+            go_on(items, 1, VARIANT, None);
+        }
+        found
+    }
+
+    /// Returns `input` with what the addition adds, if the input has nothing else at that place.
+    pub(crate) fn add_to(&self, input: Value, found: &Found) -> Option<Value> {
+        merge(input, self.extra.fill(&found.values))
+    }
+}
+
+impl Found {
+    fn after(mut self, length: usize, cost: f64, value: Option<(usize, Value)>) -> Self {
+        self.length += length;
+        self.cost += cost;
+        self.values.extend(value);
+        self
+    }
+}
+
+/// A pattern with what is compared of it.
+struct Known<'a> {
+    pattern: &'a Pattern,
+    /// Its words, with the names of their parameters for slots.
+    keys: Vec<String>,
+    shape: Value,
+}
+
+impl<'a> Known<'a> {
+    fn new(pattern: &'a Pattern) -> Self {
+        let keys = pattern.items.iter().map(|item| key(item, &pattern.slots));
+        Self {
+            pattern,
+            keys: keys.collect(),
+            shape: pattern.template.shape(&pattern.slots),
+        }
+    }
+
+    /// Returns the words in `range` that have content.
+    fn content(&self, range: Range<usize>) -> Phrase {
+        let words = self.pattern.items.get(range).unwrap_or_default().iter();
+        let words = words.filter_map(Item::word).filter(|word| !is_functional(word));
+        words.cloned().collect()
+    }
+
+    /// Returns the items in `range` as a phrase, if they are a few words.
+    fn phrase(&self, range: Range<usize>) -> Option<Phrase> {
+        let items = self.pattern.items.get(range)?.iter();
+        let words: Phrase = items.map(|item| item.word().cloned()).collect::<Option<_>>()?;
+        (!words.is_empty() && words.len() <= MAX_PHRASE).then_some(words)
+    }
+}
+
+/// What is learnt from pairs of questions, before words that tell two inputs apart are known.
+#[derive(Default)]
+struct Lessons {
+    optional: BTreeSet<Phrase>,
+    synonyms: BTreeSet<(Phrase, Phrase)>,
+    additions: Vec<Addition>,
+    /// Pairs of words that make the difference between two inputs.
+    contrasts: BTreeSet<(String, String)>,
+}
+
+impl Lessons {
+    /// Learns that a question may lack or change the noun for a text that comes with it: `this letter`, `these two files`.
+    fn learn_nouns(&mut self, known: &Known<'_>) {
+        if known.pattern.texts().is_empty() {
+            return;
+        }
+        let is_pointing = |word: &&String| is_pointing(word);
+        for (at, _) in known.keys.iter().enumerate().filter(|(_, word)| is_pointing(word)) {
+            let rest = known
+                .keys
+                .iter()
+                .skip(at + 1)
+                .skip_while(|word| word.parse::<f64>().is_ok());
+            self.optional.extend(rest.take(1).map(|noun| vec![noun.clone()]));
+        }
+    }
+
+    /// Compares two questions that differ at one place.
+    fn compare(&mut self, one: &Known<'_>, other: &Known<'_>) {
+        let (left, right) = change(&one.keys, &other.keys);
+        let (old, new) = (one.content(left.clone()), other.content(right.clone()));
+        let has_moved =
+            old.iter().any(|word| other.keys.contains(word)) || new.iter().any(|word| one.keys.contains(word));
+        if one.shape == other.shape {
+            let (old, new) = (one.phrase(left), other.phrase(right));
+            match (old, new) {
+                _ if has_moved => {}
+                (Some(old), Some(new)) => self.synonyms.extend([(old.clone(), new.clone()), (new, old)]),
+                (Some(phrase), None) if one.keys.len() > other.keys.len() => self.learn_optional(&phrase),
+                (None, Some(phrase)) if other.keys.len() > one.keys.len() => self.learn_optional(&phrase),
+                _ => {}
+            }
+            return;
+        }
+        let are_words = one.phrase(left.clone()).is_some() && other.phrase(right.clone()).is_some();
+        if let (true, [old], [new]) = (are_words, old.as_slice(), new.as_slice()) {
+            self.contrasts.insert((old.clone(), new.clone()));
+            self.contrasts.insert((new.clone(), old.clone()));
+        }
+        if left.is_empty() {
+            self.learn_addition(one, other, right);
+        } else if right.is_empty() {
+            self.learn_addition(other, one, left);
+        }
+    }
+
+    fn learn_optional(&mut self, phrase: &[String]) {
+        let content = phrase.iter().filter(|word| !is_functional(word) && !is_pointing(word));
+        self.optional.insert(content.cloned().collect());
+    }
+
+    /// Learns from a question and a longer one with more in its input.
+    fn learn_addition(&mut self, base: &Known<'_>, longer: &Known<'_>, range: Range<usize>) {
+        let items = longer.pattern.items.get(range).unwrap_or_default();
+        let extra = difference(&base.shape, &longer.shape, &longer.pattern.template.0);
+        let addition = extra.and_then(|extra| Addition::new(items, longer.pattern, Template(extra)));
+        let is_new = |addition: &Addition| {
+            !self
+                .additions
+                .iter()
+                .any(|known| known.signature() == addition.signature())
+        };
+        if self.additions.len() < MAX_ADDITIONS {
+            self.additions.extend(addition.filter(is_new));
+        }
+    }
+
+    fn grammar(self) -> Grammar {
+        let contrasted = self.contrasts.iter().map(|(one, _)| one);
+        let added = self
+            .additions
+            .iter()
+            .flat_map(|addition| addition.items.iter().filter_map(Item::word));
+        let decisive: BTreeSet<&String> = contrasted.chain(added).collect();
+        let is_decisive = |phrase: &Phrase| phrase.is_empty() || phrase.iter().any(|word| decisive.contains(word));
+        let is_contrast = |one: &Phrase, other: &Phrase| {
+            let mut pairs = one.iter().cartesian_product(other);
+            pairs.any(|(one, other)| self.contrasts.contains(&(one.clone(), other.clone())))
+        };
+        let optional = self.optional.iter().filter(|phrase| !is_decisive(phrase)).cloned();
+        let mut grammar = Grammar {
+            optional: optional.collect(),
+            ..Grammar::default()
+        };
+        for (one, other) in self
+            .synonyms
+            .into_iter()
+            .filter(|(one, other)| !is_contrast(one, other))
+        {
+            grammar.synonyms.entry(one).or_default().insert(other);
+        }
+        // Words that add one thing here and another there need the words around them.
+        let meanings = self.additions.iter().map(|addition| addition.signature().0).counts();
+        let is_clear = |addition: &Addition| meanings.get(&addition.signature().0) == Some(&1);
+        grammar.additions = self.additions.into_iter().filter(is_clear).collect();
+        grammar
+    }
+}
+
+/// Returns where two questions differ: what is left of each without the beginning and the end that they share.
+fn change(one: &[String], other: &[String]) -> (Range<usize>, Range<usize>) {
+    let same = |pairs: &mut dyn Iterator<Item = (&String, &String)>| pairs.take_while(|(a, b)| a == b).count();
+    let start = same(&mut one.iter().zip(other));
+    let shorter = one.len().min(other.len());
+    let end = same(&mut one.iter().rev().zip(other.iter().rev())).min(shorter - start);
+    (start..one.len() - end, start..other.len() - end)
+}
+
+fn key(item: &Item, slots: &[Slot]) -> String {
+    match item {
+        Item::Word(word) => word.clone(),
+        Item::Slot(slot) => slots
+            .get(*slot)
+            .map_or_else(String::new, |slot| format!("\u{2}{}", slot.parameter)),
+    }
+}
+
+/// Returns the part of `template`, whose shape is `longer`, that `base` lacks.
+fn difference(base: &Value, longer: &Value, template: &Value) -> Option<Value> {
+    match (base, longer, template) {
+        (Value::Object(base), Value::Object(longer), Value::Object(template)) => {
+            let mut extra = Map::new();
+            for (key, value) in longer {
+                match base.get(key) {
+                    Some(same) if same == value => {}
+                    Some(other) => {
+                        extra.insert(key.clone(), difference(other, value, template.get(key)?)?);
+                    }
+                    None => {
+                        extra.insert(key.clone(), template.get(key)?.clone());
+                    }
+                }
+            }
+            let has_all = base.keys().all(|key| longer.contains_key(key));
+            (has_all && !extra.is_empty()).then_some(Value::Object(extra))
+        }
+        (Value::Array(base), Value::Array(longer), Value::Array(template)) => {
+            let is_longer = longer.len() > base.len() && longer.starts_with(base);
+            is_longer.then(|| template.get(base.len()..).unwrap_or_default().into())
+        }
+        _ => None,
+    }
+}
+
+/// Returns `input` with `extra`: objects get its keys, lists its items. None where both have different values, or a list would
+/// have an item twice.
+fn merge(input: Value, extra: Value) -> Option<Value> {
+    match (input, extra) {
+        (Value::Object(mut input), Value::Object(extra)) => {
+            for (key, value) in extra {
+                let merged = match input.remove(&key) {
+                    Some(old) => merge(old, value)?,
+                    None => value,
+                };
+                input.insert(key, merged);
+            }
+            Some(Value::Object(input))
+        }
+        (Value::Array(mut input), Value::Array(extra)) => {
+            let is_new = !extra.iter().any(|item| input.contains(item));
+            input.extend(extra);
+            is_new.then_some(Value::Array(input))
+        }
+        (input, extra) => (input == extra).then_some(input),
+    }
+}
