@@ -237,6 +237,9 @@ impl Lessons {
     /// Compares two questions that differ at one place.
     fn compare(&mut self, one: &Known<'_>, other: &Known<'_>) {
         let (left, right) = change(&one.keys, &other.keys);
+        if left.len().max(right.len()) > MAX_ADDITION || left.len().min(right.len()) > MAX_PHRASE {
+            return;
+        }
         let (old, new) = (one.content(left.clone()), other.content(right.clone()));
         let has_moved =
             old.iter().any(|word| other.keys.contains(word)) || new.iter().any(|word| one.keys.contains(word));
