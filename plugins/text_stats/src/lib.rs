@@ -155,18 +155,6 @@ use io::{TextStatsInput, TextStatsOutput};
         input = r#"{"text":"The sea was calm. The ship was not.","only":"frequent_words"}"#
     ),
     example(
-        ask = "What is the most frequent word in this text?",
-        ask = "What is the most common word in this text?",
-        ask = "Which word occurs most often in this text?",
-        ask = "Which word is used most often in this text?",
-        ask = "Which word is used the most in this text?",
-        ask = "Which word appears most often in this text?",
-        ask = "Which word comes up most in this text?",
-        ask = "Most common word",
-        ask = "What word is repeated most in this text?",
-        input = r#"{"text":"The sea was calm. The ship was not.","only":"frequent_words","top":1}"#
-    ),
-    example(
         ask = "What are the 3 most common words in this text?",
         ask = "3 most common words",
         ask = "Top 3 words",

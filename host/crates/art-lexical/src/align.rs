@@ -258,7 +258,9 @@ impl Aligner<'_> {
         };
         let class = self.pattern.slots.get(slot).map(|slot| slot.class.as_ref());
         let is_ours = |token: &Token| match class {
-            Some(Class::Words(shown)) => self.pattern.words().contains(&token.stem) && !shown.contains_key(&token.stem),
+            Some(Class::Words { shown, .. }) => {
+                self.pattern.words().contains(&token.stem) && !shown.contains_key(&token.stem)
+            }
             _ => false,
         };
         let mut fillers = class.map_or_else(Vec::new, |class| class.fillers(rest, reading));

@@ -10,7 +10,7 @@ use crate::arithmetic::Phrases;
 use crate::data::{Data, Forms, Names, Values};
 use crate::earlier::EARLIER;
 use crate::token::{Kind, Token, beginnings, stems, texts};
-use crate::words::{is_functional, is_plain, is_reference};
+use crate::words::{is_plain, is_reference};
 
 /// Maximum number of plain words in an open slot.
 const MAX_OPEN: usize = 3;
@@ -49,8 +49,8 @@ pub(crate) enum Class {
     Arithmetic(Phrases),
     /// A pattern, a filter or an address: in quotes, or without a blank in it.
     Code,
-    /// A few plain words: these or others.
-    Words(Names),
+    /// A few plain words: these or others. A quoted text is certain if the examples have one.
+    Words { shown: Names, are_quoted: bool },
     /// A whole text in one of these forms. It has no place among the words.
     Text(Forms),
 }
@@ -107,7 +107,7 @@ impl Class {
             Self::Cell => cells(tokens, reading),
             Self::Arithmetic(phrases) => phrases.runs(tokens, reading),
             Self::Code => code(tokens, &reading.text),
-            Self::Words(values) => words(tokens, values),
+            Self::Words { shown, are_quoted } => words(tokens, shown, *are_quoted),
             Self::Text(_) => one(text(tokens)),
         }
     }
@@ -256,7 +256,7 @@ pub(crate) fn is_code(text: &str) -> bool {
 }
 
 /// Plain words or a quoted text, the nearer to the examples the cheaper.
-fn words(tokens: &[Token], values: &Names) -> Vec<Filler> {
+fn words(tokens: &[Token], values: &Names, are_quoted: bool) -> Vec<Filler> {
     let mut found = names(tokens, |stems| values.get(stems));
     found.iter_mut().for_each(|filler| filler.unknown = Some(false));
     // An example may show a quoted "the" as a value; without quotes it is grammar.
@@ -266,7 +266,7 @@ fn words(tokens: &[Token], values: &Names) -> Vec<Filler> {
     let is_open = |words: &&[Token]| words.iter().all(is_plain) || is_quoted(words);
     for words in beginnings(tokens, MAX_OPEN).filter(is_open) {
         let is_shown = |token: &Token| values.contains_key(&token.stem);
-        let unknown = !is_quoted(words) && !words.iter().all(is_shown);
+        let unknown = !(are_quoted && is_quoted(words)) && !words.iter().all(is_shown);
         let cost = OPEN_WORD * words.iter().map(|_| 1.0).sum::<f64>() + if unknown { UNKNOWN } else { 0.0 };
         let filler = filler(words.len(), texts(words), cost);
         found.push(Filler {

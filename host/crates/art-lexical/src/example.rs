@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::arithmetic::{Phrases, is_arithmetic};
 use crate::class::{Class, Reading, is_code, is_moment};
 use crate::data::{Data, Form, Names, Values, names};
-use crate::token::{folded, tokens};
+use crate::token::{Kind, Token, folded, tokens};
 
 /// Maximum number of examples that are read of one tool.
 const MAX_EXAMPLES: usize = 1_024;
@@ -59,7 +59,7 @@ pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
     let mut classes: BTreeMap<String, Class> = classes.collect();
     // One parameter accepts the words of another: both units of a conversion, both time zones.
     let words = classes.values_mut().filter_map(|class| match class {
-        Class::Words(words) => Some(words),
+        Class::Words { shown, .. } => Some(shown),
         _ => None,
     });
     let mut words: Vec<&mut Names> = words.collect();
@@ -165,7 +165,12 @@ fn class_of<'a>(values: &[Given<'a>]) -> Class {
     } else if any(is_code) {
         Class::Code
     } else {
-        Class::Words(names(said))
+        let is_quote = |token: &Token, text: &str| token.kind == Kind::Quoted && token.text == text;
+        let quotes = |example: &Example, text: &str| example.reading.tokens.iter().any(|token| is_quote(token, text));
+        Class::Words {
+            are_quoted: texts.iter().any(|(example, text)| quotes(example, text)),
+            shown: names(said),
+        }
     }
 }
 

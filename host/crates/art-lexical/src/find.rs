@@ -19,7 +19,7 @@ const MAX_TOKENS: usize = 120;
 /// Difference in cost up to which two alignments are equally near.
 const AS_NEAR: f64 = 0.15;
 /// Cost of a text in the question where the example has none, or the other way round.
-const OTHER_PLACE: f64 = 0.2;
+const OTHER_PLACE: f64 = 0.5;
 /// Maximum number of examples that a refusal shows.
 const MAX_SHOWN: usize = 3;
 /// Maximum number of words that a refusal names as not understood.

@@ -92,17 +92,19 @@ impl Grammar {
 
 impl Addition {
     fn new(items: &[Item], longer: &Pattern, extra: Template) -> Option<Self> {
-        let slots = || items.iter().filter(|item| matches!(item, Item::Slot(_)));
-        let marked = longer
-            .slots
-            .iter()
-            .enumerate()
-            .filter(|(n, _)| extra.has_slot(*n))
-            .count();
-        let has_content = |item: &Item| matches!(item, Item::Word(word) if !is_functional(word));
-        let is_bare = !items.iter().any(has_content);
-        let is_phrase = items.len() <= MAX_ADDITION && items.len() > usize::from(is_bare);
-        (is_phrase && slots().count() == marked).then(|| Self {
+        let slots = items.iter().filter_map(|item| match item {
+            Item::Slot(slot) => longer.slots.get(*slot),
+            Item::Word(_) => None,
+        });
+        let marked = (0..longer.slots.len()).filter(|slot| extra.has_slot(*slot)).count();
+        let is_whole = items.len() <= MAX_ADDITION && slots.clone().count() == marked;
+        // After grammar alone, only a name of the data or of the schema is clear: "in Bonn", but not "in 7".
+        let is_name = |slot: &Slot| matches!(*slot.class, Class::Key | Class::Cell | Class::Named(_));
+        let words = || items.iter().filter_map(Item::word);
+        let is_clear = words().any(|word| !is_functional(word)) || (words().count() > 0 && slots.clone().all(is_name));
+        // "in this text" points to the data and adds nothing.
+        let points = words().any(|word| is_pointing(word));
+        (is_whole && is_clear && !points).then(|| Self {
             items: items.to_vec(),
             slots: longer.slots.clone(),
             extra,

@@ -1,6 +1,6 @@
 //! Patterns: the question of an example, with slots in place of the values of its input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use art_core::tool::ToolSchema;
@@ -129,12 +129,52 @@ impl Pattern {
 /// Returns the patterns that the examples of a tool teach; `tool` is its position among the tools.
 pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let (examples, classes) = read(schema);
-    let patterns = examples.iter().filter_map(|example| learn(tool, example, &classes));
+    let shown = shown(&examples);
+    let patterns = examples
+        .iter()
+        .filter_map(|example| learn(tool, example, &classes, &shown));
     patterns.collect()
 }
 
+/// For each choice of a parameter, the parameters of the inputs that have it.
+type Shown = BTreeMap<(String, String), BTreeSet<String>>;
+
+fn shown(examples: &[Example]) -> Shown {
+    let mut shown = Shown::new();
+    for (example, leaf) in examples
+        .iter()
+        .flat_map(|example| example.leaves.iter().map(move |leaf| (example, leaf)))
+    {
+        if let Some(text) = leaf.value.as_str() {
+            let choice = (leaf.parameter.clone(), text.to_owned());
+            shown.entry(choice).or_default().insert(parameters(example));
+        }
+    }
+    shown
+}
+
+/// Returns the names of the parameters that an input has.
+fn parameters(example: &Example) -> String {
+    example.leaves.iter().map(|leaf| &leaf.parameter).unique().join(" ")
+}
+
+/// Returns `class` without the choices that examples show with other parameters only.
+fn restrict(class: &Arc<Class>, leaf: &Leaf, example: &Example, shown: &Shown) -> Arc<Class> {
+    let Class::Named(choices) = class.as_ref() else {
+        return Arc::clone(class);
+    };
+    let goes = |text: &String| {
+        let with = shown.get(&(leaf.parameter.clone(), text.clone()));
+        with.is_none_or(|with| with.contains(&parameters(example)))
+    };
+    let choices = choices.iter().filter(|(_, text)| goes(text));
+    Arc::new(Class::Named(
+        choices.map(|(stems, text)| (stems.clone(), text.clone())).collect(),
+    ))
+}
+
 /// Returns the pattern of an example, or `None` if its input names a column or a cell of its data that its question does not.
-fn learn(tool: usize, example: &Example, classes: &Classes) -> Option<Pattern> {
+fn learn(tool: usize, example: &Example, classes: &Classes, shown: &Shown) -> Option<Pattern> {
     let word = |token: &Token| (token.kind != Kind::Mark).then(|| Item::Word(token.stem.clone()));
     let mut items: Vec<Option<Item>> = example.reading.tokens.iter().map(word).collect();
     let (mut slots, mut template): (Vec<Slot>, _) = (Vec::new(), example.input.clone());
@@ -152,7 +192,10 @@ fn learn(tool: usize, example: &Example, classes: &Classes) -> Option<Pattern> {
         });
         let mut said = class.and_then(|class| find(leaf, class, example, &items));
         // A short text may stand among the words: "the letters in the word strawberry".
-        let words = Arc::new(Class::Words(Names::new()));
+        let words = Arc::new(Class::Words {
+            shown: Names::new(),
+            are_quoted: false,
+        });
         let plain = find(leaf, &words, example, &items).filter(|_| is_text && said.is_none());
         let class = if plain.is_some() { Some(&words) } else { class };
         is_text &= plain.is_none();
@@ -172,7 +215,7 @@ fn learn(tool: usize, example: &Example, classes: &Classes) -> Option<Pattern> {
         };
         *place? = Template::slot(slots.len());
         places.insert(&leaf.pointer, slots.len());
-        let (class, parameter) = (Arc::clone(class), leaf.parameter.clone());
+        let (class, parameter) = (restrict(class, leaf, example, shown), leaf.parameter.clone());
         slots.push(Slot {
             class,
             parameter,
