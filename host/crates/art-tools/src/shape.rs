@@ -94,6 +94,7 @@ impl Shape {
         Ok(())
     }
 
+    /// Adds `value`, which is at `depth`, and everything in it.
     fn add(&mut self, value: &Value, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
         self.enter(depth, max_depth, max_nodes)?;
         match value {

@@ -67,6 +67,7 @@ struct Node {
 }
 
 impl<'s> Dereferencer<'s> {
+    /// Returns the tree of a schema and its weight, and counts it.
     fn schema(&mut self, schema: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
         if level.depth > MAX_DEPTH {
             return Err(SchemaProblem::TooDeep);
@@ -80,6 +81,7 @@ impl<'s> Dereferencer<'s> {
         }
     }
 
+    /// Returns the tree of an object schema and its weight.
     fn object(&mut self, members: &'s JsonObject, level: Level) -> Result<(Value, Weight), SchemaProblem> {
         let unevaluated = members.keys().filter(|keyword| is_unevaluated(keyword)).count();
         if unevaluated > 0 && level.inside_unevaluated {
@@ -154,6 +156,7 @@ impl<'s> Dereferencer<'s> {
         Ok(())
     }
 
+    /// Returns the trees of the subschemas of a keyword that has them by name.
     fn map(
         &mut self,
         node: &mut Node,
