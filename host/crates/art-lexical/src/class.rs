@@ -266,7 +266,8 @@ fn words(tokens: &[Token], values: &Names, are_quoted: bool) -> Vec<Filler> {
     let is_open = |words: &&[Token]| words.iter().all(is_plain) || is_quoted(words);
     for words in beginnings(tokens, MAX_OPEN).filter(is_open) {
         let is_shown = |token: &Token| values.contains_key(&token.stem);
-        let unknown = !(are_quoted && is_quoted(words)) && !words.iter().all(is_shown);
+        let is_known = (are_quoted && is_quoted(words)) || words.iter().all(is_shown);
+        let unknown = !is_known;
         let cost = OPEN_WORD * words.iter().map(|_| 1.0).sum::<f64>() + if unknown { UNKNOWN } else { 0.0 };
         let filler = filler(words.len(), texts(words), cost);
         found.push(Filler {

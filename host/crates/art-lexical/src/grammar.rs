@@ -64,8 +64,7 @@ impl Grammar {
         for (one, other) in known.iter().tuple_combinations().take(MAX_PAIRS) {
             lessons.compare(one, other);
         }
-        let grammar = lessons.grammar();
-        grammar
+        lessons.grammar()
     }
 
     /// Returns how many of `words` at their beginning a question may lack.
