@@ -78,14 +78,16 @@ async fn check_offloaded(
         Ok(shape) => shape,
         Err(problem) => return Ok(Err(format!("input is {problem}"))),
     };
+    if tool.input.is_light(&shape) {
+        return Ok(check_arguments(tool, arguments, shape));
+    }
     let budget = TimeBudget {
         remaining: Duration::from_millis(tool.limits.timeout_ms),
         limit_ms: tool.limits.timeout_ms,
         cancel: &scope.cancel,
     };
-    let is_light = tool.input.is_light(&shape);
     let tool = Arc::clone(tool);
-    offload(is_light, budget, move || check_arguments(&tool, arguments, shape)).await
+    offload(budget, move || check_arguments(&tool, arguments, shape)).await
 }
 
 /// Fills in the defaults, validates the arguments, and serialises them. The error describes the violations.

@@ -19,20 +19,15 @@ pub(crate) struct TimeBudget<'c> {
     pub(crate) cancel: &'c CancellationToken,
 }
 
-/// Runs `work` on this thread if it is light, else on a thread where it blocks neither I/O nor other calls. Heavy work
-/// is abandoned when the time is over or the call is cancelled: if it has begun, it runs to its end, at a bounded cost,
-/// but its result is dropped.
+/// Runs heavy `work` on a thread where it blocks neither I/O nor other calls. It is abandoned when the time is over or the
+/// call is cancelled: if it has begun, it runs to its end, at a bounded cost, but its result is dropped.
 ///
 /// # Errors
 /// Fails with the ending of the call if the work was abandoned or panicked.
 pub(crate) async fn offload<T: Send + 'static>(
-    is_light: bool,
     budget: TimeBudget<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Ending> {
-    if is_light {
-        return Ok(work());
-    }
     // If the caller is dropped, work that has not begun is cancelled.
     let task = AbortOnDropHandle::new(spawn_blocking(work));
     tokio::select! {
@@ -60,27 +55,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn light_work_runs_even_if_no_time_remains() {
-        let cancel = CancellationToken::new();
-        assert_eq!(offload(true, budget(0, &cancel), || 7).await, Ok(7));
-    }
-
-    #[tokio::test]
     async fn heavy_work_is_abandoned_after_the_time_limit_or_a_cancellation() {
         let cancel = CancellationToken::new();
         let (sender, receiver) = mpsc::channel::<()>();
-        let late = offload(false, budget(20, &cancel), move || receiver.recv().is_ok());
+        let late = offload(budget(20, &cancel), move || receiver.recv().is_ok());
         assert_eq!(late.await, Err(Ending::Timeout { limit_ms: 1_000 }));
         drop(sender);
         cancel.cancel();
-        let cancelled = offload(false, budget(60_000, &cancel), || ());
+        let cancelled = offload(budget(60_000, &cancel), || ());
         assert_eq!(cancelled.await, Err(Ending::Cancelled));
     }
 
     #[tokio::test]
     async fn a_panic_of_the_work_ends_only_the_call() {
         let cancel = CancellationToken::new();
-        let ending = offload(false, budget(60_000, &cancel), || -> u8 { panic!("on purpose") }).await;
+        let ending = offload(budget(60_000, &cancel), || -> u8 { panic!("on purpose") }).await;
         assert!(matches!(ending, Err(Ending::HostError { .. })), "{ending:?}");
     }
 
@@ -89,7 +78,7 @@ mod tests {
         let cancel = CancellationToken::new();
         let (sender, receiver) = mpsc::channel::<()>();
         // The work ends only after other code has run on the same thread.
-        let work = offload(false, budget(60_000, &cancel), move || receiver.recv().is_ok());
+        let work = offload(budget(60_000, &cancel), move || receiver.recv().is_ok());
         let (result, ()) = tokio::join!(work, async move { sender.send(()).unwrap() });
         assert_eq!(result, Ok(true));
     }

@@ -40,7 +40,7 @@ impl ToolReport {
             usage: Usage::default(),
             ending,
             log: CallLog::default(),
-            attachments: Arc::new([]),
+            attachments: Arc::default(),
             duration: Duration::ZERO,
             raw_output: None,
         }
@@ -68,7 +68,7 @@ impl ToolReport {
     /// Replaces the result by an error, because the call could not be recorded and a restart would not know about it.
     pub(crate) fn withhold(&mut self) {
         self.ending = CallEnding::NotRecorded;
-        self.attachments = Arc::new([]);
+        self.attachments = Arc::default();
         self.result.status = ToolStatus::Error;
         self.result.output = None;
         self.result.code = Some(ToolErrorCode::HostError);

@@ -16,10 +16,9 @@ use crate::scope::CallScope;
 /// Interval at which progress reports of a tool are read. It limits their number.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs a call. An executor that exceeds the time limit or ignores the cancellation for longer than `grace` is dropped,
-/// and only the time that it used is known.
-pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration) -> Outcome {
-    let start = Instant::now();
+/// Runs a call that began at `start`. An executor that exceeds the time limit or ignores the cancellation for longer than
+/// `grace` is dropped, and only the time that it used is known.
+pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration, start: Instant) -> Outcome {
     // The async block also catches a panic before the first await.
     let prepared = AssertUnwindSafe(async { prepare(executor, call).await })
         .catch_unwind()

@@ -126,7 +126,7 @@ impl ToolSystem {
         };
         scope.send(|| CallProgress::Started(admitted.call().clone()));
         let start = Instant::now();
-        let running = run(&*tool.executor, &admitted, self.config.grace);
+        let running = run(&*tool.executor, &admitted, self.config.grace, start);
         let Outcome {
             mut ending,
             mut usage,
@@ -192,13 +192,16 @@ async fn report_offloaded(
         Ending::Success(success) => tool.is_light_output(success.output.len()),
         _ => true,
     };
+    if is_light {
+        return report(call, &tool, ending);
+    }
     // A report does not contain the arguments, so do not copy them.
     let without_arguments = ParsedToolCall {
         call_id: call.call_id.clone(),
         tool_name: call.tool_name.clone(),
         arguments: Value::Null,
     };
-    let result = offload(is_light, budget, move || report(&without_arguments, &tool, ending)).await;
+    let result = offload(budget, move || report(&without_arguments, &tool, ending)).await;
     result.unwrap_or_else(|ending| report_without_payload(call, &ending))
 }
 
