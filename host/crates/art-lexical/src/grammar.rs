@@ -269,7 +269,10 @@ impl Lessons {
 
     fn learn_optional(&mut self, phrase: &[String]) {
         let content = phrase.iter().filter(|word| !is_functional(word) && !is_pointing(word));
-        self.optional.insert(content.cloned().collect());
+        let content: Phrase = content.cloned().collect();
+        if !content.is_empty() {
+            self.optional.extend([content, phrase.to_vec()]);
+        }
     }
 
     /// Learns from a question and a longer one with more in its input.
@@ -294,7 +297,8 @@ impl Lessons {
             .additions
             .iter()
             .flat_map(|addition| addition.items.iter().filter_map(Item::word));
-        let decisive: BTreeSet<&String> = contrasted.chain(added).collect();
+        let decisive = contrasted.chain(added).filter(|word| !is_functional(word));
+        let decisive: BTreeSet<&String> = decisive.collect();
         let is_decisive = |phrase: &Phrase| phrase.is_empty() || phrase.iter().any(|word| decisive.contains(word));
         let is_contrast = |one: &Phrase, other: &Phrase| {
             let mut pairs = one.iter().cartesian_product(other);

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod calls;
+mod grammar;
 mod refusals;
 mod replies;
 
