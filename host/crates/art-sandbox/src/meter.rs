@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use art_core::limits::Limits;
 
-/// Maximum fuel between two reads of the clock. It lasts for some microseconds, or up to 40 milliseconds if each load
+/// Maximum fuel between two reads of the clock. It lasts for some microseconds, or up to 50 milliseconds if each load
 /// misses the cache.
-pub(crate) const MAX_INTERVAL_FUEL: u64 = 100_000;
+pub(crate) const MAX_INTERVAL_FUEL: u64 = 150_000;
 /// Minimum fuel between two reads of the clock.
 const MIN_INTERVAL_FUEL: u64 = 1_000;
 /// Crossings into the host for each read of the clock.
@@ -162,11 +162,11 @@ impl Meter {
 }
 
 /// Returns the fuel of the next interval, after an interval of `fuel` lasted for `micros`: what lasts for a time slice at
-/// that rate, but at most twice as much as before.
+/// that rate, but at most a quarter more than before, so that a guest that is fast for a moment is not trusted at once.
 fn next_interval_fuel(fuel: u64, micros: u64) -> u64 {
     let fuel_per_slice = fuel.saturating_mul(TIME_SLICE_MICROS) / micros.max(1);
     fuel_per_slice
-        .min(fuel.saturating_mul(2))
+        .min(fuel.saturating_add(fuel / 4))
         .clamp(MIN_INTERVAL_FUEL, MAX_INTERVAL_FUEL)
 }
 
@@ -226,7 +226,7 @@ mod tests {
             MAX_INTERVAL_FUEL / 20
         );
         assert_eq!(next_interval_fuel(5_000, TIME_SLICE_MICROS), 5_000);
-        assert_eq!(next_interval_fuel(5_000, 0), 10_000);
+        assert_eq!(next_interval_fuel(5_000, 0), 6_250);
         assert_eq!(next_interval_fuel(MAX_INTERVAL_FUEL, 0), MAX_INTERVAL_FUEL);
         assert_eq!(next_interval_fuel(MAX_INTERVAL_FUEL, u64::MAX), MIN_INTERVAL_FUEL);
     }
