@@ -86,13 +86,8 @@ use io::{TextStatsInput, TextStatsOutput};
         ask = "How many letters are in the word strawberry?",
         ask = "How many letters are there in the word strawberry?",
         ask = "How many letters does the word strawberry have?",
-        ask = "How many letters does strawberry have?",
         ask = "How many letters has the word strawberry?",
         ask = "Count the letters in the word strawberry",
-        ask = "Count the letters in strawberry",
-        ask = "How many letters are in strawberry?",
-        ask = "How many letters in strawberry?",
-        ask = "Number of letters in strawberry",
         input = r#"{"text":"strawberry","only":"letters"}"#
     ),
     example(
