@@ -22,13 +22,10 @@ impl Plan<'_> {
         }
     }
 
-    /// Refuses the sum, mean and median of text. The minimum and maximum of text are allowed, since dates are text.
+    /// Refuses the sum, mean and median of text. The minimum and maximum are refused where a cell has no digit: dates and times
+    /// have an order, names have none that a question means.
     pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
-        let needs_numbers = !matches!(
-            self.aggregate,
-            Aggregate::Count | Aggregate::CountDistinct | Aggregate::Min | Aggregate::Max
-        );
-        let Some(column) = self.column.filter(|column| needs_numbers && column.style.is_none()) else {
+        let Some(column) = self.column.filter(|column| column.style.is_none()) else {
             return Ok(());
         };
         let cell = |row: &usize| table.cell(*row, column);
@@ -37,6 +34,15 @@ impl Plan<'_> {
             let (cell, style) = (cell(row), number::Style::Point);
             !number::is_missing(cell) && number::parse(cell, style).is_none()
         };
+        let is_name = |row: &usize| is_text(row) && !cell(row).contains(|sign: char| sign.is_ascii_digit());
+        let is_refused = match self.aggregate {
+            Aggregate::Count | Aggregate::CountDistinct => false,
+            Aggregate::Min | Aggregate::Max => rows.clone().any(|row| is_name(&row)),
+            _ => true,
+        };
+        if !is_refused {
+            return Ok(());
+        }
         let row = rows.clone().find(is_text).or(rows.clone().next()).unwrap_or_default();
         Err(CsvError::NotNumeric {
             column: column.name.clone(),

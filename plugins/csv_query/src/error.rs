@@ -58,6 +58,9 @@ pub(crate) enum CsvError {
         /// The numeric columns.
         numeric: String,
     },
+    /// `columns` stands beside an aggregate or a group.
+    #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
+    ColumnsOfGroups,
     /// A filter has no value, or not both bounds.
     #[error("a filter with `{operator}` needs {needs}")]
     FilterNeeds {

@@ -45,6 +45,9 @@ impl<'a> Query<'a> {
         let Some(aggregate) = self.aggregate()? else {
             return Ok(None);
         };
+        if self.input.columns.as_ref().is_some_and(|columns| !columns.is_empty()) {
+            return Err(CsvError::ColumnsOfGroups);
+        }
         let column = match &self.input.column {
             Some(name) => Some(self.table.column(name)?),
             None if matches!(aggregate, Aggregate::Count | Aggregate::Share) => None,
