@@ -30,6 +30,24 @@ fn fails(input: Value, csv: &str, expected: &str) {
 }
 
 #[test]
+fn columns_of_groups_and_the_maximum_of_names_are_refused() {
+    let refusal = |more: serde_json::Value| {
+        let mut input = serde_json::json!({"csv": "name,city,age,start\nAda,Bonn,36,08:00\nBob,Kiel,17,09:30\n"});
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let result = crate::query::run(&serde_json::from_value(input).unwrap());
+        result
+            .map(|output| serde_json::to_value(output).unwrap())
+            .map_err(|error| error.to_string())
+    };
+    let both = serde_json::json!({"aggregate": "sum", "column": "age", "group_by": "city", "columns": ["name"]});
+    assert!(refusal(both).unwrap_err().contains("`columns`"));
+    let name = serde_json::json!({"aggregate": "max", "column": "name"});
+    assert!(refusal(name).unwrap_err().contains("not numeric"));
+    let time = serde_json::json!({"aggregate": "max", "column": "start"});
+    assert_eq!(refusal(time).unwrap()["rows"][0]["max_start"], "09:30");
+}
+
+#[test]
 fn highest_total_by_group_is_one_row() {
     let input =
         json!({"group_by": "region", "aggregate": "sum", "column": "revenue", "sort": "descending", "limit": 1});

@@ -8,6 +8,8 @@ use thiserror::Error;
 pub(crate) enum QueryError {
     #[error("give either `query`, a jq filter, or at least one of `field`, `filter`, `largest` and `smallest`")]
     QueryOrField,
+    #[error("`combine` has nothing to combine beside `largest` or `smallest`: leave it out")]
+    CombineOfOne,
     #[error("no field `{field}`; the fields are {known}")]
     NoField {
         /// The requested field.

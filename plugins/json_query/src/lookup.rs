@@ -23,6 +23,9 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
         conditions: &input.filter,
     };
     let by = input.largest.as_ref().or(input.smallest.as_ref());
+    if by.is_some() && input.combine.is_some() {
+        return Err(QueryError::CombineOfOne);
+    }
     let wanted = input.field.iter().chain(&input.largest).chain(&input.smallest);
     let compared = input.filter.iter().filter_map(|condition| condition.field.as_ref());
     wanted.chain(compared).try_for_each(|field| lookup.check(field))?;

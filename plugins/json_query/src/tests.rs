@@ -96,6 +96,18 @@ fn conditions_choose_the_innermost_objects() {
 }
 
 #[test]
+fn one_object_has_nothing_to_combine() {
+    let json = json!([{"a": 1}]);
+    let input = art_sdk::serde_json::from_value(json!({"json": json, "largest": "a", "combine": "length"})).unwrap();
+    assert!(
+        crate::lookup::run(&input, &[json])
+            .unwrap_err()
+            .to_string()
+            .contains("leave it out")
+    );
+}
+
+#[test]
 fn the_object_with_the_largest_or_smallest_value_is_found() {
     assert_eq!(lookup(json!({"field": "name", "largest": "age"})), json!(["Cyd"]));
     assert_eq!(lookup(json!({"field": "name", "smallest": "age"})), json!(["Bob"]));
