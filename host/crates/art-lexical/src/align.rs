@@ -10,7 +10,7 @@ use crate::class::{Class, Filler, Reading};
 use crate::grammar::{Found, Grammar};
 use crate::pattern::{Item, Pattern};
 use crate::token::{Kind, Token};
-use crate::words::{is_functional, is_pointing};
+use crate::words::{is_functional, is_plain, is_pointing};
 
 /// Cost of a word or a slot that is left over: more than any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
@@ -142,6 +142,21 @@ impl<'a> Sentence<'a> {
     }
 }
 
+impl Sentence<'_> {
+    /// Returns whether a word points to a file by a noun that no example has: `this recipe`, `these two recipes`.
+    fn is_pointed_at(&self, at: usize) -> bool {
+        let Reading { tokens, data, .. } = self.reading;
+        let mut before = tokens
+            .iter()
+            .take(at)
+            .rev()
+            .skip_while(|token| token.kind == Kind::Number);
+        let is_after = before.next().is_some_and(|token| is_pointing(token.word()));
+        let is_new = |token: &Token| is_plain(token) && !self.grammar.knows(&token.stem);
+        is_after && data.iter().any(|data| data.is_file) && tokens.get(at).is_some_and(is_new)
+    }
+}
+
 /// The cost of the cheapest way on from a place, and its first step.
 type Cell = (f64, Option<Move>);
 
@@ -209,7 +224,7 @@ impl Aligner<'_> {
         let takes_texts = !self.pattern.texts().is_empty();
         let reading = self.sentence.reading;
         let skip = |cost| Move(Effect::Differ, 0, 1, cost);
-        let is_data_word = takes_texts && reading.context.contains(token.word());
+        let is_data_word = takes_texts && (reading.context.contains(token.word()) || self.sentence.is_pointed_at(at));
         let one = match (token, reading.reference(rest)) {
             _ if token.kind == Kind::Mark => skip(0.0),
             _ if takes_texts && token.is_data() => Move(Effect::Text, 0, 1, 0.05),

@@ -264,7 +264,9 @@ fn words(tokens: &[Token], values: &Names, are_quoted: bool) -> Vec<Filler> {
     found.retain(|filler| tokens.iter().take(filler.length).any(may_fill));
     let is_quoted = |words: &[Token]| matches!(words, [token] if token.kind == Kind::Quoted);
     let is_open = |words: &&[Token]| words.iter().all(is_plain) || is_quoted(words);
-    for words in beginnings(tokens, MAX_OPEN).filter(is_open) {
+    // No longer than the values of the examples: units have up to three words, a word to find has one.
+    let longest = values.keys().map(|stems| stems.split(' ').count()).max().unwrap_or(1);
+    for words in beginnings(tokens, longest.min(MAX_OPEN)).filter(is_open) {
         let is_shown = |token: &Token| values.contains_key(&token.stem);
         let is_known = (are_quoted && is_quoted(words)) || words.iter().all(is_shown);
         let unknown = !is_known;

@@ -36,6 +36,8 @@ pub(crate) struct Grammar {
     optional: BTreeSet<Phrase>,
     synonyms: BTreeMap<Phrase, BTreeSet<Phrase>>,
     pub(crate) additions: Vec<Addition>,
+    /// The stems of all words of the tool's examples.
+    words: BTreeSet<String>,
 }
 
 /// A phrase with slots, and the part of an input that it adds.
@@ -64,7 +66,16 @@ impl Grammar {
         for (one, other) in known.iter().tuple_combinations().take(MAX_PAIRS) {
             lessons.compare(one, other);
         }
-        lessons.grammar()
+        let words = patterns.iter().flat_map(Pattern::words).cloned().collect();
+        Self {
+            words,
+            ..lessons.grammar()
+        }
+    }
+
+    /// Returns whether an example has a word with that stem.
+    pub(crate) fn knows(&self, stem: &str) -> bool {
+        self.words.contains(stem)
     }
 
     /// Returns how many of `words` at their beginning a question may lack.

@@ -136,8 +136,8 @@ pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     patterns.collect()
 }
 
-/// For each choice of a parameter, the parameters of the inputs that have it.
-type Shown = BTreeMap<(String, String), BTreeSet<String>>;
+/// For each choice of a parameter, the parameters of each input that has it.
+type Shown = BTreeMap<(String, String), BTreeSet<BTreeSet<String>>>;
 
 fn shown(examples: &[Example]) -> Shown {
     let mut shown = Shown::new();
@@ -154,18 +154,18 @@ fn shown(examples: &[Example]) -> Shown {
 }
 
 /// Returns the names of the parameters that an input has.
-fn parameters(example: &Example) -> String {
-    example.leaves.iter().map(|leaf| &leaf.parameter).unique().join(" ")
+fn parameters(example: &Example) -> BTreeSet<String> {
+    example.leaves.iter().map(|leaf| leaf.parameter.clone()).collect()
 }
 
-/// Returns `class` without the choices that examples show with other parameters only.
+/// Returns `class` without the choices that examples show only with parameters that this example lacks.
 fn restrict(class: &Arc<Class>, leaf: &Leaf, example: &Example, shown: &Shown) -> Arc<Class> {
     let Class::Named(choices) = class.as_ref() else {
         return Arc::clone(class);
     };
     let goes = |text: &String| {
         let with = shown.get(&(leaf.parameter.clone(), text.clone()));
-        with.is_none_or(|with| with.contains(&parameters(example)))
+        with.is_none_or(|with| with.iter().any(|names| names.is_subset(&parameters(example))))
     };
     let choices = choices.iter().filter(|(_, text)| goes(text));
     Arc::new(Class::Named(
