@@ -79,7 +79,8 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
     }
 }
 
-/// Checks that the arguments are an object and that each example succeeds with its declared output.
+/// Checks that the arguments are an object, that no example fails, and that an example which succeeds returns its output if it
+/// declares one.
 ///
 /// # Panics
 ///

@@ -42,16 +42,15 @@ fn check_name(name: &str) -> Result<(), CommandError> {
         return Err(CommandError::Usage(format!("`{name}` is not a tool name: {rule}")));
     }
     if RESERVED.split(' ').any(|word| word == function_name(name)) {
-        let hint = "choose another, or set the name of the tool with `#[tool(name = \"..\")]`";
+        let hint = "choose another, and set the name of the tool with `#[tool(name = \"..\")]` in its source";
         return Err(CommandError::Usage(format!(
-            "`{name}` is a reserved name in Rust; {hint}"
+            "a Rust function cannot have the name `{name}`; {hint}"
         )));
     }
     Ok(())
 }
 
-/// Returns the name of the tool's function. The package keeps the hyphens of the name, and the tool has the name of the
-/// package.
+/// Returns the name of the tool's function: that of its package with `_` in place of `-`.
 fn function_name(name: &str) -> String {
     name.replace('-', "_")
 }

@@ -25,8 +25,8 @@ pub(crate) enum Rule {
 
 use Rule::{AfterNth, Easter, Fixed, LastDay, Nth};
 
-/// Names without apostrophes, `the` and `of`. Days that differ between countries are left out, except those that only the
-/// United States have.
+/// Names without apostrophes, `the` and `of`. A name that countries give to different days is left out, unless it is known best as
+/// a day of the United States: Thanksgiving, Labor Day, Independence Day.
 const NAMES: [(&str, Rule); 47] = [
     ("new year", Fixed(1, 1)),
     ("new years", Fixed(1, 1)),

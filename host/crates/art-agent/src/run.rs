@@ -49,6 +49,7 @@ pub struct Run {
     /// Token budgets of requests that are sent again because the provider refused them as too long.
     shortened: BTreeMap<ActionId, u64>,
     action_count: u64,
+    /// How often an item was started, for the limit of the run. An item that is started again counts twice.
     started_item_count: u32,
     /// Identifiers of the items that this run started. Only these affect the status of the run.
     started_items: BTreeSet<String>,
@@ -83,10 +84,11 @@ enum OpenAction {
 /// Usage of the run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RunUsage {
+    /// Model calls that have ended.
     llm_calls: u32,
     /// Model calls that were opened, whether or not they have ended.
     llm_calls_opened: u32,
-    /// Token counts, times and known costs of all replies.
+    /// Token counts, times and known costs of all model calls, as the answer reports them.
     llm: LlmMetadata,
     /// Whether a reply came without a price.
     unpriced: bool,
@@ -94,7 +96,9 @@ struct RunUsage {
     tool_calls: u32,
     /// Tool calls that were opened, whether or not they have ended.
     tool_calls_opened: u32,
+    /// Tokens that count towards the budget of the run.
     tokens: TokenUsage,
+    /// What the tool calls that have ended used.
     usage: Usage,
 }
 

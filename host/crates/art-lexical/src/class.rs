@@ -10,7 +10,7 @@ use crate::arithmetic::Phrases;
 use crate::data::{Data, Forms, Names, Values};
 use crate::earlier::EARLIER;
 use crate::token::{Kind, Token, beginnings, stems, texts};
-use crate::words::{is_plain, is_reference};
+use crate::words::{is_plain, reference_length};
 
 /// Maximum number of plain words in an open slot.
 const MAX_OPEN: usize = 3;
@@ -88,7 +88,7 @@ impl Reading {
 
     /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
     pub(crate) fn reference(&self, tokens: &[Token]) -> Option<usize> {
-        is_reference(tokens).filter(|_| self.may_refer)
+        reference_length(tokens).filter(|_| self.may_refer)
     }
 }
 

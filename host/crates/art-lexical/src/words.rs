@@ -20,8 +20,8 @@ const FUNCTIONAL: [&str; 61] = [
 static FUNCTIONAL_STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| FUNCTIONAL.iter().map(|word| stem(word)).collect());
 
-/// Words that ask or negate. None of them is the value of an open slot.
-const CLOSED: [&str; 10] = [
+/// Words that ask or negate. A slot for plain words never takes one of them.
+const ASKING_OR_NEGATING: [&str; 10] = [
     "not", "no", "never", "what", "which", "who", "how", "when", "where", "why",
 ];
 
@@ -36,15 +36,15 @@ pub(crate) fn is_functional(stem: &str) -> bool {
     FUNCTIONAL_STEMS.contains(stem)
 }
 
-/// Returns whether a word with that stem points to the noun after it.
+/// Returns whether a word with that stem points to the noun after it. `that` refers to an earlier result instead.
 pub(crate) fn is_pointing(stem: &str) -> bool {
     matches!(stem, "this" | "these")
 }
 
 /// Returns whether a token is a plain word: one with content that neither asks, negates nor refers.
 pub(crate) fn is_plain(token: &Token) -> bool {
-    let is_closed = is_functional(&token.stem) || CLOSED.contains(&token.stem.as_str());
-    token.kind == Kind::Word && !is_closed && is_reference(std::slice::from_ref(token)).is_none()
+    let is_closed = is_functional(&token.stem) || ASKING_OR_NEGATING.contains(&token.stem.as_str());
+    token.kind == Kind::Word && !is_closed && reference_length(std::slice::from_ref(token)).is_none()
 }
 
 /// Returns whether a word with that stem is an article.
@@ -53,13 +53,11 @@ pub(crate) fn is_article(stem: &str) -> bool {
 }
 
 /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
-pub(crate) fn is_reference(tokens: &[Token]) -> Option<usize> {
-    let is_reference = |words: &[Token]| REFERENCES.split('|').contains(&stems(words).as_str());
-    let reference = beginnings(tokens, 2).find(|words| is_reference(words));
+pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
+    let refers = |words: &[Token]| REFERENCES.split('|').contains(&stems(words).as_str());
+    let reference = beginnings(tokens, 2).find(|words| refers(words))?;
     // "this file" points to the file, not to a result.
-    let has_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);
-    let points =
-        |words: &[Token]| matches!(words, [word] if is_pointing(&word.stem)) && tokens.get(1).is_some_and(has_noun);
-    let reference = reference.filter(|words| !points(words));
-    reference.map(<[Token]>::len)
+    let is_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);
+    let points = matches!(reference, [word] if is_pointing(&word.stem)) && tokens.get(1).is_some_and(is_noun);
+    (!points).then_some(reference.len())
 }

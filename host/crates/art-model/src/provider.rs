@@ -133,7 +133,8 @@ pub(crate) fn registry(
     for provider in models.iter().cloned().map(Provider::in_process) {
         let name = &provider.name;
         if settings.providers.contains_key(name) {
-            let message = format!("provider `{name}` has no settings; remove `[providers.{name}]`");
+            let message =
+                format!("provider `{name}` runs in this process and cannot be configured; remove `[providers.{name}]`");
             return Err(not_configured(message));
         }
         providers.insert(name.clone(), provider);

@@ -47,8 +47,8 @@ impl Footprint {
     }
 }
 
-/// Returns the number of records that the engine keeps for a section, and the size of one in bytes. It is the number of
-/// entries in the section's header or, where entries can be nested, the number of bytes of the section.
+/// Returns how many records the engine keeps for a section, and the size of one record in bytes. There is one record for each
+/// entry that the section's header counts or, where entries can be nested, at most one for each byte of the section.
 fn records(payload: &Payload<'_>) -> (u64, u64) {
     let bytes = |range: std::ops::Range<usize>| range.len() as u64;
     match payload {

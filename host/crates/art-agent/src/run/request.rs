@@ -106,6 +106,7 @@ impl Run {
                 messages.len().saturating_sub(later_messages.saturating_add(1))
             }
             (OpenAction::Answer, Stage::Synthesis { messages }) => messages.len().saturating_sub(1),
+            // An item has a system message, and then its task.
             _ => 1,
         }
     }

@@ -8,7 +8,9 @@ use crate::sse::{SseDecoder, SseEvent, TooLong};
 /// Decodes one streamed reply.
 #[derive(Debug)]
 pub(crate) struct Reader {
+    /// Splits the bytes into server-sent events.
     bytes: SseDecoder,
+    /// Decodes these into the events of the reply.
     decoder: Box<dyn Decoder>,
     ended: bool,
 }
@@ -25,7 +27,7 @@ impl Reader {
 
     /// Decodes `bytes` and adds the events to `out`.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
-        self.decode(out, |decoder, events| decoder.push(bytes, events));
+        self.decode(out, |sse, events| sse.push(bytes, events));
     }
 
     /// Ends the stream and adds the last events to `out`. An incomplete reply ends with an error.
