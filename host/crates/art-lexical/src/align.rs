@@ -72,6 +72,7 @@ impl Alignment {
         let is_known = open.is_empty() || open.iter().any(|(_, unknown)| !unknown);
         let matched = self.tokens(Effect::Match).filter_map(|at| reading.tokens.get(at));
         let matched = matched.map(Token::word).collect_vec();
+        // An unknown word is clear only where the question has all words of the pattern.
         let is_vague = open.iter().any(|(_, unknown)| *unknown) && self.steps.iter().any(|step| step.0 == Effect::Lack);
         let is_clear = !is_confused && !is_blurred && !is_vague && self.cost <= MAX_COST;
         is_clear && (is_known || catalog.is_distinctive(&matched, pattern.tool))
@@ -240,13 +241,10 @@ impl Aligner<'_> {
     /// The question lacks the item, or words that examples lack as well.
     fn drops(&self, item: Option<&Item>, words: &[String]) -> Vec<Move> {
         let is_free = matches!(item, Some(Item::Word(word)) if is_functional(word) || is_pointing(word));
-        let drop = |length, cost| Move(Effect::Differ, length, 0, cost);
-        let one = item.map(|_| drop(1, if is_free { FUNCTIONAL } else { LEFT_OVER }));
-        let optional = self
-            .sentence
-            .grammar
-            .optional(words)
-            .map(|length| drop(length, OTHER_WORD));
+        let cost = if is_free { FUNCTIONAL } else { LEFT_OVER };
+        let one = item.map(|_| Move(Effect::Differ, 1, 0, cost));
+        let optional = self.sentence.grammar.optional(words);
+        let optional = optional.map(|length| Move(Effect::Lack, length, 0, OTHER_WORD));
         one.into_iter().chain(optional).collect()
     }
 

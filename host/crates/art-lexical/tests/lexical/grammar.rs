@@ -138,3 +138,19 @@ fn the_name_of_a_column_is_never_left_out() {
 fn a_number_that_the_table_lacks_is_no_condition() {
     assert!(asked("Total amount in 2024").is_empty());
 }
+
+#[test]
+fn an_unknown_word_is_no_value_where_words_of_the_example_are_left_out() {
+    let text = json!({"type": "string"});
+    let properties = json!({"value": {"type": "number"}, "from": text, "to": text});
+    let input = |value: u32, from: &str, to: &str| json!({"value": value, "from": from, "to": to});
+    let examples = [
+        ("How many kilograms are 5 pounds?", input(5, "pounds", "kilograms")),
+        ("How many minutes in an hour?", input(1, "hour", "minutes")),
+        ("Minutes in an hour", input(1, "hour", "minutes")),
+    ];
+    let convert = [tool("convert", &properties, &examples)];
+    assert_eq!(calls_with("Kilograms are 7 pounds", &convert, &[]).len(), 1);
+    assert_eq!(calls_with("How many stones are 7 pounds?", &convert, &[]).len(), 1);
+    assert!(calls_with("The label 7 pounds", &convert, &[]).is_empty());
+}
