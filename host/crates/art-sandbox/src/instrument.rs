@@ -24,7 +24,7 @@ const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
 /// memory stays in the pool between calls.
 const UNTOUCHED_PAGES: u8 = 63;
 /// Pages of 64 KiB that a memory may have from the beginning without writes to them.
-const UNTOUCHED_INITIAL_PAGES: u64 = 256;
+const UNTOUCHED_INITIAL_PAGES: u64 = 64;
 /// Maximum depth of components within components. The bytes of a component are parsed once for each level.
 const MAX_DEPTH: u32 = 32;
 
@@ -710,8 +710,8 @@ fn touch_and_start(start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     const ONE_I32: [u8; 3] = [1, 1, 0x7f];
     const ADDRESS: [u8; 2] = [LOCAL_GET, 0];
     const SET_ADDRESS: [u8; 2] = [LOCAL_SET, 0];
-    /// `i32.const` of [`UNTOUCHED_INITIAL_PAGES`] in bytes, 1 << 24.
-    const FIRST_ADDRESS: [u8; 5] = [0x41, 0x80, 0x80, 0x80, 0x08];
+    /// `i32.const` of [`UNTOUCHED_INITIAL_PAGES`] in bytes, 1 << 22.
+    const FIRST_ADDRESS: [u8; 5] = [0x41, 0x80, 0x80, 0x80, 0x02];
     /// Reads a byte and writes it back.
     const REWRITE: [u8; 6] = [0x2d, 0, 0, 0x3a, 0, 0];
     let touch = [&NOP[..], &ADDRESS, &ADDRESS, &REWRITE].concat();
