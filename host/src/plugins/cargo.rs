@@ -17,8 +17,8 @@ use crate::render;
 /// is raised. Every host supports SIMD instructions. The flags are added to those of the crate's own configuration.
 const SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
-    r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
-    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=1000"]"#,
+    r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
+    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
     r#"profile.tool.inherits="release""#,
     r#"profile.tool.lto="fat""#,
     "profile.tool.codegen-units=1",
