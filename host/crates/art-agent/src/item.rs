@@ -13,7 +13,7 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
 use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::Value;
 
-use crate::call::fingerprint;
+use crate::call::{RawCall, fingerprint};
 use crate::file::RunFile;
 use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
@@ -32,6 +32,10 @@ pub(crate) struct ItemRun {
     pub(crate) reads: Vec<String>,
     /// Number of files in the run when the item started.
     pub(crate) files: usize,
+    /// Why the planned calls could not be made, for the model that carries out the item instead.
+    pub(crate) problem: Option<String>,
+    /// Whether the open calls are those of the plan, so that no model waits for their results.
+    runs_plan: bool,
     /// Number of the current or last model call, from 1.
     pub(crate) iteration: u32,
     /// All results so far.
@@ -72,6 +76,8 @@ struct Batch {
 pub(crate) enum NextStep {
     /// Call the model again.
     CallModel,
+    /// Let the model carry out the item, because its planned calls did not complete it.
+    HandOver,
     /// Call these tools. Refused calls are not among them.
     CallTools(Vec<ParsedToolCall>),
     /// Complete the item with this result.
@@ -87,6 +93,8 @@ impl ItemRun {
             native_tools,
             reads: Vec::new(),
             files: 0,
+            problem: None,
+            runs_plan: false,
             iteration: 1,
             results: Vec::new(),
             calls: Vec::new(),
@@ -120,7 +128,7 @@ impl ItemRun {
             return self.ask_again(admission.config);
         }
         if !reply.calls.is_empty() {
-            return self.start_batch(reply, admission);
+            return self.start_batch(item, reply, admission);
         }
         match self.rejection(reply, admission.config) {
             Some(message) => {
@@ -136,6 +144,7 @@ impl ItemRun {
     /// (P63). Returns the action that follows.
     pub(crate) fn handle_results(
         &mut self,
+        item: &TodoItem,
         results: &[ToolResult],
         files: &[RunFile],
         config: ExecutionConfig,
@@ -158,7 +167,38 @@ impl ItemRun {
         let ran = results.iter().filter(|result| !result.metadata.not_run);
         self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
         self.results.extend_from_slice(results);
+        if std::mem::take(&mut self.runs_plan) {
+            return self.after_planned_calls(item, &batch);
+        }
         self.ask_again(config)
+    }
+
+    /// Makes the planned calls, whose references are resolved.
+    pub(crate) fn start_planned(
+        &mut self,
+        item: &TodoItem,
+        calls: Vec<RawCall>,
+        admission: &mut Admission<'_>,
+    ) -> NextStep {
+        self.runs_plan = true;
+        let reply = ExecutionReply {
+            calls,
+            ..ExecutionReply::default()
+        };
+        self.start_batch(item, &reply, admission)
+    }
+
+    /// Completes the item if all planned calls succeeded; otherwise the model goes on from their results.
+    fn after_planned_calls(&self, item: &TodoItem, batch: &Batch) -> NextStep {
+        let has_failed = |result: &ToolResult| result.status != ToolStatus::Success;
+        let lacks_tool = self.validation(item) == ValidationStatus::Failed;
+        if !batch.refused.is_empty() || self.results.iter().any(has_failed) || lacks_tool {
+            return NextStep::HandOver;
+        }
+        match last_output(&self.results) {
+            Some(output) => NextStep::Complete(output.into_owned()),
+            None => NextStep::HandOver,
+        }
     }
 
     /// Returns whether the required tools were called with valid arguments. Their results do not matter (X19).

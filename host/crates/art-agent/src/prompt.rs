@@ -13,7 +13,9 @@ mod synthesis;
 mod system;
 mod template;
 
-pub(crate) use execution::{begin_step, continue_message, earlier_items, enforcement, problem_message, tool_message};
+pub(crate) use execution::{
+    begin_step, continue_message, earlier_items, enforcement, problem_message, tool_message, unresolved,
+};
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{planning, repair};

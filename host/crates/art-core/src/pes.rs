@@ -84,6 +84,9 @@ pub struct TodoItem {
     /// Expected result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
+    /// The calls that carry out the step, as the planner wrote them. Without any, a model chooses the calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<PlannedCall>,
     /// How strictly the required tools are demanded; absent means strict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_validation_mode: Option<ToolValidationMode>,
@@ -115,6 +118,19 @@ pub struct TodoItem {
     /// Time of the last change.
     #[serde(default)]
     pub updated_timestamp: Timestamp,
+}
+
+/// A call that a plan contains (C55).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedCall {
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Arguments: an object. Inside it, `{"$from": "step_1", "path": "/total"}` stands for a value of an earlier step's output,
+    /// `{"$attachment": "sales.csv"}` for a file, `{"$concat": [..]}` for a text of several scalars, and `{"$literal": ..}` for
+    /// data that only looks like one of these.
+    #[serde(default)]
+    pub arguments: Value,
 }
 
 /// The whole result of a step, never cut (C58).

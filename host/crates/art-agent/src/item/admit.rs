@@ -2,6 +2,7 @@
 
 use art_core::agent::{ExecutionConfig, QueryAttachment};
 use art_core::error::ToolErrorCode;
+use art_core::pes::TodoItem;
 use art_core::prompt::Message;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
@@ -29,7 +30,12 @@ pub(crate) struct Admission<'a> {
 impl ItemRun {
     /// Admits the calls of a reply and adds them to the messages. Returns the admitted calls to make, or the action that follows if
     /// all were refused.
-    pub(super) fn start_batch(&mut self, reply: &ExecutionReply, admission: &mut Admission<'_>) -> NextStep {
+    pub(super) fn start_batch(
+        &mut self,
+        item: &TodoItem,
+        reply: &ExecutionReply,
+        admission: &mut Admission<'_>,
+    ) -> NextStep {
         let mut accepted = Vec::new();
         self.batch.problems.clone_from(&reply.problems);
         for raw in &reply.calls {
@@ -50,7 +56,7 @@ impl ItemRun {
             ..Message::assistant_calls(&text, requests)
         });
         if accepted.is_empty() {
-            return self.handle_results(&[], &[], admission.config);
+            return self.handle_results(item, &[], &[], admission.config);
         }
         self.calls.extend_from_slice(&accepted);
         NextStep::CallTools(accepted)

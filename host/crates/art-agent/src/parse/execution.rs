@@ -297,7 +297,7 @@ fn parse_calls(calls: &[Value]) -> ExecutionReply {
 }
 
 /// Parses a call in the text. Accepts the native formats of providers too, which models know from their training.
-fn parse_call(call: &Value) -> Option<RawCall> {
+pub(super) fn parse_call(call: &Value) -> Option<RawCall> {
     let outer = call.as_object()?;
     let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
     let name = call_name(outer).filter(|name| is_valid_tool_name(name))?;

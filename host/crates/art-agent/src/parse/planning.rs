@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use art_core::JsonObject;
-use art_core::pes::{StepType, TodoItemStatus, ToolValidationMode};
+use art_core::pes::{PlannedCall, StepType, TodoItemStatus, ToolValidationMode};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::execution::parse_call;
 use super::json::{find_object, syntax_error};
 use super::{MAX_PROBLEMS, MAX_TODO_ITEMS};
+use crate::plan;
 
 /// A plan as the model proposes it. Parts that the model omitted are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +33,7 @@ pub(crate) struct DraftItem {
     pub(crate) required_tools: Vec<String>,
     pub(crate) expected_outcome: Option<String>,
     pub(crate) tool_validation_mode: Option<ToolValidationMode>,
+    pub(crate) tool_calls: Vec<PlannedCall>,
 }
 
 /// Maximum length of an item's identifier, in characters. It becomes part of observations and prompts.
@@ -41,6 +44,9 @@ const MAX_NAMES: usize = 64;
 
 /// Heading of tool calls in the form that older prompts requested. A plan does not have it.
 pub(super) const TOOL_CALLS: &str = "tool calls";
+
+/// Maximum number of planned calls of one item.
+const MAX_PLANNED_CALLS: usize = 16;
 
 /// Maximum number of words of a title (C36).
 const MAX_TITLE_WORDS: usize = 10;
@@ -67,16 +73,31 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         }),
         intent: text_field(map, "intent"),
         plan: map.get("plan").and_then(plan_text),
-        items: map
-            .get("todoList")
-            .filter(|list| !list.is_null())
-            .map(draft_items)
-            .transpose()?,
+        items: items(map)?,
     })
 }
 
+/// Returns the items of a plan. A list of calls without items is an item for each call (S003, P33a).
+fn items(map: &JsonObject) -> Result<Option<Vec<DraftItem>>, Vec<String>> {
+    let list = |key: &str| map.get(key).filter(|list| !list.is_null());
+    let has_items = |list: &Value| list.as_array().is_none_or(|items| !items.is_empty());
+    match (list("todoList"), list("toolCalls")) {
+        (Some(items), None) => draft_items(items).map(Some),
+        (Some(items), Some(_)) if has_items(items) => draft_items(items).map(Some),
+        (_, Some(Value::Array(calls))) => draft_items(&calls.iter().enumerate().map(item_of_call).collect()).map(Some),
+        (_, Some(_)) => Err(vec!["`toolCalls` has to be an array".to_owned()]),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Returns the item that a call stands for.
+fn item_of_call((n, call): (usize, &Value)) -> Value {
+    let name = parse_call(call).map(|call| call.tool_name).unwrap_or_default();
+    json!({"id": format!("step_{}", n + 1), "description": format!("Call `{name}`."), "toolCalls": [call]})
+}
+
 fn is_plan(map: &JsonObject) -> bool {
-    ["title", "intent", "plan", "todoList"]
+    ["title", "intent", "plan", "todoList", "toolCalls"]
         .iter()
         .any(|key| map.contains_key(*key))
 }
@@ -155,12 +176,59 @@ impl<'a> ItemFields<'a> {
             required_tools: self.names("requiredTools"),
             expected_outcome: text_field(self.map, "expectedOutcome"),
             tool_validation_mode: self.enum_field("toolValidationMode", "`strict` or `advisory`"),
+            tool_calls: self.planned_calls(),
             ..DraftItem::default()
         };
-        Some(DraftItem {
+        Some(with_calls(DraftItem {
             id: id?,
             description: description?,
             ..item
+        }))
+    }
+
+    fn planned_calls(&mut self) -> Vec<PlannedCall> {
+        let calls = match self.map.get("toolCalls") {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(calls)) => calls,
+            Some(_) => {
+                self.add_problem("toolCalls", "has to be an array");
+                return Vec::new();
+            }
+        };
+        if calls.len() > MAX_PLANNED_CALLS {
+            let count = calls.len();
+            self.add_problem(
+                "toolCalls",
+                &format!("has {count} calls, more than {MAX_PLANNED_CALLS}"),
+            );
+            return Vec::new();
+        }
+        let calls = calls
+            .iter()
+            .enumerate()
+            .filter_map(|(n, call)| self.planned_call(n, call));
+        calls.collect()
+    }
+
+    fn planned_call(&mut self, n: usize, call: &Value) -> Option<PlannedCall> {
+        let Some(call) = parse_call(call) else {
+            self.add_problem(
+                &format!("toolCalls[{n}]"),
+                "needs `toolName`, the name of a tool, and `arguments`, an object",
+            );
+            return None;
+        };
+        if let Value::String(text) = &call.arguments {
+            let fault = serde_json::from_str::<Value>(text).err();
+            let fault = fault.map_or_else(|| "it is a text".to_owned(), |error| error.to_string());
+            self.add_problem(
+                &format!("toolCalls[{n}].arguments"),
+                &format!("is not a valid JSON object: {fault}"),
+            );
+        }
+        Some(PlannedCall {
+            tool_name: call.tool_name,
+            arguments: call.arguments,
         })
     }
 
@@ -223,6 +291,21 @@ impl<'a> ItemFields<'a> {
     fn add_problem(&mut self, key: &str, text: &str) {
         self.problems.push(format!("`{}.{key}` {text}", self.path));
     }
+}
+
+/// Adds what follows from the planned calls of an item: it depends on the steps whose outputs they take, requires their tools and
+/// is a tool step.
+fn with_calls(mut item: DraftItem) -> DraftItem {
+    for call in &item.tool_calls {
+        let steps = plan::sources(call).into_iter().filter(|step| *step != item.id);
+        let steps: Vec<String> = steps.filter(|step| !item.dependencies.contains(step)).collect();
+        item.dependencies.extend(steps);
+        if !item.required_tools.contains(&call.tool_name) {
+            item.required_tools.push(call.tool_name.clone());
+        }
+        item.step_type = Some(StepType::Tool);
+    }
+    item
 }
 
 /// Returns a name, which may be a number.

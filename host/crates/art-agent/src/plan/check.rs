@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::tool::ToolSchema;
 
+use super::calls::sources;
 use crate::parse::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
 /// Returns all problems of `items`, in words for the model.
@@ -41,10 +42,20 @@ fn unknown_dependencies(items: &[TodoItem]) -> Vec<String> {
     let ids: BTreeSet<_> = items.iter().map(|item| item.id.as_str()).collect();
     let pairs = unfinished(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
     pairs
-        .filter(|(_, dependency)| !ids.contains(dependency.as_str()))
+        .filter(|(item, dependency)| !ids.contains(dependency.as_str()) && !takes_from(item, dependency))
         .take(MAX_PROBLEMS)
         .map(|(item, dependency)| format!("item `{}` depends on `{dependency}`, which is not in the plan", item.id))
         .collect()
+}
+
+/// Returns whether a planned call takes an output of `step`. The check of the calls reports a step that does not exist.
+fn takes_from(item: &TodoItem, step: &str) -> bool {
+    item.tool_calls.iter().any(|call| sources(call).contains(step))
+}
+
+/// Returns whether a planned call names `tool`. The check of the calls reports a tool that does not exist.
+fn calls(item: &TodoItem, tool: &str) -> bool {
+    item.tool_calls.iter().any(|call| call.tool_name == tool)
 }
 
 fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
@@ -56,7 +67,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     };
     let pairs = unfinished(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
     pairs
-        .filter(|(_, name)| !tools.iter().any(|tool| tool.name == **name))
+        .filter(|(item, name)| !tools.iter().any(|tool| tool.name == **name) && !calls(item, name))
         .take(MAX_PROBLEMS)
         .map(|(item, name)| {
             format!(

@@ -258,6 +258,13 @@ pub(crate) fn problem_message(problems: &[String]) -> Message {
     ))
 }
 
+/// Returns the message for a step whose planned calls could not be made.
+pub(crate) fn unresolved(problem: &str) -> Message {
+    Message::user(format!(
+        "The calls that were planned for this step could not be made: {problem}\nMake the calls that are needed, or end the step."
+    ))
+}
+
 /// Returns the message for a reply that neither calls a tool nor ends the step.
 pub(crate) fn continue_message() -> Message {
     Message::user("The step is still open. Call a tool, or end the step with `complete_item` or `fail_item`.")

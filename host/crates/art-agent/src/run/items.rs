@@ -1,20 +1,21 @@
 //! The loop over the items (P34, P39, P41), and plan updates during execution (P61).
 
 use art_core::observation::ObservationType;
-use art_core::pes::{StepOutputEntry, TodoItem, TodoItemStatus};
+use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
-use art_core::tool::ToolResult;
+use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 
 use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::action::ActionId;
+use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::item::{Admission, ItemRun, NextStep};
 use crate::parse::{self, PlanUpdate};
-use crate::plan::{self, Keep};
+use crate::plan::{self, Keep, Origin};
 use crate::prompt;
 use crate::truncate;
 
@@ -97,10 +98,11 @@ impl Run {
             return;
         }
         let config = self.config();
-        let Some(item_run) = self.running.get_mut(&item) else {
+        let planned = self.state.todo_list.iter().find(|planned| planned.id == item);
+        let (Some(planned), Some(item_run)) = (planned, self.running.get_mut(&item)) else {
             return;
         };
-        let next = item_run.handle_results(results, &files, config);
+        let next = item_run.handle_results(planned, results, &files, config);
         self.apply_next_step(&item, next, out);
     }
 
@@ -119,6 +121,12 @@ impl Run {
                     self.advance(out);
                 }
             }
+            NextStep::HandOver => {
+                if let Err(refusal) = self.hand_over(id, out) {
+                    self.end_unopened_item(id, refusal, out);
+                    self.advance(out);
+                }
+            }
             NextStep::CallTools(calls) => {
                 let item = id.to_owned();
                 self.open_action(OpenAction::Tools { item, calls });
@@ -131,23 +139,97 @@ impl Run {
         }
     }
 
-    /// Starts an item with its first model call.
+    /// Starts an item: with its planned calls if it has any, else with its first model call.
     fn start_item(&mut self, item: &TodoItem, out: &mut Outbox) {
-        let tools = self.tools_of(item);
-        let messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
         self.started_item_count += 1;
         self.started_items.insert(item.id.clone());
         self.earlier.remove(&item.id);
-        let earlier = prompt::earlier_items(&self.state.todo_list, item);
-        let mut item_run = ItemRun::new(messages, self.start.native_tools);
-        item_run.reads = earlier.into_iter().map(|other| other.id.clone()).collect();
-        item_run.files = self.files.all().len();
+        let item_run = ItemRun::new(Vec::new(), self.start.native_tools);
         self.running.insert(item.id.clone(), item_run);
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
-        if let Err(refusal) = self.open_model_call(OpenAction::Item(item.id.clone()), out) {
+        if !self.start_planned_calls(item)
+            && let Err(refusal) = self.hand_over(&item.id, out)
+        {
             self.end_unopened_item(&item.id, refusal, out);
         }
+    }
+
+    /// Opens the planned calls of an item with values in place of their references. Returns whether any was opened.
+    fn start_planned_calls(&mut self, item: &TodoItem) -> bool {
+        if item.tool_calls.is_empty() {
+            return false;
+        }
+        let calls = item.tool_calls.iter().map(|call| self.resolve_call(call));
+        let calls: Result<Vec<RawCall>, String> = calls.collect();
+        let config = self.config();
+        let mut admission = Admission {
+            trace_id: &self.trace_id,
+            attachments: &self.start.props.attachments,
+            files: &self.files,
+            ids: &mut self.call_ids,
+            remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
+            config,
+        };
+        let Some(item_run) = self.running.get_mut(&item.id) else {
+            return false;
+        };
+        let next = match calls {
+            Ok(calls) => item_run.start_planned(item, calls, &mut admission),
+            Err(reason) => {
+                item_run.problem = Some(reason);
+                return false;
+            }
+        };
+        self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
+        let NextStep::CallTools(calls) = next else {
+            return false;
+        };
+        let item = item.id.clone();
+        self.open_action(OpenAction::Tools { item, calls });
+        true
+    }
+
+    fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
+        let arguments = plan::resolve(&call.arguments, &|origin| self.output(origin))?;
+        Ok(RawCall::new(None, call.tool_name.clone(), arguments))
+    }
+
+    /// Returns the output that a reference of a planned call points into: that of a call as the tool gave it, or the result of a step
+    /// without calls.
+    fn output(&self, origin: Origin<'_>) -> Result<&Value, String> {
+        let nothing = || format!("step `{}` has no output to take a value from", origin.step);
+        let item = self.item(origin.step).ok_or_else(nothing)?;
+        let output = |call: &ParsedToolCall| {
+            let mut results = item.tool_results.iter();
+            let result = results.find(|result| result.call_id == call.call_id)?;
+            result.output.as_ref().filter(|_| result.status == ToolStatus::Success)
+        };
+        let calls = &item.actual_tool_calls;
+        let output = match origin.call {
+            Some(number) => calls.get(number).and_then(output),
+            None => calls.iter().rev().find_map(output).or(item.result.as_ref()),
+        };
+        output.ok_or_else(nothing)
+    }
+
+    /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it.
+    fn hand_over(&mut self, id: &str, out: &mut Outbox) -> Result<(), CallRefusal> {
+        let Some(item) = self.item(id) else {
+            return Ok(());
+        };
+        let tools = self.tools_of(item);
+        let mut messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
+        let earlier = prompt::earlier_items(&self.state.todo_list, item);
+        let reads = earlier.into_iter().map(|other| other.id.clone()).collect();
+        if let Some(item_run) = self.running.get_mut(id) {
+            item_run.reads = reads;
+            item_run.files = self.files.all().len();
+            messages.append(&mut item_run.messages);
+            messages.extend(item_run.problem.as_deref().map(prompt::unresolved));
+            item_run.messages = messages;
+        }
+        self.open_model_call(OpenAction::Item(id.to_owned()), out)
     }
 
     /// Retries an item with its tools in the prompt, because the model does not support function calls. Items that
@@ -302,7 +384,8 @@ impl Run {
             Some(items) => plan::merge(&before, items, Keep::Started(&self.started_items), self.now),
             None => before.clone(),
         };
-        let problems = plan::check(&after, &self.start.tools);
+        let mut problems = plan::check(&after, &self.start.tools);
+        problems.extend(self.check_calls(&after).faults.into_iter().map(|fault| fault.text));
         if !problems.is_empty() {
             return report(problems);
         }

@@ -1,7 +1,10 @@
 //! Planning, and the repair of invalid plans (P14, P17, P19, P30, P31).
 
+use std::collections::BTreeMap;
+
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType;
+use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::json;
@@ -9,8 +12,8 @@ use serde_json::json;
 use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
-use crate::parse::{self, PlanDraft};
-use crate::plan::{self, Keep};
+use crate::parse::{self, MAX_PROBLEMS, PlanDraft};
+use crate::plan::{self, CallCheck, Fault, Keep, Surroundings};
 use crate::prompt;
 use crate::truncate;
 
@@ -52,7 +55,13 @@ impl Run {
         match self.read_plan(&texts) {
             Err(_) if parse::is_blocked(reply) => self.fail_planning(parse::WITHHELD, out),
             Ok(draft) => {
+                let faults = self.check_calls(&self.merged(&draft)).faults;
+                if !faults.is_empty() && self.may_repair() {
+                    let problems: Vec<String> = faults.into_iter().map(|fault| fault.text).take(MAX_PROBLEMS).collect();
+                    return self.repair(&texts.content, &problems, out);
+                }
                 self.adopt_plan(draft, &reply.text, out);
+                self.fail_faulty(faults, out);
                 self.advance(out);
             }
             Err(mut problems) => {
@@ -69,7 +78,7 @@ impl Run {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
 
-    /// Reads the plan from the text, or else from the thoughts (P30).
+    /// Reads the plan from the text, or else from the thoughts (P30). Fails with everything that makes the plan unusable.
     fn read_plan(&self, texts: &parse::ReplyTexts) -> Result<PlanDraft, Vec<String>> {
         let draft = match parse::planning(&texts.content) {
             Err(problems) if !texts.thoughts.is_empty() => {
@@ -82,12 +91,50 @@ impl Run {
         if problems.is_empty() { Ok(draft) } else { Err(problems) }
     }
 
+    /// Checks the planned calls of `items`.
+    pub(super) fn check_calls(&self, items: &[TodoItem]) -> CallCheck {
+        let attached = self
+            .start
+            .props
+            .attachments
+            .iter()
+            .map(|attachment| attachment.name.as_str());
+        let files = attached.chain(self.files.all().iter().map(|file| file.name.as_str()));
+        plan::check_calls(Surroundings {
+            items,
+            tools: &self.start.tools,
+            files: &files.collect(),
+        })
+    }
+
+    /// Fails the items whose planned calls the model could not correct, each with all of its faults. The others can be done.
+    fn fail_faulty(&mut self, faults: Vec<Fault>, out: &mut Outbox) {
+        let mut by_step: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for fault in faults {
+            by_step.entry(fault.step).or_default().push(fault.text);
+        }
+        for (id, texts) in by_step {
+            let reason = format!("its planned calls do not fit the tools: {}", texts.join("; "));
+            out.error("planning", Some(&id), &reason);
+            if let Some(item) = self.item_mut(&id) {
+                item.error = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
+            }
+            self.started_items.insert(id.clone());
+            self.set_status(&id, TodoItemStatus::Failed, None, out);
+        }
+    }
+
     /// Returns the items of the plan after merging `draft`. A draft without items keeps the old ones (P17).
-    fn merged(&self, draft: &PlanDraft) -> Vec<art_core::pes::TodoItem> {
+    fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         match &draft.items {
             Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Completed, self.now),
             None => self.state.todo_list.clone(),
         }
+    }
+
+    /// Returns whether a plan may be sent back to the model once more.
+    fn may_repair(&self) -> bool {
+        matches!(self.stage, Stage::Planning { repairs, .. } if repairs < self.config().plan_repairs)
     }
 
     /// Sends the plan back to the model with all problems, as often as the configuration allows.

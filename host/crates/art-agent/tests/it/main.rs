@@ -18,6 +18,7 @@ mod follow_up;
 mod items;
 mod journal;
 mod manifest;
+mod planned_calls;
 mod planning;
 mod prompts;
 mod replies;

@@ -29,6 +29,7 @@ fn every_field_of_an_item_is_kept() {
         required_tools: vec!["t".to_owned()],
         expected_outcome: Some("x".to_owned()),
         tool_validation_mode: Some(ToolValidationMode::Advisory),
+        tool_calls: Vec::new(),
     };
     assert_eq!(items, [expected]);
 }

@@ -1,0 +1,403 @@
+//! Checks the planned calls of a plan before anything runs: their tools, their references, and whether what they are given can be
+//! what they ask for.
+
+use std::collections::BTreeSet;
+
+use art_core::JsonObject;
+use art_core::pes::{PlannedCall, TodoItem, TodoItemStatus};
+use art_core::tool::{ExecutionMode, ToolSchema};
+use serde_json::{Value, json};
+
+use super::describe::{asked, given, nearest};
+use super::flow::{self, Verdict, flow};
+use super::output::{Output, declared_pointers};
+use super::reference::{Origin, Template, origins};
+
+/// Maximum number of pointers of an output that are compared with what is asked for.
+const MAX_POINTERS: usize = 200;
+
+/// What the calls of a plan have to fit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) items: &'a [TodoItem],
+    pub(crate) tools: &'a [ToolSchema],
+    /// Names of the files that calls can take now. Tools may produce more.
+    pub(crate) files: &'a BTreeSet<&'a str>,
+}
+
+/// What is wrong with a planned call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Identifier of the step.
+    pub(crate) step: String,
+    /// The place, what is asked for there, what is there and what would fit, in words for the model.
+    pub(crate) text: String,
+}
+
+/// What the check of the planned calls found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallCheck {
+    pub(crate) faults: Vec<Fault>,
+    /// Places whose values are known to fit only when the plan runs.
+    pub(crate) at_run_time: Vec<String>,
+}
+
+/// Checks the planned calls of all pending items.
+pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
+    let mut found = CallCheck::default();
+    for (position, item) in surroundings.items.iter().enumerate() {
+        if item.status != TodoItemStatus::Pending {
+            continue;
+        }
+        for (number, call) in item.tool_calls.iter().enumerate() {
+            let place = match item.tool_calls.len() {
+                1 => item.id.clone(),
+                _ => format!("{}.toolCalls[{number}]", item.id),
+            };
+            let mut checker = Checker {
+                surroundings,
+                before: surroundings.items.get(..position).unwrap_or_default(),
+                item,
+                found: &mut found,
+            };
+            checker.call(call, &place);
+        }
+    }
+    found
+}
+
+/// The check of one call.
+struct Checker<'a, 'f> {
+    surroundings: Surroundings<'a>,
+    /// The items before the one of the call.
+    before: &'a [TodoItem],
+    item: &'a TodoItem,
+    found: &'f mut CallCheck,
+}
+
+/// A value that a call is given.
+struct Given {
+    schema: Value,
+    /// Whether a reference may find nothing.
+    may_be_absent: bool,
+    /// Of a reference, its place in words and the schema of the whole output.
+    origin: Option<(String, Value)>,
+}
+
+impl Given {
+    fn of(schema: Value) -> Self {
+        Self {
+            schema,
+            may_be_absent: false,
+            origin: None,
+        }
+    }
+
+    fn fits(&self, consumer: &Value) -> Verdict {
+        match flow(&self.schema, consumer) {
+            Verdict::Yes if self.may_be_absent => Verdict::RunTime,
+            verdict => verdict,
+        }
+    }
+}
+
+impl<'a> Checker<'a, '_> {
+    fn fault(&mut self, place: &str, text: &str) {
+        let (step, text) = (self.item.id.clone(), format!("`{place}`: {text}"));
+        self.found.faults.push(Fault { step, text });
+    }
+
+    fn call(&mut self, call: &'a PlannedCall, place: &str) {
+        let tools = self.surroundings.tools;
+        let Some(tool) = tools.iter().find(|tool| tool.name == call.tool_name) else {
+            let hint = nearest(&call.tool_name, tools.iter().map(|tool| tool.name.as_str()));
+            return self.fault(place, &format!("there is no tool `{}`{hint}", call.tool_name));
+        };
+        let place = format!("{place}.arguments");
+        if call.arguments.is_object() {
+            self.value(&call.arguments, &tool.input_schema, &place);
+        } else {
+            self.fault(&place, "it has to be an object");
+        }
+    }
+
+    /// Compares one value with what is asked for at its place.
+    fn value(&mut self, value: &'a Value, consumer: &Value, place: &str) {
+        match Template::read(value) {
+            Ok(Template::Object(map)) => {
+                if let Some(schema) = object_branch(consumer) {
+                    return self.object(map, schema, place);
+                }
+            }
+            Ok(Template::Array(items)) => {
+                if let Some(schema) = array_branch(consumer) {
+                    return self.array(items, schema, consumer, place);
+                }
+            }
+            Ok(_) | Err(_) => {}
+        }
+        match self.given(value) {
+            Ok(given) => self.compare(&given, consumer, place),
+            Err(reason) => self.fault(place, &reason),
+        }
+    }
+
+    /// Compares key by key, so that a fault names the key.
+    fn object(&mut self, map: &'a JsonObject, consumer: &JsonObject, place: &str) {
+        let before = self.found.faults.len();
+        let mut entries = Vec::new();
+        for (key, value) in map {
+            let asked = flow::property(consumer, key);
+            let place = format!("{place}.{key}");
+            if *asked == Value::Bool(false) {
+                let hint = nearest(key, flow::declared(consumer).map(String::as_str));
+                self.fault(&place, &format!("the tool has no such parameter{hint}"));
+                continue;
+            }
+            self.value(value, asked, &place);
+            entries.extend(self.given(value).map(|given| (key, given)));
+        }
+        for key in flow::declared(consumer).filter(|key| !map.contains_key(*key)) {
+            let schema = flow::property(consumer, key);
+            match schema.get("default") {
+                // The host fills it in before the call.
+                Some(default) => entries.push((key, Given::of(flow::constant(default)))),
+                None if flow::requires(consumer, key) => {
+                    self.fault(place, &format!("`{key}` is missing, {} is asked for", asked(schema)));
+                }
+                None => {}
+            }
+        }
+        let is_compared =
+            |keyword: &String| ["properties", "additionalProperties", "required"].contains(&keyword.as_str());
+        let rest = consumer.iter().filter(|(keyword, _)| !is_compared(keyword));
+        let rest: JsonObject = rest.map(|(keyword, asked)| (keyword.clone(), asked.clone())).collect();
+        if self.found.faults.len() == before {
+            // What may be absent was told at its own place.
+            let object = Given::of(object_of(&entries).schema);
+            self.compare(&object, &Value::Object(rest), place);
+        }
+    }
+
+    fn array(&mut self, items: &'a [Value], consumer: &JsonObject, whole: &Value, place: &str) {
+        let before = self.found.faults.len();
+        for (n, value) in items.iter().enumerate() {
+            let asked = flow::item(consumer, n);
+            self.value(value, asked, &format!("{place}[{n}]"));
+        }
+        let given: Vec<Given> = items.iter().filter_map(|value| self.given(value).ok()).collect();
+        let whole_array = array_of(&given);
+        if self.found.faults.len() == before && whole_array.fits(whole) == Verdict::No {
+            self.compare(&whole_array, whole, place);
+        }
+    }
+
+    /// Reports a value that cannot fit, or that is known to fit only when the plan runs.
+    fn compare(&mut self, value: &Given, consumer: &Value, place: &str) {
+        match value.fits(consumer) {
+            Verdict::Yes => {}
+            Verdict::RunTime => self.found.at_run_time.push(place.to_owned()),
+            Verdict::No => {
+                let (asked, given) = (asked(consumer), given(&value.schema));
+                let text = match &value.origin {
+                    None => format!("{asked} is asked for, {given} is given"),
+                    Some((what, output)) => {
+                        let hint = fitting_pointer(output, consumer);
+                        let hint = hint.map_or_else(String::new, |path| format!("; `{path}` would fit"));
+                        format!("{asked} is asked for, {what} is {given}{hint}")
+                    }
+                };
+                self.fault(place, &text);
+            }
+        }
+    }
+
+    /// Returns the schema of what `value` will be.
+    fn given(&self, value: &'a Value) -> Result<Given, String> {
+        let schema = match Template::read(value)? {
+            Template::From(origin) => return self.output(origin),
+            Template::Attachment(name) => {
+                self.file(name)?;
+                json!({"type": "string"})
+            }
+            Template::Param(name) => return Err(format!("the plan declares no parameter `{name}`")),
+            Template::Data(data) => flow::constant(data),
+            Template::Concat(parts) => {
+                for part in parts {
+                    self.scalar(part)?;
+                }
+                json!({"type": "string"})
+            }
+            Template::Array(items) => {
+                let items: Result<Vec<Given>, String> = items.iter().map(|item| self.given(item)).collect();
+                return Ok(array_of(&items?));
+            }
+            Template::Object(map) => {
+                let entry = |(key, value): (&'a String, &'a Value)| Ok((key, self.given(value)?));
+                let entries: Result<Vec<(&String, Given)>, String> = map.iter().map(entry).collect();
+                return Ok(object_of(&entries?));
+            }
+        };
+        Ok(Given::of(schema))
+    }
+
+    /// Fails if a part of a `$concat` cannot be a scalar.
+    fn scalar(&self, part: &'a Value) -> Result<(), String> {
+        let scalars = json!({"type": ["string", "number", "boolean"]});
+        let part = self.given(part)?;
+        if flow(&part.schema, &scalars) != Verdict::No {
+            return Ok(());
+        }
+        let what = part.origin.map_or_else(|| "it".to_owned(), |(what, _)| what);
+        Err(format!(
+            "`$concat` takes texts, numbers and booleans, {what} is {}",
+            given(&part.schema)
+        ))
+    }
+
+    /// A file may also be one that an earlier step will produce.
+    fn file(&self, name: &str) -> Result<(), String> {
+        let files = self.surroundings.files;
+        if files.contains(name) || !self.item.dependencies.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "there is no file `{name}`{}",
+            nearest(name, files.iter().copied())
+        ))
+    }
+
+    /// Returns the schema of an output of an earlier step.
+    fn output(&self, origin: Origin<'a>) -> Result<Given, String> {
+        let step = self.step(origin.step)?;
+        let what = match origin.path {
+            "" => format!("the output of `{}`", origin.step),
+            path => format!("`{path}` of `{}`", origin.step),
+        };
+        let any = |what| Given {
+            may_be_absent: true,
+            origin: Some((what, Value::Bool(true))),
+            ..Given::of(Value::Bool(true))
+        };
+        if step.status == TodoItemStatus::Completed || step.tool_calls.is_empty() {
+            return Ok(any(what));
+        }
+        let count = step.tool_calls.len();
+        let call = origin.call.unwrap_or(count - 1);
+        let Some(call) = step.tool_calls.get(call) else {
+            return Err(format!(
+                "`{}` has {count} planned calls, so `call` is at most {}",
+                origin.step,
+                count - 1
+            ));
+        };
+        // The fault of an unknown tool is reported at its own call.
+        let Some(tool) = self.surroundings.tools.iter().find(|tool| tool.name == call.tool_name) else {
+            return Ok(any(what));
+        };
+        if tool.execution_mode == ExecutionMode::Display {
+            return Err(format!(
+                "the output of `{}` is drawn for the person and cannot be used by other calls",
+                origin.step
+            ));
+        }
+        let Some(schema) = &tool.output_schema else {
+            return Ok(any(what));
+        };
+        let output = Output::at(schema, origin.path).map_err(|gone| {
+            let known = declared_pointers(schema, MAX_POINTERS);
+            let hint = nearest(origin.path, known.iter().map(|(path, _)| path.as_str()));
+            format!(
+                "the output of `{}` (`{}`) has nothing at `{gone}`{hint}",
+                origin.step, tool.name
+            )
+        })?;
+        Ok(Given {
+            may_be_absent: output.may_be_absent,
+            origin: Some((what, schema.clone())),
+            schema: output.schema(),
+        })
+    }
+
+    fn step(&self, id: &str) -> Result<&'a TodoItem, String> {
+        if id == self.item.id {
+            return Err(format!("`$from` names `{id}`, which is this step itself"));
+        }
+        if let Some(step) = self.before.iter().find(|step| step.id == id) {
+            return Ok(step);
+        }
+        if self.surroundings.items.iter().any(|step| step.id == id) {
+            return Err(format!("`$from` names `{id}`, which comes after this step"));
+        }
+        let hint = nearest(id, self.before.iter().map(|step| step.id.as_str()));
+        Err(format!("`$from` names `{id}`, which is not in the plan{hint}"))
+    }
+}
+
+fn array_of(items: &[Given]) -> Given {
+    let (length, schemas): (_, Vec<&Value>) = (items.len(), items.iter().map(|given| &given.schema).collect());
+    let schema = json!({"type": "array", "prefixItems": schemas, "minItems": length, "maxItems": length});
+    Given {
+        may_be_absent: items.iter().any(|given| given.may_be_absent),
+        ..Given::of(schema)
+    }
+}
+
+fn object_of(entries: &[(&String, Given)]) -> Given {
+    let properties = entries
+        .iter()
+        .map(|(key, given)| ((*key).clone(), given.schema.clone()));
+    let (properties, keys): (JsonObject, Vec<&String>) =
+        (properties.collect(), entries.iter().map(|(key, _)| *key).collect());
+    let schema = json!({"type": "object", "properties": properties, "required": keys, "additionalProperties": false});
+    Given {
+        may_be_absent: entries.iter().any(|(_, given)| given.may_be_absent),
+        ..Given::of(schema)
+    }
+}
+
+/// Returns the identifiers of the steps whose outputs a call takes.
+pub(crate) fn sources(call: &PlannedCall) -> BTreeSet<String> {
+    let mut steps = BTreeSet::new();
+    origins(&call.arguments, &mut |origin| {
+        steps.insert(origin.step.to_owned());
+    });
+    steps
+}
+
+/// Returns a position in the output whose value fits what is asked for, if there is exactly one.
+fn fitting_pointer(output: &Value, consumer: &Value) -> Option<String> {
+    let mut fitting = declared_pointers(output, MAX_POINTERS)
+        .into_iter()
+        .filter(|(_, schema)| flow(schema, consumer) == Verdict::Yes);
+    let first = fitting.next()?;
+    fitting.next().is_none().then_some(first.0)
+}
+
+/// Returns the only branch of a schema that allows objects, to compare it key by key.
+fn object_branch(schema: &Value) -> Option<&JsonObject> {
+    only_branch(schema, "object")
+}
+
+fn array_branch(schema: &Value) -> Option<&JsonObject> {
+    only_branch(schema, "array")
+}
+
+fn only_branch<'s>(schema: &'s Value, name: &str) -> Option<&'s JsonObject> {
+    let map = schema.as_object()?;
+    let probe = json!({"type": name});
+    match ["anyOf", "oneOf"].iter().find_map(|key| map.get(*key)?.as_array()) {
+        None => map
+            .contains_key("type")
+            .then_some(map)
+            .filter(|_| flow(&probe, schema) != Verdict::No),
+        Some(branches) => {
+            let mut fitting = branches.iter().filter(|branch| flow(&probe, branch) != Verdict::No);
+            let branch = fitting.next()?.as_object()?;
+            fitting.next().is_none().then_some(branch)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

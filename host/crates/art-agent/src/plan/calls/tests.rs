@@ -1,0 +1,196 @@
+use super::*;
+use crate::plan::tests::item;
+
+fn tool(name: &str, input: &Value, output: &Value) -> ToolSchema {
+    serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input, "outputSchema": output}))
+        .unwrap()
+}
+
+fn tools() -> Vec<ToolSchema> {
+    let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    let pages = json!({"type": "array", "items": object(json!({"url": {"type": "string"}, "size": {"type": "integer"}}), json!(["url"]))});
+    let limit = json!({"type": "integer", "minimum": 1, "maximum": 9, "default": 3});
+    vec![
+        tool(
+            "search",
+            &object(
+                json!({"query": {"type": "string"}, "limit": limit, "order": {"enum": ["new", "old"]}}),
+                json!(["query", "limit"]),
+            ),
+            &object(
+                json!({"pages": pages, "count": {"type": "integer"}}),
+                json!(["pages", "count"]),
+            ),
+        ),
+        tool(
+            "fetch",
+            &object(json!({"url": {"type": "string"}}), json!(["url"])),
+            &json!({"type": "string"}),
+        ),
+        tool("anything", &json!({"type": "object"}), &json!({})),
+    ]
+}
+
+fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
+    TodoItem {
+        tool_calls: vec![PlannedCall {
+            tool_name: tool.to_owned(),
+            arguments,
+        }],
+        ..item(id, &[])
+    }
+}
+
+fn check(items: &[TodoItem]) -> CallCheck {
+    check_calls(Surroundings {
+        items,
+        tools: &tools(),
+        files: &BTreeSet::from(["sales.csv"]),
+    })
+}
+
+fn faults(items: &[TodoItem]) -> Vec<String> {
+    check(items).faults.into_iter().map(|fault| fault.text).collect()
+}
+
+fn search() -> TodoItem {
+    step("step_1", "search", json!({"query": "art"}))
+}
+
+/// The faults of a second step that fetches `url`.
+fn fetch(url: impl Into<Value>) -> Vec<String> {
+    let url = url.into();
+    faults(&[search(), step("step_2", "fetch", json!({"url": url}))])
+}
+
+#[test]
+fn a_call_whose_values_fit_has_no_fault() {
+    assert_eq!(
+        check(&[search(), step("step_2", "anything", json!({"x": {"$from": "step_1"}}))]),
+        CallCheck::default()
+    );
+    assert_eq!(
+        fetch(json!({"$concat": ["https://", {"$from": "step_1", "path": "/count"}]})),
+        [""; 0]
+    );
+    assert_eq!(fetch(json!({"$attachment": "sales.csv"})), [""; 0]);
+}
+
+#[test]
+fn a_value_that_may_be_absent_is_known_at_run_time() {
+    let found = check(&[
+        search(),
+        step(
+            "step_2",
+            "fetch",
+            json!({"url": {"$from": "step_1", "path": "/pages/0/url"}}),
+        ),
+    ]);
+    assert_eq!(found.faults, []);
+    assert_eq!(found.at_run_time, ["step_2.arguments.url"]);
+}
+
+#[test]
+fn a_value_of_another_type_is_named_with_one_that_fits() {
+    assert_eq!(
+        fetch(json!({"$from": "step_1", "path": "/pages/0"})),
+        [
+            "`step_2.arguments.url`: a string is asked for, `/pages/0` of `step_1` is an object; `/pages/0/url` would fit"
+        ]
+    );
+}
+
+#[test]
+fn every_fault_of_the_arguments_is_reported_at_its_place() {
+    let call = step(
+        "step_1",
+        "search",
+        json!({"limit": 12, "order": "newest", "querry": "art"}),
+    );
+    insta::assert_snapshot!(faults(&[call]).join("\n"), @r#"
+    `step_1.arguments.limit`: an integer of at least 1 of at most 9 is asked for, `12` is given
+    `step_1.arguments.order`: one of `"new"`, `"old"` is asked for, `"newest"` is given
+    `step_1.arguments.querry`: the tool has no such parameter; did you mean `query`?
+    `step_1.arguments`: `query` is missing, a string is asked for
+    "#);
+}
+
+#[test]
+fn a_default_counts_as_given() {
+    assert_eq!(faults(&[search()]), [""; 0]);
+}
+
+#[test]
+fn an_unknown_tool_is_named_with_the_nearest_one() {
+    assert_eq!(
+        faults(&[step("step_1", "Search", json!({}))]),
+        ["`step_1`: there is no tool `Search`; did you mean `search`?"]
+    );
+}
+
+#[test]
+fn a_pointer_that_the_output_does_not_declare_is_a_fault() {
+    assert_eq!(
+        fetch(json!({"$from": "step_1", "path": "/page/0/url"})),
+        [
+            "`step_2.arguments.url`: the output of `step_1` (`search`) has nothing at `/page`; did you mean `/pages/0/url`?"
+        ]
+    );
+    assert_eq!(
+        fetch(json!({"$from": "step_1", "path": "/count/value"})),
+        [
+            "`step_2.arguments.url`: the output of `step_1` (`search`) has nothing at `/count/value`; did you mean `/count`?"
+        ]
+    );
+}
+
+#[test]
+fn a_reference_to_itself_a_later_or_an_unknown_step_is_a_fault() {
+    let from = |step: &str| json!({"query": {"$from": step}});
+    let texts = faults(&[
+        step("a", "search", from("a")),
+        step("b", "search", from("c")),
+        step("c", "search", from("z")),
+    ]);
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    `a.arguments.query`: `$from` names `a`, which is this step itself
+    `b.arguments.query`: `$from` names `c`, which comes after this step
+    `c.arguments.query`: `$from` names `z`, which is not in the plan
+    ");
+}
+
+#[test]
+fn a_text_of_parts_takes_no_object() {
+    assert_eq!(
+        fetch(json!({"$concat": ["a", {"$from": "step_1"}]})),
+        ["`step_2.arguments.url`: `$concat` takes texts, numbers and booleans, the output of `step_1` is an object"]
+    );
+}
+
+#[test]
+fn an_unknown_file_is_a_fault_unless_an_earlier_step_may_produce_it() {
+    assert_eq!(
+        fetch(json!({"$attachment": "sale.csv"})),
+        ["`step_2.arguments.url`: there is no file `sale.csv`; did you mean `sales.csv`?"]
+    );
+    let mut later = step("step_2", "fetch", json!({"url": {"$attachment": "made.csv"}}));
+    later.dependencies = vec!["step_1".to_owned()];
+    assert_eq!(faults(&[search(), later]), [""; 0]);
+}
+
+#[test]
+fn a_call_of_several_is_named_by_its_number() {
+    let mut two = search();
+    two.tool_calls.push(PlannedCall {
+        tool_name: "fetch".to_owned(),
+        arguments: json!({}),
+    });
+    let last = step("step_2", "fetch", json!({"url": {"$from": "step_1", "call": 2}}));
+    assert_eq!(
+        faults(&[two, last]),
+        [
+            "`step_1.toolCalls[1].arguments`: `url` is missing, a string is asked for",
+            "`step_2.arguments.url`: `step_1` has 2 planned calls, so `call` is at most 1"
+        ]
+    );
+}

@@ -1,0 +1,96 @@
+//! Words for what is asked for and what is given, for the model that repairs a plan and for people.
+
+use art_core::text::truncate;
+use serde_json::Value;
+
+/// Maximum number of values or types that are listed.
+const MAX_LISTED: usize = 12;
+/// Maximum length of a value that is quoted, in bytes.
+const MAX_QUOTED: usize = 80;
+/// Similarity from which a name is suggested, from 0 to 1.
+const SIMILAR: f64 = 0.7;
+
+/// Returns what a schema asks for, such as "an integer of at least 1" or "one of `sum`, `mean`".
+pub(crate) fn asked(schema: &Value) -> String {
+    let Some(map) = schema.as_object() else {
+        return if *schema == Value::Bool(false) {
+            "nothing"
+        } else {
+            "any value"
+        }
+        .to_owned();
+    };
+    if let Some(value) = map.get("const") {
+        return quoted(value);
+    }
+    if let Some(choices) = map.get("enum").and_then(Value::as_array) {
+        let shown: Vec<String> = choices.iter().take(MAX_LISTED).map(quoted).collect();
+        let more = if choices.len() > MAX_LISTED { ", .." } else { "" };
+        return format!("one of {}{more}", shown.join(", "));
+    }
+    if let Some(branches) = ["anyOf", "oneOf"].iter().find_map(|key| map.get(*key)?.as_array()) {
+        let all: Vec<String> = branches.iter().take(MAX_LISTED).map(asked).collect();
+        return all.join(" or ");
+    }
+    let types: Vec<&str> = match map.get("type") {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(with_article).collect(),
+        Some(name) => name.as_str().map(with_article).into_iter().collect(),
+        None => vec!["another value"],
+    };
+    let bounds = map
+        .iter()
+        .filter_map(|(keyword, value)| Some(format!(" {} {value}", bound(keyword)?)));
+    format!("{}{}", types.join(" or "), bounds.collect::<String>())
+}
+
+/// Returns what a value of `schema` is, such as "an object" or "`7`".
+pub(crate) fn given(schema: &Value) -> String {
+    let types = schema.get("type").and_then(Value::as_str);
+    match (types, schema.get("const")) {
+        (_, Some(value)) => quoted(value),
+        (Some("object"), _) => "an object".to_owned(),
+        (Some("array"), _) => "an array".to_owned(),
+        _ => asked(schema),
+    }
+}
+
+/// Returns a hint with the name that is most similar to `name`, or nothing.
+pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let lower = name.to_lowercase();
+    let scored = names.map(|other| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other));
+    let best = scored
+        .filter(|(score, _)| *score >= SIMILAR)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(String::new, |(_, other)| format!("; did you mean `{other}`?"))
+}
+
+fn quoted(value: &Value) -> String {
+    format!("`{}`", truncate(&value.to_string(), MAX_QUOTED))
+}
+
+fn with_article(name: &str) -> &str {
+    match name {
+        "integer" => "an integer",
+        "number" => "a number",
+        "string" => "a string",
+        "boolean" => "a boolean",
+        "array" => "an array",
+        "object" => "an object",
+        other => other,
+    }
+}
+
+fn bound(keyword: &str) -> Option<&'static str> {
+    Some(match keyword {
+        "minimum" => "of at least",
+        "maximum" => "of at most",
+        "exclusiveMinimum" => "above",
+        "exclusiveMaximum" => "below",
+        "minLength" => "with a length of at least",
+        "maxLength" => "with a length of at most",
+        "minItems" => "with a number of items of at least",
+        "maxItems" => "with a number of items of at most",
+        "pattern" => "that matches",
+        _ => return None,
+    })
+}

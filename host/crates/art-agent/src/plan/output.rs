@@ -1,0 +1,190 @@
+//! What the schema of an output says of the value at a position in it.
+
+use art_core::JsonObject;
+use serde_json::{Value, json};
+
+use super::flow::{self, ANY};
+use super::reference::{escape, unescape};
+
+/// The values at one position of an output.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Output {
+    /// The schemas that a value may have, one for each branch of the output that has the position.
+    schemas: Vec<Value>,
+    /// Whether an output may have nothing there.
+    pub(crate) may_be_absent: bool,
+}
+
+impl Output {
+    /// Returns what `schema` says of the value that the JSON pointer `path` points to.
+    ///
+    /// # Errors
+    /// Fails with the part of `path` that no output has: a property that the schema does not declare, even if it allows others.
+    pub(crate) fn at<'p>(schema: &Value, path: &'p str) -> Result<Self, &'p str> {
+        let mut output = Self {
+            schemas: vec![schema.clone()],
+            may_be_absent: false,
+        };
+        for (end, _) in path.match_indices('/').skip(1).chain([(path.len(), "")]) {
+            let walked = path.get(..end).unwrap_or(path);
+            let Some((_, part)) = walked.rsplit_once('/') else {
+                break;
+            };
+            output = output.step(&unescape(part)).ok_or(walked)?;
+        }
+        Ok(output)
+    }
+
+    fn step(&self, key: &str) -> Option<Self> {
+        let mut next = Self {
+            schemas: Vec::new(),
+            may_be_absent: self.may_be_absent,
+        };
+        for schema in self.schemas.iter().flat_map(branches) {
+            match child(schema, key) {
+                Some((child, is_there)) => {
+                    next.schemas.push(child.clone());
+                    next.may_be_absent |= !is_there;
+                }
+                None => next.may_be_absent = true,
+            }
+        }
+        (!next.schemas.is_empty()).then_some(next)
+    }
+
+    /// Returns the schema of the value, if it is there.
+    pub(crate) fn schema(self) -> Value {
+        match <[Value; 1]>::try_from(self.schemas) {
+            Ok([one]) => one,
+            Err(several) => json!({"anyOf": several}),
+        }
+    }
+}
+
+/// Returns the branches of a schema, or the schema itself.
+fn branches(schema: &Value) -> Vec<&Value> {
+    let all = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+    match all {
+        Some(all) => all.iter().flat_map(branches).collect(),
+        None => vec![schema],
+    }
+}
+
+/// Returns the schema of the value under `key`, and whether every value has it. None if the schema does not declare it.
+fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
+    let map = match schema {
+        Value::Bool(true) => return Some((ANY, false)),
+        Value::Object(map) => map,
+        _ => return None,
+    };
+    if says_nothing(map) {
+        return Some((ANY, false));
+    }
+    if let Some(property) = map.get("properties").and_then(|properties| properties.get(key)) {
+        return Some((property, flow::requires(map, key)));
+    }
+    // A map: its keys are values, so any of them is declared.
+    let is_map = map.get("properties").is_none() && map.get("additionalProperties").is_some_and(Value::is_object);
+    if is_map {
+        return Some((&map["additionalProperties"], false));
+    }
+    let position: usize = key.parse().ok()?;
+    let has_items = map.contains_key("items") || map.contains_key("prefixItems");
+    let item = has_items.then(|| flow::item(map, position))?;
+    let fewest = map.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+    (*item != Value::Bool(false)).then_some((item, (position as u64) < fewest))
+}
+
+/// Returns whether a schema allows any value.
+fn says_nothing(schema: &JsonObject) -> bool {
+    schema.keys().all(|keyword| flow::is_annotation(keyword))
+}
+
+/// Returns at most `limit` positions that a schema declares, each with its schema, the outermost first.
+pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Value)> {
+    let mut found = vec![(String::new(), schema.clone())];
+    let mut next = 0;
+    while let Some((path, schema)) = found.get(next).cloned() {
+        next += 1;
+        for schema in branches(&schema) {
+            let Some(map) = schema.as_object() else { continue };
+            for key in flow::declared(map) {
+                found.push((format!("{path}/{}", escape(key)), flow::property(map, key).clone()));
+            }
+            if let Some(item) = map.get("items") {
+                found.push((format!("{path}/0"), item.clone()));
+            }
+        }
+        if found.len() >= limit {
+            found.truncate(limit);
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
+                "title": {"type": "string"},
+                "a/b": {"anyOf": [{"type": "object", "properties": {"c": {"type": "null"}}}, {"type": "string"}]},
+            },
+            "required": ["rows", "title"],
+        })
+    }
+
+    #[test]
+    fn a_declared_property_has_its_schema() {
+        assert_eq!(
+            Output::at(&table(), "/title").unwrap().schema(),
+            json!({"type": "string"})
+        );
+        assert_eq!(Output::at(&table(), "").unwrap().schema(), table());
+    }
+
+    #[test]
+    fn an_item_that_a_list_may_lack_may_be_absent() {
+        let output = Output::at(&table(), "/rows/0/n").unwrap();
+        assert_eq!(
+            (output.schemas, output.may_be_absent),
+            (vec![json!({"type": "integer"})], true)
+        );
+    }
+
+    #[test]
+    fn what_is_not_declared_is_named_up_to_the_first_wrong_part() {
+        assert_eq!(Output::at(&table(), "/rows/0/gone/more").unwrap_err(), "/rows/0/gone");
+        assert_eq!(Output::at(&table(), "/title/x").unwrap_err(), "/title/x");
+        assert_eq!(Output::at(&table(), "/rows/first").unwrap_err(), "/rows/first");
+    }
+
+    #[test]
+    fn a_property_of_one_branch_may_be_absent() {
+        let output = Output::at(&table(), "/a~1b/c").unwrap();
+        assert_eq!(
+            (output.schemas, output.may_be_absent),
+            (vec![json!({"type": "null"})], true)
+        );
+    }
+
+    #[test]
+    fn anything_may_be_in_an_output_of_which_the_schema_says_nothing() {
+        let output = Output::at(&json!({"description": "any"}), "/x/0").unwrap();
+        assert_eq!((output.schemas, output.may_be_absent), (vec![json!(true)], true));
+    }
+
+    #[test]
+    fn declared_pointers_come_outermost_first() {
+        let found = declared_pointers(&table(), 100);
+        let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+        let depths: Vec<usize> = paths.iter().map(|path| path.matches('/').count()).collect();
+        assert_eq!(depths, [0, 1, 1, 1, 2, 2, 3]);
+        assert!(["/a~1b", "/rows/0/n"].iter().all(|path| paths.contains(path)));
+    }
+}

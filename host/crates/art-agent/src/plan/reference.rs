@@ -1,0 +1,334 @@
+//! References: values in the arguments of a planned call that are known only when the plan runs.
+//!
+//! An object is a reference only if it has exactly the keys of one. [`Template`] reads arguments, and [`resolve`] puts values in
+//! place of their references.
+
+use art_core::JsonObject;
+use art_core::limits::Limits;
+use serde_json::Value;
+
+/// Prefix of a text that stands for a file.
+const ATTACHMENT: &str = "attachment:";
+
+/// Maximum depth of arguments that are resolved. The same as that of the JSON parser.
+const MAX_DEPTH: usize = 128;
+
+/// A value in the arguments of a planned call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Template<'a> {
+    /// `{"$from": "step_1", "path": "/total", "call": 0}`: an output of an earlier step.
+    From(Origin<'a>),
+    /// `{"$attachment": "sales.csv"}`: the content of a file.
+    Attachment(&'a str),
+    /// `{"$concat": [..]}`: the text of several scalars.
+    Concat(&'a [Value]),
+    /// `{"$param": "name"}`: a parameter of a kept plan.
+    Param(&'a str),
+    /// Any data: what `{"$literal": ..}` has, or a scalar.
+    Data(&'a Value),
+    /// An array, whose items may be references.
+    Array(&'a [Value]),
+    /// An object, whose values may be references.
+    Object(&'a JsonObject),
+}
+
+/// Where the value of a `$from` comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin<'a> {
+    /// Identifier of the step.
+    pub(crate) step: &'a str,
+    /// Position in the output of its call, as a JSON pointer.
+    pub(crate) path: &'a str,
+    /// Number of the call in the step, from 0; `None` for the last one.
+    pub(crate) call: Option<usize>,
+}
+
+impl<'a> Template<'a> {
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// Fails with the reason if an object has the keys of a reference, but values that no reference has.
+    pub(crate) fn read(value: &'a Value) -> Result<Self, String> {
+        let map = match value {
+            Value::Array(items) => return Ok(Self::Array(items)),
+            Value::Object(map) => map,
+            scalar => return Ok(Self::Data(scalar)),
+        };
+        let mut keys: Vec<&str> = map.keys().map(String::as_str).collect();
+        keys.sort_unstable();
+        match keys.as_slice() {
+            ["$attachment"] => Ok(Self::Attachment(text(map, "$attachment", "the name of a file")?)),
+            ["$concat"] => match map.get("$concat") {
+                Some(Value::Array(parts)) => Ok(Self::Concat(parts)),
+                _ => Err("`$concat` has to be an array".to_owned()),
+            },
+            ["$from"] | ["$from", "call" | "path"] | ["$from", "call", "path"] => Ok(Self::From(Origin::read(map)?)),
+            ["$literal"] => Ok(Self::Data(map.get("$literal").unwrap_or(&Value::Null))),
+            ["$param"] => Ok(Self::Param(text(map, "$param", "the name of a parameter")?)),
+            _ => Ok(Self::Object(map)),
+        }
+    }
+}
+
+impl<'a> Origin<'a> {
+    fn read(map: &'a JsonObject) -> Result<Self, String> {
+        let path = if map.contains_key("path") {
+            text(map, "path", "a JSON pointer")?
+        } else {
+            ""
+        };
+        if !path.is_empty() && !path.starts_with('/') {
+            return Err(format!(
+                "`path` has to be empty or begin with `/`, such as `/{path}`; it is `{path}`"
+            ));
+        }
+        let number = |call: &Value| call.as_u64().and_then(|call| usize::try_from(call).ok());
+        let call = match map.get("call") {
+            None | Some(Value::Null) => None,
+            Some(call) => Some(number(call).ok_or("`call` has to be the number of a call, from 0")?),
+        };
+        let step = text(map, "$from", "the id of a step")?;
+        Ok(Self { step, path, call })
+    }
+}
+
+fn text<'a>(map: &'a JsonObject, key: &str, what: &str) -> Result<&'a str, String> {
+    let text = map.get(key).and_then(Value::as_str);
+    text.ok_or_else(|| format!("`{key}` has to be a text: {what}"))
+}
+
+/// Calls `visit` with every `$from` in `value`. Ill-formed references are left out.
+pub(crate) fn origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) {
+    match Template::read(value) {
+        Ok(Template::From(origin)) => visit(origin),
+        Ok(Template::Concat(items) | Template::Array(items)) => items.iter().for_each(|item| origins(item, visit)),
+        Ok(Template::Object(map)) => map.values().for_each(|item| origins(item, visit)),
+        Ok(Template::Attachment(_) | Template::Param(_) | Template::Data(_)) | Err(_) => {}
+    }
+}
+
+/// Returns `arguments` with values in place of their references. `output` returns the output that a `$from` points into.
+/// Files become `attachment:NAME`, which is replaced by their content where every call has it replaced.
+///
+/// # Errors
+/// Fails with the place and the reason if a reference gives nothing, or if the values are larger than the input of any tool.
+pub(crate) fn resolve<'a>(
+    arguments: &'a Value,
+    output: &impl Fn(Origin<'a>) -> Result<&'a Value, String>,
+) -> Result<Value, String> {
+    let mut resolver = Resolver {
+        output,
+        room: Limits::MAX.input_bytes,
+    };
+    resolver.value(arguments, &mut String::new(), MAX_DEPTH)
+}
+
+struct Resolver<F> {
+    output: F,
+    /// Number of bytes that values may still have.
+    room: u64,
+}
+
+impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
+    fn value(&mut self, value: &'a Value, place: &mut String, depth: usize) -> Result<Value, String> {
+        let at = |place: &str, reason: String| format!("`arguments{place}`: {reason}");
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(at(place, "it is nested too deep".to_owned()));
+        };
+        match Template::read(value).map_err(|reason| at(place, reason))? {
+            Template::From(origin) => self.pointed(origin).map_err(|reason| at(place, reason)),
+            Template::Attachment(name) => Ok(Value::from(format!("{ATTACHMENT}{name}"))),
+            Template::Param(name) => Err(at(place, format!("the parameter `{name}` has no value"))),
+            Template::Data(data) => Ok(data.clone()),
+            Template::Concat(parts) => {
+                let mut text = String::new();
+                for (n, part) in parts.iter().enumerate() {
+                    let value = self.child(part, place, &n.to_string(), depth)?;
+                    text.push_str(&scalar_text(&value).map_err(|reason| at(place, reason))?);
+                }
+                Ok(Value::from(text))
+            }
+            Template::Array(items) => (0..)
+                .zip(items)
+                .map(|(n, item): (usize, _)| self.child(item, place, &n.to_string(), depth))
+                .collect(),
+            Template::Object(map) => {
+                let entry =
+                    |(key, value): (&String, &'a Value)| Ok((key.clone(), self.child(value, place, key, depth)?));
+                let entries: Result<JsonObject, String> = map.iter().map(entry).collect();
+                entries.map(Value::Object)
+            }
+        }
+    }
+
+    fn child(&mut self, value: &'a Value, place: &mut String, key: &str, depth: usize) -> Result<Value, String> {
+        let length = place.len();
+        place.push('/');
+        place.push_str(&escape(key));
+        let value = self.value(value, place, depth);
+        place.truncate(length);
+        value
+    }
+
+    /// Returns a copy of the value that `origin` points to.
+    fn pointed(&mut self, origin: Origin<'a>) -> Result<Value, String> {
+        let output = (self.output)(origin)?;
+        let value = output.pointer(origin.path).ok_or_else(|| {
+            let (step, path) = (origin.step, origin.path);
+            format!("the output of `{step}` has nothing at `{path}`")
+        })?;
+        let bytes = value.to_string().len() as u64;
+        self.room = self.room.checked_sub(bytes).ok_or_else(|| {
+            let max = Limits::MAX.input_bytes;
+            format!("the values of all references have more than {max} bytes, and no tool takes more")
+        })?;
+        Ok(value.clone())
+    }
+}
+
+/// Returns a scalar as `$concat` writes it: texts as they are, numbers and booleans as in JSON.
+fn scalar_text(value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
+        Value::Null => Err("`$concat` takes texts, numbers and booleans, not null".to_owned()),
+        Value::Array(_) => Err("`$concat` takes texts, numbers and booleans, not an array".to_owned()),
+        Value::Object(_) => Err("`$concat` takes texts, numbers and booleans, not an object".to_owned()),
+    }
+}
+
+/// Returns a key as a part of a JSON pointer.
+pub(crate) fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// Returns a part of a JSON pointer as a key.
+pub(crate) fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// Resolves with one step, `a`, whose output is `output`.
+    fn resolved(arguments: &Value, output: &Value) -> Result<Value, String> {
+        resolve(arguments, &|origin| match origin.step {
+            "a" => Ok(output),
+            other => Err(format!("there is no step `{other}`")),
+        })
+    }
+
+    #[test]
+    fn a_reference_is_replaced_by_the_value_that_it_points_to() {
+        let arguments = json!({"n": {"$from": "a", "path": "/rows/0/n"}, "all": [{"$from": "a"}]});
+        let output = json!({"rows": [{"n": 7}]});
+        assert_eq!(
+            resolved(&arguments, &output),
+            Ok(json!({"n": 7, "all": [{"rows": [{"n": 7}]}]}))
+        );
+    }
+
+    #[test]
+    fn a_text_is_never_interpreted() {
+        let arguments = json!({"text": "$from a /n {\"$from\": \"a\"}"});
+        assert_eq!(resolved(&arguments, &json!(1)), Ok(arguments.clone()));
+    }
+
+    #[test]
+    fn an_object_with_any_other_key_is_data() {
+        let arguments = json!({"x": {"$from": "a", "pth": "/n"}, "y": {"$concat": [], "path": ""}});
+        assert_eq!(resolved(&arguments, &json!(1)), Ok(arguments.clone()));
+    }
+
+    #[test]
+    fn a_literal_is_data_even_if_it_looks_like_a_reference() {
+        let arguments = json!({"x": {"$literal": {"$from": "a"}}});
+        assert_eq!(resolved(&arguments, &json!(1)), Ok(json!({"x": {"$from": "a"}})));
+    }
+
+    #[test]
+    fn concat_writes_numbers_as_json_does() {
+        let arguments = json!({"x": {"$concat": ["ceil(", {"$from": "a", "path": "/v"}, ")", true]}});
+        assert_eq!(
+            resolved(&arguments, &json!({"v": 1.50})),
+            Ok(json!({"x": "ceil(1.5)true"}))
+        );
+    }
+
+    #[test]
+    fn concat_refuses_null_arrays_and_objects() {
+        for (value, name) in [
+            (json!(null), "null"),
+            (json!([1]), "an array"),
+            (json!({"k": 1}), "an object"),
+        ] {
+            let arguments = json!({"x": {"$concat": [{"$from": "a", "path": "/v"}]}});
+            assert_eq!(
+                resolved(&arguments, &json!({"v": value})),
+                Err(format!(
+                    "`arguments/x`: `$concat` takes texts, numbers and booleans, not {name}"
+                ))
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_becomes_the_name_that_calls_have_replaced() {
+        let arguments = json!({"csv": {"$attachment": "sales.csv"}});
+        assert_eq!(
+            resolved(&arguments, &json!(1)),
+            Ok(json!({"csv": "attachment:sales.csv"}))
+        );
+    }
+
+    #[test]
+    fn a_pointer_to_nothing_is_named_with_its_place() {
+        let arguments = json!({"a/b": [{"$from": "a", "path": "/gone"}]});
+        assert_eq!(
+            resolved(&arguments, &json!({})),
+            Err("`arguments/a~1b/0`: the output of `a` has nothing at `/gone`".to_owned())
+        );
+    }
+
+    #[test]
+    fn an_ill_formed_reference_is_refused() {
+        let reasons: Vec<String> = [
+            json!({"$from": 1}),
+            json!({"$from": "a", "path": "n"}),
+            json!({"$from": "a", "call": -1}),
+            json!({"$concat": "x"}),
+            json!({"$attachment": null}),
+        ]
+        .iter()
+        .map(|value| Template::read(value).unwrap_err())
+        .collect();
+        insta::assert_snapshot!(reasons.join("\n"), @r"
+        `$from` has to be a text: the id of a step
+        `path` has to be empty or begin with `/`, such as `/n`; it is `n`
+        `call` has to be the number of a call, from 0
+        `$concat` has to be an array
+        `$attachment` has to be a text: the name of a file
+        ");
+    }
+
+    #[test]
+    fn values_larger_than_any_input_are_refused() {
+        let output = json!("x".repeat(1 << 20));
+        let repeated = |n: usize| json!(vec![json!({"$from": "a"}); n]);
+        assert!(resolved(&repeated(3), &output).is_ok());
+        let reason = resolved(&repeated(5), &output).unwrap_err();
+        assert!(reason.contains("more than 4194304 bytes"), "{reason}");
+    }
+
+    proptest! {
+        #[test]
+        fn an_escaped_key_is_found_by_its_pointer(key in "[~/a-c01]{0,6}") {
+            let value = json!({&key: 1});
+            prop_assert_eq!(value.pointer(&format!("/{}", escape(&key))), Some(&json!(1)));
+            prop_assert_eq!(unescape(&escape(&key)), key);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Steps that carry their calls: they run without a model, and fall back to it.
+
+use art_core::agent::RunStatus;
+use art_core::pes::TodoItemStatus;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// Returns an item with one planned call of the calculator.
+fn calculates(id: &str, expression: impl Into<Value>) -> Value {
+    let expression = expression.into();
+    json!({"id": id, "description": format!("do {id}"), "toolCalls": [
+        {"toolName": "calculator", "arguments": {"expression": expression}},
+    ]})
+}
+
+fn of(step: &str) -> Value {
+    json!({"$from": step, "path": "/result"})
+}
+
+#[test]
+fn a_chain_of_planned_calls_needs_two_model_calls() {
+    let last = json!({"$concat": [of("a"), " + ", of("b")]});
+    let mut driver = planned(&json!([
+        calculates("a", json!("1")),
+        calculates("b", json!("2")),
+        calculates("c", last)
+    ]))
+    .script("answer", [says("It is 84.")]);
+    let report = driver.drive();
+    let metadata = &report.response.metadata;
+    assert_eq!(
+        (metadata.status, metadata.llm_calls, metadata.tool_calls),
+        (RunStatus::Success, 2, 3)
+    );
+    let item = driver.item("c");
+    assert_eq!(item.actual_tool_calls[0].arguments, json!({"expression": "42 + 42"}));
+    assert_eq!(item.dependencies, ["a", "b"]);
+}
+
+#[test]
+fn planned_calls_of_independent_steps_are_open_at_the_same_time() {
+    let mut driver = planned(&json!([calculates("a", json!("1")), calculates("b", json!("2"))]));
+    driver.answer_all();
+    assert_eq!(driver.open_actions().len(), 2);
+}
+
+#[test]
+fn a_planned_call_that_fails_hands_its_step_to_the_model() {
+    let mut driver = planned(&json!([calculates("a", json!("1")), calculates("b", json!("fail"))]))
+        .script("b", [completes_item("about 42")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(report.response.metadata.tool_calls, 2);
+    assert_eq!(report.response.metadata.llm_calls, 3);
+    let messages = driver.messages("b", 0);
+    let last = messages.last().unwrap().content_text();
+    assert!(last.contains("the abacus is broken"), "{last}");
+    assert_eq!(driver.item("b").status, TodoItemStatus::Completed);
+}
+
+#[test]
+fn a_reference_that_finds_nothing_hands_its_step_to_the_model() {
+    let gone = json!({"$from": "a", "path": "/gone"});
+    let mut driver = planned(&json!([calculates("a", json!("1")), calculates("b", gone)]))
+        .script("b", [calculate("6 * 7"), completes_item("")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("b", 0);
+    assert!(
+        told.contains("`arguments/expression`: the output of `a` has nothing at `/gone`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_plan_with_faults_is_requested_again_with_all_of_them() {
+    let mut driver = planned(&json!([calculates("a", json!(1)), calculates("b", of("z"))]))
+        .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(
+        (report.response.metadata.llm_calls, report.response.metadata.tool_calls),
+        (3, 1)
+    );
+    let told = driver.last_message("plan", 1);
+    assert!(
+        told.contains("`a.arguments.expression`: a string is asked for, `1` is given"),
+        "{told}"
+    );
+    assert!(
+        told.contains("`b.arguments.expression`: `$from` names `z`, which is not in the plan"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_cannot_be_repaired_fails_its_step_and_the_rest_runs() {
+    let faulty = || {
+        plan(&json!([
+            calculates("a", json!(1)),
+            calculates("b", json!("2")),
+            calculates("c", of("a"))
+        ]))
+    };
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [faulty(), faulty(), faulty()])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(status(&report), RunStatus::Partial);
+    use TodoItemStatus::{Cancelled, Completed, Failed};
+    assert_eq!(driver.statuses(), [("a", Failed), ("b", Completed), ("c", Cancelled)]);
+    let error = driver.item("a").error.clone().unwrap();
+    assert!(error.contains("its planned calls do not fit the tools"), "{error}");
+}
+
+#[test]
+fn a_list_of_calls_is_a_plan_with_a_step_for_each() {
+    let text = json!({"toolCalls": [
+        {"toolName": "calculator", "arguments": {"expression": "1"}},
+        {"toolName": "clock", "arguments": "{\"expression\": \"2\"}"},
+    ]});
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [says(text.to_string())])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(
+        (report.response.metadata.llm_calls, report.response.metadata.tool_calls),
+        (2, 2)
+    );
+    assert_eq!(
+        driver.item("step_2").actual_tool_calls[0].arguments,
+        json!({"expression": "2"})
+    );
+}
+
+#[test]
+fn arguments_that_are_no_json_are_a_fault_of_the_plan() {
+    let text = json!({"toolCalls": [{"toolName": "calculator", "arguments": "{\"expression\": "}]});
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [says(text.to_string()), plan(&json!([]))])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("plan", 1);
+    assert!(
+        told.contains("`todoList[0].toolCalls[0].arguments` is not a valid JSON object"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
+    let mut item = calculates("a", json!("1"));
+    item["requiredTools"] = json!(["calculator", "clock"]);
+    let mut driver = planned(&json!([item]))
+        .script("a", [calls(&[("clock", json!({}))]), completes_item("")])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(report.response.metadata.tool_calls, 2);
+    assert_eq!(status(&report), RunStatus::Success);
+}
