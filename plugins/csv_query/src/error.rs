@@ -58,6 +58,39 @@ pub(crate) enum CsvError {
         /// The numeric columns.
         numeric: String,
     },
+    /// Not exactly one column fits an adjective.
+    #[error("not exactly one column fits the adjective (found: {found}): name the column")]
+    Adjective {
+        /// The columns that fit.
+        found: String,
+    },
+    /// The name of a column says another unit than the question.
+    #[error("column `{column}` is not in `{unit}`: give the number in the unit of the column")]
+    Unit {
+        /// The unit of the question.
+        unit: &'static str,
+        /// The column.
+        column: String,
+    },
+    /// A condition names no column, and not exactly one fits.
+    #[error("`{value}` can be in {columns}: name the column of the condition in `column`")]
+    WhichFilter {
+        /// The value or the date of the filter.
+        value: String,
+        /// The columns that fit.
+        columns: String,
+    },
+    /// The things that are counted stand in several rows.
+    #[error("`{value}` stands in several rows of column `{column}`: ask for rows or for different values")]
+    Repeated {
+        /// The column.
+        column: String,
+        /// A value that is repeated.
+        value: String,
+    },
+    /// Two fields say different things.
+    #[error("`{0}` and `{1}` do not go together: leave one of them out")]
+    Together(&'static str, &'static str),
     /// `columns` stands beside an aggregate or a group.
     #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
     ColumnsOfGroups,

@@ -13,25 +13,71 @@ use crate::{
 
 /// Returns the indices of the rows that match every filter.
 pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usize>, CsvError> {
-    let tests: Vec<Vec<Test<'_>>> = filters
+    let tests: Vec<Test<'_>> = filters
         .iter()
-        .map(|filter| tests(table, filter))
+        .map(|filter| test(table, filter))
         .collect::<Result<_, _>>()?;
-    let passes = |row: usize, any: &[Test<'_>]| any.iter().any(|test| test.accepts(table.cell(row, test.column)));
-    let matches = |row: &usize| tests.iter().all(|any| passes(*row, any));
+    let matches = |row: &usize| tests.iter().all(|test| test.accepts(table.cell(*row, test.column)));
     Ok((0..table.rows.len()).filter(matches).collect())
 }
 
-/// Returns the tests of one filter, of which a row has to pass one: that of its column, or those of all columns.
-fn tests<'a>(table: &'a Table, filter: &Filter) -> Result<Vec<Test<'a>>, CsvError> {
-    match &filter.column {
-        Some(name) => Ok(vec![Test::new(table.column(name)?, filter)?]),
-        // A column whose cells cannot be compared with the value is skipped.
-        None => Ok(table
-            .columns
-            .iter()
-            .filter_map(|column| Test::new(column, filter).ok())
-            .collect()),
+/// Returns the test of one filter.
+fn test<'a>(table: &'a Table, filter: &Filter) -> Result<Test<'a>, CsvError> {
+    let (column, operator) = match (filter.comparative, filter.operator) {
+        (Some(comparative), None) if filter.column.is_none() => comparative.resolve(table)?,
+        (Some(_), _) => return Err(CsvError::Together("comparative", "operator")),
+        (None, None) => return Err(needs("eq", "`operator` or `comparative`")),
+        (None, Some(operator)) => match &filter.column {
+            Some(name) => (table.column(name)?, operator),
+            None => return without_column(table, filter, operator),
+        },
+    };
+    if let Some(unit) = filter.unit {
+        unit.check(column)?;
+    }
+    Test::new(column, operator, filter)
+}
+
+/// Returns the test of a filter that names no column: of the only one that has the value, or the only one of dates.
+fn without_column<'a>(table: &'a Table, filter: &Filter, operator: Operator) -> Result<Test<'a>, CsvError> {
+    let compares_text = matches!(
+        operator,
+        Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
+    );
+    let positive = if operator == Operator::Ne {
+        Operator::Eq
+    } else {
+        operator
+    };
+    let fits = |column: &&Column| match Test::new(column, positive, filter) {
+        Ok(test) if compares_text && filter.date.is_none() => {
+            (0..table.rows.len()).any(|row| test.accepts(table.cell(row, column)))
+        }
+        Ok(_) => filter.date.is_some() || column.style.is_some(),
+        Err(_) => false,
+    };
+    let fitting: Vec<&Column> = table.columns.iter().filter(fits).collect();
+    match (fitting.as_slice(), table.columns.first()) {
+        ([column], _) => Test::new(column, operator, filter),
+        // No row has the value.
+        ([], Some(column)) if compares_text && operator != Operator::Ne => Test::new(column, operator, filter),
+        _ => Err(CsvError::WhichFilter {
+            value: filter.text().unwrap_or_default(),
+            columns: crate::column::list(fitting),
+        }),
+    }
+}
+
+impl Filter {
+    /// Returns the value or the date to compare with, as text.
+    fn text(&self) -> Option<String> {
+        match (&self.value, &self.date) {
+            (_, Some(date)) => Some(date.clone()),
+            (Some(FilterValue::Text(text)), _) => Some(text.trim().to_owned()),
+            (Some(FilterValue::Number(value)), _) => Some(value.to_string()),
+            (Some(FilterValue::Bool(value)), _) => Some(value.to_string()),
+            (None, None) => None,
+        }
     }
 }
 
@@ -50,15 +96,8 @@ enum Target {
 }
 
 impl<'a> Test<'a> {
-    fn new(column: &'a Column, filter: &Filter) -> Result<Self, CsvError> {
-        let operator = filter.operator;
-        let text = match (&filter.value, &filter.date) {
-            (_, Some(date)) => date.clone(),
-            (Some(FilterValue::Text(text)), _) => text.trim().to_owned(),
-            (Some(FilterValue::Number(value)), _) => value.to_string(),
-            (Some(FilterValue::Bool(value)), _) => value.to_string(),
-            (None, None) => return Err(needs("eq", "`value` or `date`")),
-        };
+    fn new(column: &'a Column, operator: Operator, filter: &Filter) -> Result<Self, CsvError> {
+        let text = filter.text().ok_or_else(|| needs("eq", "`value` or `date`"))?;
         let number = column.style.and_then(|style| match filter.value {
             Some(FilterValue::Number(value)) => Some(value),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
@@ -76,7 +115,7 @@ impl<'a> Test<'a> {
                 Target::Date(date, until.ok_or_else(|| needs("between", "`date` and `until`"))?)
             }
             (_, Some(date)) => Target::Date(date, date),
-            _ => Self::text(column, filter, text)?,
+            _ => Self::text(column, operator, filter, text)?,
         };
         Ok(Self {
             column,
@@ -86,9 +125,9 @@ impl<'a> Test<'a> {
     }
 
     /// Returns a text to compare with, if the comparison makes sense for text.
-    fn text(column: &Column, filter: &Filter, text: String) -> Result<Target, CsvError> {
+    fn text(column: &Column, operator: Operator, filter: &Filter, text: String) -> Result<Target, CsvError> {
         let ordered = !matches!(
-            filter.operator,
+            operator,
             Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
         );
         if filter.date.is_some() {
@@ -103,7 +142,7 @@ impl<'a> Test<'a> {
                 column: column.name.clone(),
             });
         }
-        if filter.operator == Operator::Between {
+        if operator == Operator::Between {
             return Err(needs("between", "a column of numbers or dates"));
         }
         Ok(Target::Text(text.to_lowercase()))

@@ -3,6 +3,11 @@
 
 use art_sdk::{args, schemars, serde_json};
 
+use crate::{
+    superlative::{Comparative, Superlative},
+    unit::Unit,
+};
+
 /// A question about one CSV table.
 #[args]
 #[derive(Clone, Default)]
@@ -22,6 +27,8 @@ pub(crate) struct CsvQueryInput {
     pub(crate) column: Option<String>,
     /// The order of the rows: `descending` puts the highest, largest, biggest, top, most, best, latest first; `ascending` the lowest, smallest, least, fewest, worst, earliest first. Sorts by the aggregated value, or by `column`.
     pub(crate) sort: Option<Sort>,
+    /// The adjective for the row that comes first, instead of `sort` and `column`: the oldest, the cheapest, heaviest first. The column is found by its name, `age` or `year` for `oldest`; refused unless exactly one fits.
+    pub(crate) superlative: Option<Superlative>,
     /// The maximum number of rows to return: 1 for the single highest or lowest, 3 for the top three. Defaults to 1000.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: Option<u32>,
@@ -30,19 +37,36 @@ pub(crate) struct CsvQueryInput {
     /// Whether to list equal rows only once: the different or unique values of `columns`.
     #[serde(default)]
     pub(crate) distinct: bool,
+    /// The column by which a question names the rows, such as `flight` in how many flights are late. A count is refused if two of its rows have the same value there.
+    pub(crate) noun: Option<String>,
+    /// Says something about the table instead of its rows: the names of its `columns`, or the `column_count`.
+    pub(crate) about: Option<About>,
+}
+
+/// What can be said about a table.
+#[args]
+#[derive(Clone, Copy, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum About {
+    Columns,
+    ColumnCount,
 }
 
 /// One condition on a row.
 #[args]
 #[output]
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Filter {
-    /// The column to compare, in any letter case. If omitted, a row matches when any of its cells does.
+    /// The column to compare, in any letter case. If omitted, the only column that has the value, or the only column of dates.
     pub(crate) column: Option<String>,
     /// How to compare: `between` lies from `value` to `upper`, or from `date` to `until`; `eq` equal, is; `ne` not equal, other than; `lt` less than, below, before; `le` at most; `gt` greater than, more than, above, after; `ge` at least; `contains` has the text inside; `starts_with` begins with the text.
-    pub(crate) operator: Operator,
+    pub(crate) operator: Option<Operator>,
+    /// The adjective to compare by, instead of `column` and `operator`: older than 40, cheaper than 5. The column is found by its name; refused unless exactly one fits.
+    pub(crate) comparative: Option<Comparative>,
     /// The value to compare with: as a number if the column is numeric, otherwise as text in any letter case.
     pub(crate) value: Option<FilterValue>,
+    /// The unit of `value`, such as `kg` or `minutes`: refused if the name of the column says another one.
+    pub(crate) unit: Option<Unit>,
     /// The upper bound for `between`.
     pub(crate) upper: Option<f64>,
     /// The date or month to compare with, instead of `value`: `2026-03-05`, `5 March 2026`, `March 2026`.

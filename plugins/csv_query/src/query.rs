@@ -9,7 +9,7 @@ use crate::{
     column::Column,
     error::CsvError,
     filter,
-    input::{Aggregate, CsvQueryInput, Sort},
+    input::{About, Aggregate, CsvQueryInput, Sort},
     number,
     output::CsvQueryOutput,
     table::Table,
@@ -21,16 +21,69 @@ const MAX_ROWS: usize = 1000;
 /// Runs the query.
 pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
     let table = Table::read(&input.csv, input.delimiter.as_deref())?;
+    if let Some(about) = input.about {
+        return described(input, &table, about);
+    }
+    check(input)?;
     let matched = filter::matching_rows(&table, &input.filter)?;
     let query = Query {
         input,
         table: &table,
         notes: Vec::new(),
     };
-    match query.plan()? {
+    match query.plan(&matched)? {
         Some(plan) => query.aggregated(plan, &matched),
         None => query.listed(matched),
     }
+}
+
+/// Refuses fields that would be ignored.
+fn check(input: &CsvQueryInput) -> Result<(), CsvError> {
+    let is_combined = input.aggregate.is_some() || input.group_by.is_some();
+    let pairs = [
+        (input.distinct && is_combined, "distinct", "aggregate"),
+        (input.superlative.is_some() && is_combined, "superlative", "aggregate"),
+        (
+            input.superlative.is_some() && input.sort.is_some(),
+            "superlative",
+            "sort",
+        ),
+        (
+            input.superlative.is_some() && input.column.is_some(),
+            "superlative",
+            "column",
+        ),
+        (
+            input.sort.is_some() && input.aggregate.is_some() && input.group_by.is_none(),
+            "sort",
+            "aggregate",
+        ),
+    ];
+    match pairs.iter().find(|(is_wrong, ..)| *is_wrong) {
+        Some((_, one, other)) => Err(CsvError::Together(one, other)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the names of the columns, or how many there are.
+fn described(input: &CsvQueryInput, table: &Table, about: About) -> Result<CsvQueryOutput, CsvError> {
+    let is_alone = input.aggregate.is_none() && input.group_by.is_none() && input.filter.is_empty();
+    if !is_alone || input.sort.is_some() || input.columns.is_some() {
+        return Err(CsvError::Together("about", "filter"));
+    }
+    let names = table.columns.iter().map(|column| Value::from(column.name.as_str()));
+    let (name, values) = match about {
+        About::Columns => ("column", names.collect()),
+        About::ColumnCount => ("column_count", vec![Value::from(table.columns.len())]),
+    };
+    let row = |value: Value| [(name.to_owned(), value)].into_iter().collect();
+    let rows = values.into_iter().map(row).collect();
+    let query = Query {
+        input,
+        table,
+        notes: Vec::new(),
+    };
+    Ok(query.finish(vec![name.to_owned()], rows, table.rows.len()))
 }
 
 struct Query<'a> {
@@ -41,7 +94,7 @@ struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// Returns the aggregate and its column; `None` for a query that only lists rows.
-    fn plan(&self) -> Result<Option<Plan<'a>>, CsvError> {
+    fn plan(&self, matched: &[usize]) -> Result<Option<Plan<'a>>, CsvError> {
         let Some(aggregate) = self.aggregate()? else {
             return Ok(None);
         };
@@ -55,6 +108,7 @@ impl<'a> Query<'a> {
         };
         let plan = Plan { aggregate, column };
         plan.check(self.table)?;
+        self.check_noun(aggregate, matched)?;
         Ok(Some(plan))
     }
 
@@ -79,6 +133,27 @@ impl<'a> Query<'a> {
             .numeric_columns()
             .filter(|column| Some(column.index) != by)
             .collect())
+    }
+
+    /// Refuses to count rows as `products` if a product stands in several of them.
+    fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
+        let Some(noun) = self.input.noun.as_deref() else {
+            return Ok(());
+        };
+        let column = self.table.column(noun)?;
+        let is_count = matches!(aggregate, Aggregate::Count | Aggregate::Share) && self.input.column.is_none();
+        let mut seen = HashSet::new();
+        let cells = matched.iter().map(|row| self.table.cell(*row, column));
+        match cells
+            .filter(|_| is_count)
+            .find(|cell| !seen.insert(cell.to_lowercase()))
+        {
+            Some(cell) => Err(CsvError::Repeated {
+                column: column.name.clone(),
+                value: cell.to_owned(),
+            }),
+            None => Ok(()),
+        }
     }
 
     fn group_column(&self) -> Result<Option<&'a Column>, CsvError> {
@@ -138,11 +213,7 @@ impl<'a> Query<'a> {
 
     fn listed(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
         let columns = self.listed_columns()?;
-        if let Some(sort) = self.input.sort {
-            let by = match &self.input.column {
-                Some(name) => self.table.column(name)?,
-                None => self.only_numeric("sort by")?,
-            };
+        if let Some((by, sort)) = self.order()? {
             matched.sort_by_cached_key_with(sort, |row| sort_key(by, self.table.cell(row, by)));
         }
         let total = matched.len();
@@ -166,6 +237,21 @@ impl<'a> Query<'a> {
         Ok(self.finish(names, rows, total))
     }
 
+    /// Returns the column to sort by, and the order.
+    fn order(&self) -> Result<Option<(&'a Column, Sort)>, CsvError> {
+        if let Some(superlative) = self.input.superlative {
+            return superlative.resolve(self.table).map(Some);
+        }
+        let Some(sort) = self.input.sort else {
+            return Ok(None);
+        };
+        let by = match &self.input.column {
+            Some(name) => self.table.column(name)?,
+            None => self.only_numeric("sort by")?,
+        };
+        Ok(Some((by, sort)))
+    }
+
     fn listed_columns(&self) -> Result<Vec<&'a Column>, CsvError> {
         match &self.input.columns {
             Some(names) if !names.is_empty() => names.iter().map(|name| self.table.column(name)).collect(),
@@ -185,8 +271,13 @@ impl<'a> Query<'a> {
                 .push(format!("only the first {limit} rows are returned; narrow the filter"));
         }
         rows.truncate(limit);
+        let value = match rows.as_slice() {
+            [row] if row.len() == 1 => row.values().next().filter(|value| !value.is_null()).cloned(),
+            _ => None,
+        };
         CsvQueryOutput {
             columns,
+            value,
             row_count: rows.len(),
             rows,
             matched_rows: matched,

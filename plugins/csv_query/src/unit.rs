@@ -1,0 +1,121 @@
+//! Units of the numbers in a question, and the names of columns that have them.
+
+use art_sdk::args;
+
+use crate::{column::Column, error::CsvError, superlative::words};
+
+/// The unit of a number that a filter compares with. A unit may have several names.
+#[args]
+#[art_sdk::output]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Unit {
+    Kg,
+    Kilograms,
+    Kilos,
+    Grams,
+    Tonnes,
+    Pounds,
+    Km,
+    Kilometres,
+    Kilometers,
+    Metres,
+    Meters,
+    M,
+    Cm,
+    Centimetres,
+    Centimeters,
+    Mm,
+    Millimetres,
+    Millimeters,
+    Miles,
+    Feet,
+    Years,
+    Days,
+    Hours,
+    Minutes,
+    Mins,
+    Min,
+    Seconds,
+    Degrees,
+    Percent,
+    Euros,
+    Eur,
+    Dollars,
+    Usd,
+    Gb,
+    Hectares,
+    Kmh,
+}
+
+/// The words for one unit in the names of columns, one row for each unit.
+const NAMES: [&[&str]; 21] = [
+    &["kg", "kilos", "kilograms"],
+    &["g", "grams"],
+    &["t", "tonnes", "tons"],
+    &["lb", "lbs", "pounds", "gbp"],
+    &["km", "kilometres", "kilometers"],
+    &["m", "metres", "meters"],
+    &["cm", "centimetres", "centimeters"],
+    &["mm", "millimetres", "millimeters"],
+    &["miles", "mi"],
+    &["ft", "feet"],
+    &["years", "age"],
+    &["days"],
+    &["h", "hours", "hrs"],
+    &["min", "mins", "minutes"],
+    &["s", "sec", "secs", "seconds"],
+    &["c", "f", "celsius", "fahrenheit", "temp", "temperature"],
+    &["percent", "pct"],
+    &["eur", "euros"],
+    &["usd", "dollars"],
+    &["gb", "gigabytes"],
+    &["hectares", "ha"],
+];
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kg | Self::Kilograms | Self::Kilos => "kg",
+            Self::Grams => "grams",
+            Self::Tonnes => "tonnes",
+            Self::Pounds => "pounds",
+            Self::Km | Self::Kilometres | Self::Kilometers => "km",
+            Self::Metres | Self::Meters | Self::M => "m",
+            Self::Cm | Self::Centimetres | Self::Centimeters => "cm",
+            Self::Mm | Self::Millimetres | Self::Millimeters => "mm",
+            Self::Miles => "miles",
+            Self::Feet => "feet",
+            Self::Years => "years",
+            Self::Days => "days",
+            Self::Hours => "hours",
+            Self::Minutes | Self::Mins | Self::Min => "min",
+            Self::Seconds => "seconds",
+            Self::Degrees => "temp",
+            Self::Percent => "percent",
+            Self::Euros | Self::Eur => "eur",
+            Self::Dollars | Self::Usd => "usd",
+            Self::Gb => "gb",
+            Self::Hectares => "hectares",
+            Self::Kmh => "kmh",
+        }
+    }
+
+    /// Refuses a column whose name says another unit.
+    pub(crate) fn check(self, column: &Column) -> Result<(), CsvError> {
+        let in_name: Vec<String> = words(&column.name).collect();
+        let has = |unit: &str| in_name.iter().any(|word| word == unit);
+        let is_other = |names: &&&[&str]| !names.contains(&self.name()) && names.iter().any(|name| has(name));
+        let is_same = has(self.name())
+            || NAMES
+                .iter()
+                .any(|names| names.contains(&self.name()) && names.iter().any(|name| has(name)));
+        if is_same || !NAMES.iter().any(|names| is_other(&names)) {
+            return Ok(());
+        }
+        Err(CsvError::Unit {
+            unit: self.name(),
+            column: column.name.clone(),
+        })
+    }
+}
