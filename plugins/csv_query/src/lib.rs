@@ -28,62 +28,43 @@ use output::CsvQueryOutput;
 /// their columns, and how many rows matched.
 #[tool(
     example(
-        ask = "Show the total sales",
-        ask = "Calculate the total sales",
         ask = "What was the total sales?",
-        ask = "What were the total sales?",
         ask = "Overall sales",
         ask = "Total amount of sales",
         ask = "What is the total sales amount?",
         ask = "What is the total number of sales?",
-        ask = "What is the combined sales?",
         ask = "How many sales are there in total?",
         ask = "How many sales were there altogether?",
         ask = "Add the sales together",
         ask = "What do the sales add up to?",
         ask = "What do the sales come to?",
-        ask = "Total sales in this file",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales"}"#
     ),
     example(
-        ask = "Total sales in North",
-        ask = "Total sales from North",
-        ask = "Total sales by North",
-        ask = "Total sales at North",
-        ask = "Total sales of North",
         ask = "Total sales on North",
-        ask = "Total sales made by North",
         ask = "Total sales sold by North",
         ask = "Total sales recorded for North",
-        ask = "Total sales with North",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#
     ),
     example(
-        ask = "Total sales by region",
-        ask = "Total sales per region",
-        ask = "Total sales in each region",
         ask = "Total sales grouped by region",
         ask = "Total sales broken down by region",
         ask = "Total sales split by region",
         ask = "Total sales across regions",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region"}"#
     ),
     example(
-        ask = "Total sales by region, highest first",
         ask = "Total sales by region, largest first",
         ask = "Total sales by region from highest to lowest",
         ask = "Total sales by region from most to least",
-        ask = "Total sales by region from largest to smallest",
         ask = "Total sales by region in descending order",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending"}"#
     ),
     example(
         ask = "Total sales by region, lowest first",
-        ask = "Total sales by region, smallest first",
         ask = "Total sales by region from lowest to highest",
         ask = "Total sales by region from least to most",
-        ask = "Total sales by region in ascending order",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"ascending"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"ascending"}"#
     ),
     example(
         ask = "Which region had the most sales?",
@@ -91,81 +72,54 @@ use output::CsvQueryOutput;
         ask = "Which region brought in the most sales?",
         ask = "Which region generated the most sales?",
         ask = "Which region recorded the most sales?",
-        ask = "Which region has the largest total sales?",
         ask = "Which region has the biggest total sales?",
         ask = "Which region has the greatest total sales?",
         ask = "Which region has the highest overall sales?",
-        ask = "Which region has the highest combined sales?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":1}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":1}"#
     ),
     example(
         ask = "Which region had the least sales?",
         ask = "Which region made the fewest sales?",
         ask = "Which region has the smallest total sales?",
         ask = "Region with the least sales",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"ascending","limit":1}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"ascending","limit":1}"#
     ),
     example(
         ask = "Avg age",
         ask = "Mean age",
-        ask = "What was the average age?",
-        ask = "Show the average age",
         ask = "What is the average age overall?",
         ask = "Average of the age column",
         ask = "Average age in this file",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age"}"#
     ),
     example(
-        ask = "Average age in Bonn",
-        ask = "Average age for Bonn",
         ask = "Average Bonn age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","filter":[{"operator":"eq","value":"Bonn"}]}"#
-    ),
-    example(
-        ask = "Average age per city",
-        ask = "Average age for each city",
-        ask = "Average age grouped by city",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city"}"#
     ),
     example(
         ask = "Maximum age",
         ask = "Largest age",
         ask = "Biggest age",
-        ask = "Max age",
-        ask = "What was the highest age?",
-        ask = "Show the highest age",
-        ask = "What is the biggest age?",
         ask = "What is the top age?",
-        ask = "Highest age of all",
-        ask = "Highest age in this file",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"max","column":"age"}"#
     ),
     example(
         ask = "Minimum age",
         ask = "Smallest age",
-        ask = "Min age",
         ask = "What was the lowest age?",
-        ask = "Show the lowest age",
-        ask = "Lowest age of all",
         ask = "Lowest age in this file",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"min","column":"age"}"#
     ),
     example(
-        ask = "Median age",
-        ask = "Median of the age column",
-        ask = "What was the median age?",
         ask = "Calculate the median age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"median","column":"age"}"#
     ),
     example(
-        ask = "How many rows?",
-        ask = "How many people are there?",
         ask = "How many customers are there?",
         ask = "How many orders are there?",
         ask = "How many products are there?",
         ask = "How many items are there?",
         ask = "How many employees are there?",
-        ask = "How many are there?",
         ask = "How many rows are listed?",
         ask = "How many rows are there in total?",
         ask = "How many rows are in this sheet?",
@@ -176,37 +130,24 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count"}"#
     ),
     example(
-        ask = "How many rows are in Bonn?",
-        ask = "How many rows are Bonn?",
-        ask = "How many are in Bonn?",
-        ask = "How many are from Bonn?",
-        ask = "How many are Bonn?",
-        ask = "How many people are in Bonn?",
         ask = "How many people live in Bonn?",
-        ask = "How many rows are there in Bonn?",
         ask = "How many rows have Bonn as the city?",
         ask = "How many rows are marked Bonn?",
         ask = "How many Bonn rows are there?",
-        ask = "Count the rows with Bonn",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "How many have an age above 30?",
-        ask = "How many rows have age above 30?",
-        ask = "How many rows have age over 30?",
         ask = "How many rows have age greater than 30?",
-        ask = "Count the rows with age above 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
         ask = "How many have an age below 30?",
         ask = "How many rows have age below 30?",
-        ask = "How many rows have age under 30?",
         ask = "How many rows have age less than 30?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
-        ask = "How many rows have age at least 30?",
         ask = "How many rows have at least 30 age?",
         ask = "How many rows have age 30 or more?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"ge","value":30}]}"#
@@ -219,29 +160,19 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"le","value":30}]}"#
     ),
     example(
-        ask = "Which names are there?",
         ask = "Which names are listed?",
         ask = "List all the names",
         ask = "Give me the name column",
-        ask = "List the names in this file",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"]}"#
     ),
     example(
-        ask = "Which names have age above 30?",
-        ask = "Which names have age over 30?",
         ask = "Which names have an age of more than 30?",
         ask = "Which names have more than 30 age?",
-        ask = "List the names with age above 30",
-        ask = "List the names whose age is above 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
         ask = "Which names have age below 30?",
-        ask = "Which names have age under 30?",
-        ask = "Which names have an age of less than 30?",
         ask = "Which names have less than 30 age?",
-        ask = "List the names with age below 30",
-        ask = "List the names whose age is below 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
@@ -254,7 +185,6 @@ use output::CsvQueryOutput;
         ask = "Which names are from Bonn?",
         ask = "Which names are Bonn?",
         ask = "Which names have Bonn as city?",
-        ask = "Which names have the city Bonn?",
         ask = "Which name is in Bonn?",
         ask = "List the names where city is Bonn",
         ask = "Names in Bonn",
@@ -262,21 +192,14 @@ use output::CsvQueryOutput;
     ),
     example(
         ask = "What's Ada's age?",
-        ask = "Ada's age",
         ask = "Age of Ada",
-        ask = "What was the age of Ada?",
         ask = "What is the age for Ada?",
         ask = "Give me the age of Ada",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["age"],"filter":[{"operator":"eq","value":"Ada"}]}"#
     ),
     example(
-        ask = "Show the rows for Bonn",
-        ask = "Rows with Bonn",
         ask = "Show only Bonn",
         ask = "Filter the rows by Bonn",
-        ask = "Which rows have Bonn?",
-        ask = "Which rows are in Bonn?",
-        ask = "Which rows are Bonn?",
         ask = "Which are in Bonn?",
         ask = "Which people are in Bonn?",
         ask = "Which items are in Bonn?",
@@ -284,10 +207,6 @@ use output::CsvQueryOutput;
     ),
     example(
         ask = "Show the rows with age above 30",
-        ask = "Show the rows with age over 30",
-        ask = "Show the rows with more than 30 age",
-        ask = "Show the rows whose age is above 30",
-        ask = "Which rows have age above 30?",
         ask = "Which rows have age over 30?",
         ask = "Which rows have more than 30 age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"gt","value":30}]}"#
@@ -296,7 +215,6 @@ use output::CsvQueryOutput;
         ask = "Show the rows with age below 30",
         ask = "Show the rows with age under 30",
         ask = "Show the rows with less than 30 age",
-        ask = "Which rows have age below 30?",
         ask = "Which rows have fewer than 30 age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
@@ -306,13 +224,9 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"ge","value":30}]}"#
     ),
     example(
-        ask = "List the 2 rows with the largest age",
         ask = "Which 2 rows have the highest age?",
         ask = "Show the 2 highest rows by age",
         ask = "Show the 2 largest rows by age",
-        ask = "Show the 2 largest by age",
-        ask = "Show the 2 highest by age",
-        ask = "List the 2 largest rows by age",
         ask = "Top 2 rows by age",
         ask = "Top 2 by age",
         ask = "Show the 2 rows with the most age",
@@ -322,31 +236,24 @@ use output::CsvQueryOutput;
         ask = "List the 2 rows with the smallest age",
         ask = "Which 2 rows have the lowest age?",
         ask = "Show the 2 smallest rows by age",
-        ask = "Bottom 2 rows by age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending","limit":2}"#
     ),
     example(
-        ask = "Which row has the largest age?",
         ask = "Which person has the highest age?",
         ask = "Row with the highest age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending","limit":1}"#
     ),
     example(
-        ask = "Which row has the smallest age?",
         ask = "Which row has the least age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending","limit":1}"#
     ),
     example(
         ask = "Sort the rows by age from highest to lowest",
-        ask = "Sort the rows by age, largest first",
         ask = "Sort by age descending",
-        ask = "Show the rows sorted by age, highest first",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending"}"#
     ),
     example(
         ask = "Sort by age",
-        ask = "Order by age",
-        ask = "Show the rows sorted by age",
         ask = "Sort the rows by age, lowest first",
         ask = "Sort the rows by age from lowest to highest",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending"}"#
@@ -356,14 +263,9 @@ use output::CsvQueryOutput;
         ask = "Which 2 regions have the most sales?",
         ask = "What are the 2 regions with the most sales?",
         ask = "Show the 2 regions with the highest sales",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":2}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":2}"#
     ),
     example(
-        ask = "How many rows are there in each city?",
-        ask = "How many are there in each city?",
-        ask = "How many are in each city?",
-        ask = "How many people are in each city?",
-        ask = "How many people per city?",
         ask = "Count by city",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","group_by":"city"}"#
     ),
@@ -378,15 +280,12 @@ use output::CsvQueryOutput;
     example(
         ask = "Show the rows",
         ask = "List the rows",
-        ask = "Which rows are there?",
-        ask = "Show all people",
         ask = "Show the data",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n"}"#
     ),
     example(
         ask = "Show the rows with age at most 30",
         ask = "Show the rows with age 30 or less",
-        ask = "Show the rows where age is at most 30",
         ask = "Which rows have age at most 30?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"le","value":30}]}"#
     ),
@@ -394,7 +293,6 @@ use output::CsvQueryOutput;
         ask = "Show the rows with city Bonn",
         ask = "Show the rows whose city is Bonn",
         ask = "Show the rows that have city Bonn",
-        ask = "Show the rows with Bonn as city",
         ask = "Show the rows with Bonn as the city",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#
     ),
@@ -402,77 +300,48 @@ use output::CsvQueryOutput;
         ask = "Which region has the highest total sales?",
         ask = "Which region has the most sales?",
         ask = "What region has the highest sum of sales?",
-        ask = "Which region had the highest total sales in this table?",
         input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","group_by":"region","aggregate":"sum","column":"sales","sort":"descending","limit":1}"#,
         output = r#"{"rows":[{"region":"North","sum_sales":30}],"columns":["region","sum_sales"],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        ask = "Which region has the lowest total sales?",
         ask = "Which region has the least sales?",
         ask = "What region has the lowest sum of sales?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","group_by":"region","aggregate":"sum","column":"sales","sort":"ascending","limit":1}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","group_by":"region","aggregate":"sum","column":"sales","sort":"ascending","limit":1}"#
     ),
     example(
         ask = "What is the average age?",
         ask = "What is the mean age?",
         ask = "What is the average of age in this table?",
-        ask = "Average age",
-        ask = "Calculate the average age",
         ask = "What's the average of the age column?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age"}"#,
         output = r#"{"rows":[{"mean_age":34.6666666666667}],"value":34.6666666666667,"columns":["mean_age"],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        ask = "What is the total sales?",
-        ask = "Sum of sales",
-        ask = "Total sales",
         ask = "What is the total of the sales column?",
-        ask = "What are the total sales?",
-        ask = "What is the sum of sales?",
         ask = "Add up the sales",
         ask = "Total of the sales column",
         ask = "How much is sales in total?",
-        ask = "How much sales are there in total?",
         input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"sum","column":"sales"}"#,
         output = r#"{"rows":[{"sum_sales":55}],"value":55,"columns":["sum_sales"],"row_count":1,"matched_rows":3}"#
     ),
     example(
         ask = "What is the highest age?",
         ask = "What is the maximum age?",
-        ask = "What is the largest age in this table?",
-        ask = "Highest age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"max","column":"age"}"#
     ),
     example(
-        ask = "What is the lowest age?",
-        ask = "What is the minimum age?",
         ask = "What is the smallest age in this table?",
-        ask = "Lowest age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"min","column":"age"}"#
     ),
     example(
-        ask = "What is the median age?",
-        ask = "What is the median of age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"median","column":"age"}"#
-    ),
-    example(
-        ask = "How many rows are there?",
-        ask = "How many rows does this table have?",
-        ask = "How many rows are in this table?",
-        ask = "How many rows are in this file?",
-        ask = "How many entries are in this table?",
         ask = "How many records are in this table?",
-        ask = "Count the rows",
         ask = "How many entries are in this file?",
         ask = "Number of rows",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count"}"#,
         output = r#"{"rows":[{"count":3}],"value":3,"columns":["count"],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        ask = "How many rows are there for each city?",
-        ask = "How many rows per city?",
         ask = "Count the rows by city",
-        ask = "How many rows does each city have?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","group_by":"city"}"#,
         output = r#"{"rows":[{"city":"Bonn","count":2},{"city":"Kiel","count":1}],"columns":["city","count"],"row_count":2,"matched_rows":3}"#
     ),
@@ -483,37 +352,18 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","group_by":"city","sort":"descending","limit":1}"#
     ),
     example(
-        ask = "What are the total sales per region?",
         ask = "What is the total sales by region?",
-        ask = "Total sales for each region",
         ask = "Sum of sales by region",
         ask = "Sales by region",
-        ask = "Sum the sales for each region",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region"}"#
     ),
     example(
         ask = "What is the average age per city?",
-        ask = "What is the average age for each city?",
-        ask = "Average age by city",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city"}"#
-    ),
-    example(
-        ask = "Which city has the highest average age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city","sort":"descending","limit":1}"#
     ),
     example(
         ask = "Which city has the lowest average age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city","sort":"ascending","limit":1}"#
-    ),
-    example(
-        ask = "What is the highest sales per region?",
-        ask = "What is the maximum sales for each region?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"max","column":"sales","group_by":"region"}"#
-    ),
-    example(
-        ask = "What is the lowest sales per region?",
-        ask = "What is the minimum sales for each region?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"min","column":"sales","group_by":"region"}"#
     ),
     example(
         ask = "Which name has the highest age?",
@@ -521,29 +371,21 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"max","column":"age","group_by":"name","sort":"descending","limit":1}"#
     ),
     example(
-        ask = "Which name has the lowest age?",
         ask = "What name has the smallest age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"min","column":"age","group_by":"name","sort":"ascending","limit":1}"#
     ),
     example(
-        ask = "Show the rows where city is Bonn",
-        ask = "List all rows where city is Bonn",
         ask = "Which rows have the city Bonn?",
-        ask = "Show all rows with city Bonn",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Show the rows where age is above 30",
         ask = "List the rows where age is more than 30",
-        ask = "Which rows have an age above 30?",
         ask = "Rows with age greater than 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"gt","value":30}]}"#,
         output = r#"{"rows":[{"name":"Ada","city":"Bonn","age":36},{"name":"Cyd","city":"Bonn","age":51}],"columns":["name","city","age"],"row_count":2,"matched_rows":2}"#
     ),
     example(
         ask = "Show the rows where age is below 30",
-        ask = "List the rows where age is less than 30",
-        ask = "Which rows have an age below 30?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
@@ -552,76 +394,46 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"ge","value":18}]}"#
     ),
     example(
-        ask = "How many rows have an age above 30?",
-        ask = "How many rows have an age of more than 30?",
         ask = "How many entries have an age above 30?",
-        ask = "How many rows are there where age is more than 30?",
-        ask = "Count the rows where age is above 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
-        ask = "How many rows have an age below 30?",
-        ask = "Count the rows where age is below 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"lt","value":30}]}"#
-    ),
-    example(
         ask = "How many rows have the city Bonn?",
-        ask = "How many rows are there where city is Bonn?",
-        ask = "Count the rows where city is Bonn",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "What is the average age where city is Bonn?",
-        ask = "Average age where the city is Bonn",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","filter":[{"column":"city","operator":"eq","value":"Bonn"}]}"#,
         output = r#"{"rows":[{"mean_age":43.5}],"value":43.5,"columns":["mean_age"],"row_count":1,"matched_rows":2}"#
     ),
     example(
-        ask = "What is the age of Ada?",
         ask = "What age is Ada?",
         ask = "Which age does Ada have?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["age"],"filter":[{"operator":"eq","value":"Ada"}]}"#,
         output = r#"{"rows":[{"age":36}],"value":36,"columns":["age"],"row_count":1,"matched_rows":1}"#
     ),
     example(
-        ask = "How many rows have Bonn?",
-        ask = "How many rows are from Bonn?",
         ask = "How many rows contain Bonn?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Show the rows with Bonn",
         ask = "List the rows from Bonn",
-        ask = "Which rows contain Bonn?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "What is the total sales of North?",
-        ask = "What is the total sales for North?",
-        ask = "What are the total sales in North?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#
-    ),
-    example(
-        ask = "What is the average age of Bonn?",
-        ask = "What is the average age in Bonn?",
         ask = "What is the average age for Bonn?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "What is the total sales where region is North?",
-        ask = "Sum of sales where region is North",
         ask = "What are the total sales for the region North?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","filter":[{"column":"region","operator":"eq","value":"North"}]}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","filter":[{"column":"region","operator":"eq","value":"North"}]}"#
     ),
     example(
-        ask = "List the name where age is above 30",
         ask = "Show the name of each row where age is above 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
         ask = "List every name",
-        ask = "Show the name column",
-        ask = "List the names",
         ask = "What are the names?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"]}"#
     ),
@@ -637,7 +449,6 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name","city","age"]}"#
     ),
     example(
-        ask = "Show the top 2 rows by age",
         ask = "What are the top 2 rows by age?",
         ask = "List the 2 rows with the highest age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":2}"#,
@@ -651,12 +462,10 @@ use output::CsvQueryOutput;
     example(
         ask = "What are the top 2 regions by sales?",
         ask = "Top 2 regions by total sales",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":2}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":2}"#
     ),
     example(
         ask = "Sort the rows by age",
-        ask = "Sort this table by age",
-        ask = "Order the rows by age",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending"}"#
     ),
     example(
@@ -665,28 +474,17 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending"}"#
     ),
     example(
-        ask = "Show the first 2 rows",
         ask = "List the first 2 rows",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","limit":2}"#
     ),
-    example(
-        ask = "Show the table",
-        ask = "Show all rows",
-        ask = "List all rows",
-        ask = "What is in this table?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n"}"#
-    ),
+    example(ask = "What is in this table?", input = r#"{"csv":"name,city,age\nAda,Bonn,36\n"}"#),
     example(
         ask = "How many different cities are there?",
-        ask = "How many unique cities are there?",
-        ask = "How many distinct cities are there?",
-        ask = "How many different cities are in this table?",
         ask = "Number of different cities",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count_distinct","column":"city"}"#,
         output = r#"{"rows":[{"count_distinct_city":2}],"value":2,"columns":["count_distinct_city"],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        ask = "What are the different cities?",
         ask = "List the different cities",
         ask = "Which different cities are there?",
         ask = "List the unique cities",
@@ -698,16 +496,12 @@ use output::CsvQueryOutput;
     example(
         ask = "Which customers ordered a lamp?",
         ask = "Which customers bought a lamp?",
-        ask = "Which customers have a lamp?",
-        ask = "List the customers with a lamp",
         ask = "Show the customers who ordered a lamp",
         input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"operator":"eq","value":"lamp"}]}"#,
         output = r#"{"rows":[{"customer":"Ada"},{"customer":"Cyd"}],"columns":["customer"],"row_count":2,"matched_rows":2}"#
     ),
     example(
-        ask = "Which names are in Bonn?",
         ask = "Which names have Bonn?",
-        ask = "List the names in Bonn",
         ask = "List the names from Bonn",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"distinct":true,"filter":[{"operator":"eq","value":"Bonn"}]}"#,
         output = r#"{"rows":[{"name":"Ada"},{"name":"Cyd"}],"columns":["name"],"row_count":2,"matched_rows":2}"#
@@ -715,14 +509,7 @@ use output::CsvQueryOutput;
     example(
         ask = "Which names have an age above 30?",
         ask = "Which names have an age over 30?",
-        ask = "List the names with an age above 30",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
-    ),
-    example(
-        ask = "Which names have an age below 30?",
-        ask = "Which names have an age under 30?",
-        ask = "List the names with an age below 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
         ask = "Which names have an age of 36?",
@@ -731,19 +518,16 @@ use output::CsvQueryOutput;
     ),
     example(
         ask = "Show the rows where city is not Bonn",
-        ask = "List all rows where city is not Bonn",
         ask = "Which rows do not have the city Bonn?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"city","operator":"ne","value":"Bonn"}]}"#,
         output = r#"{"rows":[{"name":"Bob","city":"Kiel","age":17}],"columns":["name","city","age"],"row_count":1,"matched_rows":1}"#
     ),
     example(
         ask = "How many rows do not have the city Bonn?",
-        ask = "How many rows are there where city is not Bonn?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"city","operator":"ne","value":"Bonn"}]}"#,
         output = r#"{"rows":[{"count":1}],"value":1,"columns":["count"],"row_count":1,"matched_rows":1}"#
     ),
     example(
-        ask = "Show the rows where age is between 18 and 40",
         ask = "List the rows where age is between 18 and 40",
         ask = "Which rows have an age between 18 and 40?",
         ask = "Show the rows where age is from 18 to 40",
@@ -762,7 +546,6 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
-        ask = "Show the rows where age is under 30",
         ask = "Which rows have an age under 30?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
@@ -783,15 +566,10 @@ use output::CsvQueryOutput;
         output = r#"{"rows":[{"name":"Cyd","city":"Bonn","age":51}],"columns":["name","city","age"],"row_count":1,"matched_rows":1}"#
     ),
     example(
-        ask = "How many rows have the city Bonn and an age above 40?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"city","operator":"eq","value":"Bonn"},{"column":"age","operator":"gt","value":40}]}"#,
-        output = r#"{"rows":[{"count":1}],"value":1,"columns":["count"],"row_count":1,"matched_rows":1}"#
-    ),
-    example(
         ask = "Show the rows where ordered is after 2026-03-01",
         ask = "Which rows have an ordered date after 2026-03-01?",
         ask = "List the rows with ordered after 2026-03-01",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Show the rows where ordered is before 2026-03-01",
@@ -811,10 +589,6 @@ use output::CsvQueryOutput;
         output = r#"{"rows":[{"count":2}],"value":2,"columns":["count"],"row_count":1,"matched_rows":2}"#
     ),
     example(
-        ask = "What is the total price where ordered is after 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","aggregate":"sum","column":"price","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
-    ),
-    example(
         ask = "What percentage of the sales is North?",
         ask = "What share of the sales is from North?",
         ask = "What percent of sales is from North?",
@@ -822,15 +596,9 @@ use output::CsvQueryOutput;
         output = r#"{"rows":[{"share_sales":54.55}],"value":54.55,"columns":["share_sales"],"row_count":1,"matched_rows":2}"#
     ),
     example(
-        ask = "What percentage of the rows is from Bonn?",
-        ask = "What percentage of the rows have Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"share","filter":[{"operator":"eq","value":"Bonn"}]}"#,
-        output = r#"{"rows":[{"share":66.67}],"value":66.67,"columns":["share"],"row_count":1,"matched_rows":2}"#
-    ),
-    example(
         ask = "What is the share of sales per region?",
         ask = "What percentage of sales does each region have?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"share","column":"sales","group_by":"region"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"share","column":"sales","group_by":"region"}"#
     ),
     example(
         ask = "What is the earliest ordered date?",
@@ -846,22 +614,19 @@ use output::CsvQueryOutput;
     ),
     example(
         ask = "Who has the highest age?",
-        ask = "Show the row with the highest age",
         ask = "Which row has the highest age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":1}"#,
         output = r#"{"rows":[{"name":"Cyd","city":"Bonn","age":51}],"columns":["name","city","age"],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        ask = "Who has the lowest age?",
         ask = "Show the row with the lowest age",
         ask = "Which row has the lowest age?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending","limit":1}"#,
         output = r#"{"rows":[{"name":"Bob","city":"Kiel","age":17}],"columns":["name","city","age"],"row_count":1,"matched_rows":3}"#
     ),
     example(
-        ask = "How many different products are there per region?",
         ask = "How many different products does each region have?",
-        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\nSouth,Valve,25\nNorth,Valve,20\n","aggregate":"count_distinct","column":"product","group_by":"region"}"#
+        input = r#"{"csv":"region,product,sales\nNorth,Pump,10\n","aggregate":"count_distinct","column":"product","group_by":"region"}"#
     ),
     example(
         ask = "Which 2 names have the highest age?",
@@ -873,389 +638,255 @@ use output::CsvQueryOutput;
         ask = "How many names are there?",
         ask = "How many names are listed?",
         ask = "How many names does this table have?",
-        ask = "How many names are in this table?",
-        ask = "How many names are in here?",
         ask = "Number of names",
         ask = "Count the names",
         ask = "Count all names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name"}"#
     ),
     example(
-        ask = "How many names are in Bonn?",
-        ask = "How many names are from Bonn?",
-        ask = "How many names come from Bonn?",
-        ask = "How many names came from Bonn?",
-        ask = "How many names live in Bonn?",
-        ask = "How many names have the city Bonn?",
         ask = "How many names have Bonn as the city?",
-        ask = "How many of the names are from Bonn?",
-        ask = "Number of names from Bonn",
-        ask = "Number of names in Bonn",
-        ask = "Number of names with Bonn",
-        ask = "Count the names in Bonn",
-        ask = "Count the names from Bonn",
         ask = "Count the names that are in Bonn",
-        ask = "Count the names that live in Bonn",
         ask = "Count the names that lie in Bonn",
-        ask = "How many names lie in Bonn?",
         ask = "How many names are marked Bonn?",
-        ask = "How many Bonn names are there?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "How many rows come from Bonn?",
         ask = "How many rows came from Bonn?",
-        ask = "How many rows live in Bonn?",
         ask = "How many rows that are from Bonn are there?",
-        ask = "Number of rows from Bonn",
         ask = "Number of rows with Bonn",
-        ask = "Count the rows from Bonn",
         ask = "Count the rows that are from Bonn",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "How many names have an age above 30?",
-        ask = "How many names have an age over 30?",
-        ask = "How many names have age above 30?",
         ask = "How many names have age more than 30?",
         ask = "How many names have more than 30 age?",
-        ask = "How many names are there with an age above 30?",
-        ask = "How many of the names have an age above 30?",
-        ask = "Number of names with an age above 30",
         ask = "Count the names with an age above 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"gt","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
-        ask = "How many names have an age below 30?",
-        ask = "How many names have an age under 30?",
         ask = "How many names have age below 30?",
         ask = "How many names have less than 30 age?",
-        ask = "How many of the names have an age below 30?",
-        ask = "Number of names with an age below 30",
         ask = "Count the names with an age below 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"lt","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
-        ask = "How many names have an age of at least 30?",
         ask = "How many names have at least 30 age?",
         ask = "Number of names with an age of at least 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"ge","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"ge","value":30}]}"#
     ),
     example(
-        ask = "How many names have an age of 36?",
         ask = "How many names have age 36?",
         ask = "How many names have 36 age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"eq","value":36}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"column":"age","operator":"eq","value":36}]}"#
     ),
     example(
         ask = "How many rows have an age of 36?",
         ask = "How many rows have age 36?",
         ask = "How many rows are there where age is 36?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"eq","value":36}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"eq","value":36}]}"#
     ),
     example(
-        ask = "How many rows are older than 30?",
         ask = "How many are older than 30?",
-        ask = "How many people are older than 30?",
-        ask = "How many of the people are older than 30?",
-        ask = "Number of rows older than 30",
-        ask = "Count the rows that are older than 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"comparative":"older","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"comparative":"older","value":30}]}"#
     ),
     example(
-        ask = "How many names are older than 30?",
-        ask = "How many of the names are older than 30?",
         ask = "Number of names older than 30",
         ask = "Count the names that are older than 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"comparative":"older","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"comparative":"older","value":30}]}"#
     ),
     example(
         ask = "How many rows are older than 30 years?",
         ask = "How many are older than 30 years?",
-        ask = "How many people are older than 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
-    ),
-    example(
-        ask = "How many names are older than 30 years?",
-        ask = "How many of the names are older than 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "Which names are older than 30?",
         ask = "Names older than 30",
         ask = "List the names that are older than 30",
-        ask = "List the names older than 30",
-        ask = "Show all names older than 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"comparative":"older","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"comparative":"older","value":30}]}"#
     ),
     example(
         ask = "Which names are older than 30 years?",
         ask = "Names older than 30 years",
-        ask = "List the names older than 30 years",
-        ask = "Show all names older than 30 years",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
     ),
     example(
-        ask = "Show the rows older than 30",
-        ask = "Which rows are older than 30?",
-        ask = "Which people are older than 30?",
-        ask = "Who is older than 30?",
-        ask = "Show the people older than 30",
         ask = "All people older than 30",
-        ask = "Rows older than 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"comparative":"older","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"comparative":"older","value":30}]}"#
     ),
     example(
         ask = "Show the rows older than 30 years",
-        ask = "Which rows are older than 30 years?",
         ask = "Which people are older than 30 years?",
         ask = "Who is older than 30 years?",
-        ask = "All people older than 30 years",
-        ask = "Rows older than 30 years",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"comparative":"older","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "Which row is the oldest?",
-        ask = "Which is the oldest?",
-        ask = "Who is the oldest?",
         ask = "Which person is the oldest?",
         ask = "What is the oldest?",
         ask = "Which one is the oldest?",
         ask = "The oldest one",
         ask = "Show the oldest row",
-        ask = "Show the oldest person",
         ask = "Oldest person",
-        ask = "What is the oldest person?",
         ask = "Who is the oldest person?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","superlative":"oldest","limit":1}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","superlative":"oldest","limit":1}"#
     ),
     example(
-        ask = "Which name is the oldest?",
         ask = "Which name is oldest?",
         ask = "What is the oldest name?",
         ask = "Which is the oldest name?",
-        ask = "Oldest name",
         ask = "Show the oldest name",
-        ask = "Name of the oldest person",
         ask = "Name of the oldest row",
         ask = "What is the name of the oldest person?",
         ask = "Return the name of the oldest person",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","superlative":"oldest","limit":1,"columns":["name"]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","superlative":"oldest","limit":1,"columns":["name"]}"#
     ),
     example(
         ask = "Which 2 rows are the oldest?",
         ask = "Show the 2 oldest rows",
-        ask = "Show the 2 oldest people",
         ask = "Who are the 2 oldest people?",
-        ask = "The 2 oldest people",
-        ask = "Which 2 people are the oldest?",
         ask = "Show the 2 oldest people with their ages",
-        ask = "Who are the 2 oldest?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","superlative":"oldest","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","superlative":"oldest","limit":2}"#
     ),
     example(
         ask = "Show the 2 oldest names",
-        ask = "The 2 oldest names",
         ask = "Which 2 names are the oldest?",
-        ask = "What are the 2 oldest names?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","superlative":"oldest","limit":2,"columns":["name"]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","superlative":"oldest","limit":2,"columns":["name"]}"#
     ),
     example(
         ask = "Sort the rows, oldest first",
-        ask = "Sort the people, oldest first",
-        ask = "Show the rows, oldest first",
-        ask = "Show the people, oldest first",
-        ask = "List the rows with the oldest first",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","superlative":"oldest"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","superlative":"oldest"}"#
     ),
     example(
-        ask = "Show the names, oldest first",
         ask = "List the names, oldest first",
         ask = "Sort the names, oldest first",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","superlative":"oldest","columns":["name"]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","superlative":"oldest","columns":["name"]}"#
     ),
     example(
         ask = "Who earns the most?",
-        ask = "Who earns most?",
         ask = "Who has the highest income?",
         input = r#"{"csv":"name,team,salary\nAda,red,3600\nBob,blue,1700\n","superlative":"best_paid","limit":1}"#
     ),
     example(
         ask = "Who earns the least?",
-        ask = "Who earns least?",
         input = r#"{"csv":"name,team,salary\nAda,red,3600\nBob,blue,1700\n","superlative":"worst_paid","limit":1}"#
     ),
     example(
-        ask = "Who earns the most in red?",
         ask = "Who earns the most in the team red?",
         input = r#"{"csv":"name,team,salary\nAda,red,3600\nBob,blue,1700\n","superlative":"best_paid","limit":1,"filter":[{"operator":"eq","value":"red"}]}"#
     ),
     example(
-        ask = "Name with the highest age",
-        ask = "Name of the highest age",
-        ask = "Name of the largest age",
         ask = "Name of the biggest age",
         ask = "Show the name with the highest age",
         ask = "Name the name with the highest age",
         ask = "Find the name with the highest age",
-        ask = "Which name has the biggest age?",
-        ask = "Which name had the highest age?",
         ask = "Which name has the most age?",
         ask = "Which name has the greatest age?",
-        ask = "Which name in this table has the highest age?",
         ask = "Which name in here has the highest age?",
-        ask = "The name with the highest age",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"max","column":"age","group_by":"name","sort":"descending","limit":1}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"max","column":"age","group_by":"name","sort":"descending","limit":1}"#
     ),
     example(
         ask = "Name with the lowest age",
-        ask = "Name of the lowest age",
         ask = "Show the name with the lowest age",
-        ask = "Find the name with the lowest age",
         ask = "Which name has the least age?",
-        ask = "Which name had the lowest age?",
         ask = "Which name has the fewest age?",
         ask = "Which name in this table has the lowest age?",
-        ask = "Which name in here has the lowest age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"min","column":"age","group_by":"name","sort":"ascending","limit":1}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"min","column":"age","group_by":"name","sort":"ascending","limit":1}"#
     ),
     example(
         ask = "Which name in Bonn has the highest age?",
-        ask = "Which name from Bonn has the highest age?",
         ask = "Which Bonn name has the highest age?",
-        ask = "Which name has the highest age in Bonn?",
         ask = "Which name has the highest age among Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"max","column":"age","group_by":"name","sort":"descending","limit":1,"filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"max","column":"age","group_by":"name","sort":"descending","limit":1,"filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "Which 2 names have the lowest age?",
         ask = "What are the 2 names with the lowest age?",
         ask = "Bottom 2 names by age",
         ask = "The 2 names with the lowest age",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","age"],"column":"age","sort":"ascending","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name","age"],"column":"age","sort":"ascending","limit":2}"#
     ),
     example(
         ask = "The 2 names with the highest age",
         ask = "The 2 names with the most age",
         ask = "Show the 2 names with the highest age",
         ask = "Which 2 names have the most age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","age"],"column":"age","sort":"descending","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name","age"],"column":"age","sort":"descending","limit":2}"#
     ),
     example(
         ask = "The 2 lowest ages",
-        ask = "Show the 2 lowest ages",
         ask = "What are the 2 lowest ages?",
-        ask = "Which 2 rows have the lowest age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending","limit":2}"#
     ),
     example(
         ask = "The 2 highest ages",
-        ask = "Show the 2 highest ages",
         ask = "What are the 2 highest ages?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending","limit":2}"#
     ),
     example(
-        ask = "Average age of the names",
-        ask = "Average age of all names",
         ask = "Average age for all names",
-        ask = "What is the average age of the names?",
         ask = "What is the average age of all names?",
-        ask = "Avg age of the names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","noun":"name"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","noun":"name"}"#
     ),
     example(
         ask = "Average age of the Bonn names",
         ask = "Average age of the names in Bonn",
-        ask = "Average age of the names from Bonn",
         ask = "What is the average age of the names in Bonn?",
-        ask = "What is the average age of Bonn names?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "Average age of the Bonn rows",
-        ask = "Average age of the people in Bonn",
         ask = "Average age of all Bonn people",
         ask = "For Bonn only, average age",
         ask = "For Bonn, what is the average age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "Total age of the names",
-        ask = "Total age of all names",
-        ask = "Combined age of all names",
         ask = "What is the total age of the names?",
-        ask = "What is the total age of all names?",
         ask = "Sum of age of all names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"sum","column":"age","noun":"name"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"sum","column":"age","noun":"name"}"#
     ),
     example(
-        ask = "Total age of the Bonn names",
         ask = "Total age of all Bonn names",
         ask = "Combined age of all Bonn names",
-        ask = "Total age of the names in Bonn",
         ask = "Add up the ages that the names in Bonn have",
         ask = "What is the total age of the names in Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"sum","column":"age","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"sum","column":"age","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Highest age of the names",
-        ask = "Highest age of all names",
         ask = "What is the highest age of the names?",
         ask = "Largest age of all names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"max","column":"age","noun":"name"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"max","column":"age","noun":"name"}"#
     ),
     example(
-        ask = "Lowest age of the names",
-        ask = "Lowest age of all names",
-        ask = "What is the lowest age of the names?",
         ask = "Smallest age of all names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"min","column":"age","noun":"name"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"min","column":"age","noun":"name"}"#
     ),
     example(
-        ask = "Median age of the names",
-        ask = "Median age of all names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"median","column":"age","noun":"name"}"#
-    ),
-    example(
-        ask = "Total number of sales in North",
         ask = "Total number of sales for North",
-        ask = "Add up the sales of North",
         ask = "Add up the sales for North",
-        ask = "Sum up the sales of North",
         ask = "How many sales does North have in total?",
-        ask = "How many sales did North have in total?",
-        ask = "How many sales were in North in total?",
         ask = "How many sales were made in North in total?",
-        ask = "How many sales are from North in total?",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","filter":[{"operator":"eq","value":"North"}]}"#
     ),
     example(
         ask = "Sum up the sales",
-        ask = "Sum the sales column",
-        ask = "Total of sales",
         ask = "The sum of the sales column",
         ask = "The sales column added up",
         ask = "How much is the sales column added up?",
-        ask = "Sales in total",
         ask = "Sales, summed",
-        ask = "Sales in total please",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales"}"#
     ),
     example(
-        ask = "Sum up the sales by region",
-        ask = "Sales per region",
-        ask = "Sales per region, summed",
-        ask = "Sum of sales per region",
         ask = "Sales added up per region",
         ask = "Sales added up for each region",
-        ask = "Add up the sales per region",
         ask = "Add up the sales for each region",
         ask = "Group by region and sum the sales",
         ask = "Group by region and add up the sales",
-        ask = "For each region, what is the total sales?",
         ask = "For every region, what are the total sales?",
         ask = "Per region, the sales added up",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region"}"#
     ),
     example(
         ask = "Sum up the sales by region and sort from highest to lowest",
@@ -1263,7 +894,7 @@ use output::CsvQueryOutput;
         ask = "Total sales by region, sorted from highest to lowest",
         ask = "Total sales by region, best first",
         ask = "Total sales by region sorted descending",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending"}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending"}"#
     ),
     example(
         ask = "Which region has the most sales altogether?",
@@ -1271,68 +902,46 @@ use output::CsvQueryOutput;
         ask = "Which region has the most sales in total?",
         ask = "Region with the most sales",
         ask = "Region with the highest total sales",
-        input = r#"{"csv":"region,sales\nNorth,10\nSouth,25\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":1}"#
+        input = r#"{"csv":"region,sales\nNorth,10\n","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":1}"#
     ),
     example(
-        ask = "Group by city and give the average age",
-        ask = "Group by city and show the average age",
         ask = "Group by city and give the average age of each group",
-        ask = "Group by city and calculate the average age",
-        ask = "For each city, what is the average age?",
         ask = "For every city, what is the average age?",
-        ask = "Average age, grouped by city",
         ask = "Average age of each city",
         ask = "What is the average age of each city?",
         ask = "Average age broken down by city",
         ask = "Per city, the average age",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","group_by":"city"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city"}"#
     ),
     example(
         ask = "City with the highest average age",
-        ask = "Which city had the highest average age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","group_by":"city","sort":"descending","limit":1}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city","sort":"descending","limit":1}"#
     ),
     example(
         ask = "City with the lowest average age",
-        ask = "Which city had the lowest average age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"mean","column":"age","group_by":"city","sort":"ascending","limit":1}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"mean","column":"age","group_by":"city","sort":"ascending","limit":1}"#
     ),
     example(
-        ask = "How many rows did each city have?",
         ask = "How many rows has each city?",
         ask = "How many rows did each city take?",
         ask = "How many rows did each city make?",
-        ask = "Count the rows of each city",
-        ask = "Count the rows for each city",
         ask = "Count the rows per city",
-        ask = "Count the rows in each city",
-        ask = "Number of rows per city",
-        ask = "Number of rows in each city",
         ask = "Break the rows down by city and count them",
         ask = "Break the rows down by city",
-        ask = "Group by city and count the rows",
         ask = "Group by city and count",
         ask = "Group the rows by city and count them",
-        ask = "For each city, how many rows are there?",
-        ask = "How many people does each city have?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","group_by":"city"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","group_by":"city"}"#
     ),
     example(
         ask = "How many names are there in each city?",
-        ask = "How many names per city?",
-        ask = "How many names does each city have?",
-        ask = "How many names did each city have?",
         ask = "How many names did each city take?",
-        ask = "How many names are in each city?",
         ask = "Count the names by city",
         ask = "Count the names per city",
-        ask = "Count the names of each city",
-        ask = "Number of names per city",
         ask = "Number of names in each city",
         ask = "Break the names down by city and count them",
         ask = "Break the names down by city",
         ask = "Group the names by city and count them",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","group_by":"city","noun":"name"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","group_by":"city","noun":"name"}"#
     ),
     example(
         ask = "How many different cities does this table contain?",
@@ -1340,24 +949,18 @@ use output::CsvQueryOutput;
         ask = "How many distinct cities does this table have?",
         ask = "How many different cities are listed?",
         ask = "Count the different cities",
-        ask = "Number of distinct cities",
-        ask = "How many unique cities does this table contain?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count_distinct","column":"city"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count_distinct","column":"city"}"#
     ),
     example(
         ask = "List the different cities, each only once",
         ask = "List the cities, each only once",
         ask = "List each city once",
         ask = "List the cities without duplicates",
-        ask = "Show the different cities",
         ask = "Which cities are there, without duplicates?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["city"],"distinct":true}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["city"],"distinct":true}"#
     ),
     example(
         ask = "What percentage of the rows come from Bonn?",
-        ask = "What percentage of the people come from Bonn?",
-        ask = "What percentage of people are from Bonn?",
-        ask = "What share of the rows is from Bonn?",
         ask = "What share of the people works in Bonn?",
         ask = "What share of the people is from Bonn?",
         ask = "What share of the people lives in Bonn, in percent?",
@@ -1365,53 +968,38 @@ use output::CsvQueryOutput;
         ask = "Percentage of rows with Bonn",
         ask = "Share of rows with Bonn in percent",
         ask = "Share of Bonn in percent",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"share","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"share","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "What percentage of the names come from Bonn?",
         ask = "What percentage of the names are from Bonn?",
         ask = "What share of the names is from Bonn?",
-        ask = "What share of the names lives in Bonn, in percent?",
         ask = "What percent of the names are from Bonn?",
-        ask = "Percentage of names from Bonn",
         ask = "Percentage of names with Bonn",
-        ask = "Share of names from Bonn in percent",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"share","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"share","noun":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Show the rows where age is 36",
         ask = "Show the rows where the age was 36",
-        ask = "Show the people where the age was 36",
         ask = "Which rows have an age of 36?",
         ask = "Show the rows with age 36",
         ask = "Rows with an age of 36",
         ask = "Which rows have age 36?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"eq","value":36}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"eq","value":36}]}"#
     ),
     example(
-        ask = "Find all rows with an age above 30",
         ask = "Find the rows that have more than 30 age",
         ask = "Show all rows that had more than 30 age",
-        ask = "List the rows whose age is more than 30",
         ask = "I want only the rows where age is above 30",
-        ask = "Which people have an age above 30?",
-        ask = "People with an age above 30",
         ask = "Who has more than 30 age?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"gt","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
-        ask = "Find all rows with an age below 30",
-        ask = "Which people have an age below 30?",
-        ask = "People with an age below 30",
-        ask = "Who has less than 30 age?",
         ask = "List the rows whose age is below 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
         ask = "Find all rows with an age of at least 30",
-        ask = "List the rows whose age is at least 30",
-        ask = "Rows with an age of at least 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"ge","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"ge","value":30}]}"#
     ),
     example(
         ask = "Show the rows with more than 30 years of age",
@@ -1419,136 +1007,102 @@ use output::CsvQueryOutput;
         ask = "Which rows have an age above 30 years?",
         ask = "Show the rows with an age over 30 years",
         ask = "List the rows whose age is more than 30 years",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"gt","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"gt","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "Show the rows where age is below 30 years",
         ask = "Which rows have an age below 30 years?",
         ask = "Show the rows with an age under 30 years",
         ask = "List the rows whose age is less than 30 years",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"lt","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"lt","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "Show the rows where age is at least 30 years",
         ask = "Which rows have an age of at least 30 years?",
-        ask = "List the rows whose age is at least 30 years",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"column":"age","operator":"ge","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"column":"age","operator":"ge","value":30,"unit":"years"}]}"#
     ),
     example(
-        ask = "How many rows have an age above 30 years?",
         ask = "How many rows have an age over 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"gt","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"gt","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "How many rows have an age below 30 years?",
-        ask = "How many rows have an age under 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"column":"age","operator":"lt","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"column":"age","operator":"lt","value":30,"unit":"years"}]}"#
     ),
     example(
-        ask = "Names with an age above 30",
-        ask = "Names with an age over 30",
         ask = "Find all names with an age above 30",
         ask = "Find all names that had an age above 30",
         ask = "I need every name with an age above 30",
-        ask = "Show the names with an age above 30",
-        ask = "List the names whose age is more than 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30}]}"#
     ),
     example(
         ask = "Names with an age below 30",
-        ask = "Names with an age under 30",
-        ask = "Find all names with an age below 30",
         ask = "I need every name with an age below 30",
-        ask = "Show the names with an age below 30",
         ask = "List the names whose age is less than 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30}]}"#
     ),
     example(
-        ask = "Names with an age of at least 30",
-        ask = "List the names whose age is at least 30",
         ask = "Show the names with an age of at least 30",
-        ask = "Find all names with an age of at least 30",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"ge","value":30}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"ge","value":30}]}"#
     ),
     example(
         ask = "List the names whose age is at least 30 years",
         ask = "Names with an age of at least 30 years",
         ask = "Which names have an age of at least 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"ge","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"ge","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "List the names whose age is above 30 years",
         ask = "Names with an age above 30 years",
         ask = "Which names have an age above 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"gt","value":30,"unit":"years"}]}"#
     ),
     example(
         ask = "List the names whose age is below 30 years",
         ask = "Names with an age below 30 years",
         ask = "Which names have an age below 30 years?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30,"unit":"years"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"filter":[{"column":"age","operator":"lt","value":30,"unit":"years"}]}"#
     ),
     example(
-        ask = "Find all names in Bonn",
         ask = "Find the names from Bonn",
         ask = "Show the names in Bonn",
-        ask = "Show all names from Bonn",
         ask = "Names from Bonn",
         ask = "List the names going to Bonn",
         ask = "List the names that are in Bonn",
         ask = "Which Bonn names are there?",
         ask = "Names of everyone in Bonn",
         ask = "Names of everybody in Bonn",
-        ask = "Names of all people in Bonn",
-        ask = "I need every name in Bonn",
         ask = "Which names come from Bonn?",
-        ask = "Which names live in Bonn?",
         ask = "Give me the names of the people in Bonn",
-        ask = "What are the names of the people in Bonn?",
         ask = "Who is in Bonn? Only the names",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"distinct":true,"filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"distinct":true,"filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Name and age of everyone in Bonn",
         ask = "Names and ages of everyone in Bonn",
         ask = "Names and ages in Bonn",
         ask = "Show the name and age of the people in Bonn",
-        ask = "List the names and ages from Bonn",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name","age"],"filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name","age"],"filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Who is from Bonn?",
-        ask = "Who lives in Bonn?",
         ask = "Who comes from Bonn?",
-        ask = "Find all rows with Bonn",
-        ask = "Find all rows in Bonn",
-        ask = "Find the people in Bonn",
-        ask = "Show everyone in Bonn",
         ask = "Everyone from Bonn",
-        ask = "I want only the rows with Bonn",
-        ask = "I need every row from Bonn",
         ask = "Only the rows from Bonn",
         ask = "Which people live in Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"operator":"eq","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"operator":"eq","value":"Bonn"}]}"#
     ),
     example(
         ask = "What is the city of Ada?",
         ask = "Which city is Ada from?",
         ask = "In which city does Ada live?",
-        ask = "Which city does Ada live in?",
         ask = "Ada's city",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["city"],"filter":[{"operator":"eq","value":"Ada"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["city"],"filter":[{"operator":"eq","value":"Ada"}]}"#
     ),
     example(
         ask = "Who is the author of Emma?",
-        ask = "Who was the author of Emma?",
-        ask = "Author of Emma",
-        ask = "What is the author of Emma?",
         input = r#"{"csv":"title,author,year\nEmma,Jane Austen,1815\nPiranesi,Susanna Clarke,2020\n","columns":["author"],"filter":[{"operator":"eq","value":"Emma"}]}"#
     ),
     example(
         ask = "Show the rows that are not from Bonn",
-        ask = "Which rows are not in Bonn?",
         ask = "Show all rows except Bonn",
         ask = "Show the rows without Bonn",
         ask = "All rows but not Bonn",
@@ -1558,208 +1112,146 @@ use output::CsvQueryOutput;
         ask = "If you leave out Bonn, which rows remain?",
         ask = "Without Bonn, which rows are left?",
         ask = "Who is not from Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","filter":[{"operator":"ne","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","filter":[{"operator":"ne","value":"Bonn"}]}"#
     ),
     example(
-        ask = "Which names are not from Bonn?",
         ask = "Which names are not in Bonn?",
-        ask = "List the names that are not from Bonn",
         ask = "Show all names except Bonn",
         ask = "Show the names without Bonn",
         ask = "If you leave out Bonn, which names remain?",
         ask = "If you leave out the Bonn rows, which names remain?",
         ask = "Without Bonn, which names are left?",
         ask = "Names not in Bonn",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","columns":["name"],"distinct":true,"filter":[{"operator":"ne","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","columns":["name"],"distinct":true,"filter":[{"operator":"ne","value":"Bonn"}]}"#
     ),
     example(
-        ask = "How many rows are not from Bonn?",
         ask = "How many rows are not in Bonn?",
-        ask = "How many people are not from Bonn?",
         ask = "How many rows are left without Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","filter":[{"operator":"ne","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","filter":[{"operator":"ne","value":"Bonn"}]}"#
     ),
     example(
         ask = "How many names are not from Bonn?",
-        ask = "How many names are not in Bonn?",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","aggregate":"count","noun":"name","filter":[{"operator":"ne","value":"Bonn"}]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","aggregate":"count","noun":"name","filter":[{"operator":"ne","value":"Bonn"}]}"#
     ),
     example(
         ask = "Show the rows after 2026-03-01",
-        ask = "Rows after 2026-03-01",
         ask = "Which rows are after 2026-03-01?",
-        ask = "Which rows came after 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"operator":"gt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"operator":"gt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Show the rows before 2026-03-01",
-        ask = "Rows before 2026-03-01",
-        ask = "Which rows are before 2026-03-01?",
         ask = "Which rows came before 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"operator":"lt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"operator":"lt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Show the rows since 2026-03-01",
-        ask = "Rows since 2026-03-01",
         ask = "Which rows came since 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"operator":"ge","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"operator":"ge","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Show the rows between 2026-03-01 and 2026-03-31",
-        ask = "Rows between 2026-03-01 and 2026-03-31",
         ask = "Which rows came between 2026-03-01 and 2026-03-31?",
         ask = "Show the rows from 2026-03-01 to 2026-03-31",
         ask = "Which rows are between 2026-03-01 and 2026-03-31?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"operator":"between","date":"2026-03-01","until":"2026-03-31"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"operator":"between","date":"2026-03-01","until":"2026-03-31"}]}"#
     ),
     example(
         ask = "Which customers came between 2026-03-01 and 2026-03-31?",
         ask = "Customers between 2026-03-01 and 2026-03-31",
-        ask = "Which customers are between 2026-03-01 and 2026-03-31?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"operator":"between","date":"2026-03-01","until":"2026-03-31"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","columns":["customer"],"distinct":true,"filter":[{"operator":"between","date":"2026-03-01","until":"2026-03-31"}]}"#
     ),
     example(
         ask = "Which customers came after 2026-03-01?",
         ask = "Customers after 2026-03-01",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"operator":"gt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","columns":["customer"],"distinct":true,"filter":[{"operator":"gt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Which customers came before 2026-03-01?",
         ask = "Customers before 2026-03-01",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"operator":"lt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","columns":["customer"],"distinct":true,"filter":[{"operator":"lt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Rows that were ordered after 2026-03-01",
-        ask = "People who were ordered after 2026-03-01",
-        ask = "Show the rows ordered after 2026-03-01",
-        ask = "Which rows were ordered after 2026-03-01?",
         ask = "Who was ordered after 2026-03-01?",
-        ask = "Rows ordered after 2026-03-01",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
     ),
     example(
-        ask = "Rows that were ordered before 2026-03-01",
-        ask = "People who were ordered before 2026-03-01",
-        ask = "Show the rows ordered before 2026-03-01",
-        ask = "Which rows were ordered before 2026-03-01?",
         ask = "Who was ordered before 2026-03-01?",
         ask = "Rows ordered before 2026-03-01",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","filter":[{"column":"ordered","operator":"lt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","filter":[{"column":"ordered","operator":"lt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Customers who were ordered after 2026-03-01",
         ask = "Which customers were ordered after 2026-03-01?",
-        ask = "Which customers ordered after 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","columns":["customer"],"distinct":true,"filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Customers who were ordered before 2026-03-01",
         ask = "Which customers were ordered before 2026-03-01?",
-        ask = "Which customers ordered before 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","columns":["customer"],"distinct":true,"filter":[{"column":"ordered","operator":"lt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","columns":["customer"],"distinct":true,"filter":[{"column":"ordered","operator":"lt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "How many rows were ordered after 2026-03-01?",
-        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\nBob,chair,2026-02-28,120\nCyd,lamp,2026-04-02,20\n","aggregate":"count","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
+        input = r#"{"csv":"customer,item,ordered,price\nAda,lamp,2026-03-05,30\n","aggregate":"count","filter":[{"column":"ordered","operator":"gt","date":"2026-03-01"}]}"#
     ),
     example(
         ask = "Sort by age, best first",
         ask = "Sort by age, highest first",
-        ask = "Sort the rows by age in descending order, please",
         ask = "Sort by age from highest to lowest",
-        ask = "Order by age from highest to lowest",
         ask = "Rank the rows by age",
-        ask = "Order the rows by age, highest first",
         ask = "List the rows sorted by age, highest first",
-        ask = "Show the people ordered by age, highest first",
         ask = "Sort by age in descending order",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending"}"#
     ),
     example(
-        ask = "Sort by age in ascending order",
         ask = "Sort by age from lowest to highest",
-        ask = "Order by age, lowest first",
         ask = "List the rows sorted by age",
-        ask = "List the rows ordered by age",
         ask = "Show the people sorted by age",
         ask = "Put the rows in order of age",
         ask = "Sort by age, lowest first",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending"}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending"}"#
     ),
     example(
         ask = "Sort the names by age",
-        ask = "Show the names sorted by age",
         ask = "Show the names ordered by age",
         ask = "List the names by age",
         ask = "List the names sorted by age, lowest first",
         ask = "Order the names by age",
         ask = "Put the names in order of age",
         ask = "Sort the names by age in ascending order",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending","columns":["name","age"]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"ascending","columns":["name","age"]}"#
     ),
     example(
-        ask = "Sort the names by age, highest first",
-        ask = "Sort the names by age in descending order",
         ask = "Sort the names by age from highest to lowest",
         ask = "Show the names sorted by age, highest first",
         ask = "Show the names ordered by age from highest to lowest",
         ask = "Order the names by age, highest first",
         ask = "Rank the names by age",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","columns":["name","age"]}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending","columns":["name","age"]}"#
     ),
     example(
-        ask = "Sort the names by age in descending order and show only the first 2",
-        ask = "Sort the names by age, highest first, and show the first 2",
         ask = "Sort the names by age from highest to lowest and show only the first 2",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":2,"columns":["name","age"]}"#
-    ),
-    example(
-        ask = "Sort the rows by age in descending order and show only the first 2",
-        ask = "Sort the rows by age, highest first, and show the first 2",
-        ask = "Sort by age in descending order and show only the first 2",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"descending","limit":2}"#
-    ),
-    example(
-        ask = "Sort the rows by age in ascending order and show only the first 2",
-        ask = "Sort the rows by age and show only the first 2",
-        ask = "Sort by age and show the first 2",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","column":"age","sort":"ascending","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","column":"age","sort":"descending","limit":2,"columns":["name","age"]}"#
     ),
     example(
         ask = "Print the first 2 rows",
-        ask = "Show the first 2 rows of this file",
-        ask = "Print the first 2 rows of this table",
-        ask = "Give me the first 2 rows",
-        ask = "What are the first 2 rows?",
-        ask = "First 2 rows",
         ask = "Show me the first 2 lines of this table",
-        input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","limit":2}"#
+        input = r#"{"csv":"name,city,age\nAda,Bonn,36\n","limit":2}"#
     ),
     example(
         ask = "Which columns does this table have?",
-        ask = "What columns does this table have?",
-        ask = "Which columns are there?",
-        ask = "What columns are there?",
         ask = "What columns does it have?",
-        ask = "What are the columns?",
         ask = "What are the columns of this table?",
-        ask = "List the columns",
-        ask = "List the columns of this table",
-        ask = "Show the columns",
         ask = "What are the names of the columns?",
         ask = "List the column names",
-        ask = "Which columns are in this file?",
-        ask = "What columns are in this file?",
         ask = "Which columns does this file contain?",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","about":"columns"}"#,
         output = r#"{"rows":[{"column":"name"},{"column":"city"},{"column":"age"}],"columns":["column"],"row_count":3,"matched_rows":3}"#
     ),
     example(
-        ask = "How many columns does this table have?",
         ask = "How many columns are there?",
         ask = "How many columns are in this file?",
         ask = "Number of columns",
-        ask = "Count the columns",
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","about":"column_count"}"#,
         output = r#"{"rows":[{"column_count":3}],"value":3,"columns":["column_count"],"row_count":1,"matched_rows":3}"#
     ),

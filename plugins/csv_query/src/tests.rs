@@ -47,6 +47,74 @@ fn columns_of_groups_and_the_maximum_of_names_are_refused() {
     assert_eq!(refusal(time).unwrap()["rows"][0]["max_start"], "09:30");
 }
 
+const PETS: &str = "pet,species,weight_kg,age,remote,insured,born\n\
+    Rex,dog,37.8,4,yes,no,2020-05-01\n\
+    Miso,cat,4.1,9,no,yes,2015-02-01\n";
+
+#[test]
+fn an_adjective_finds_its_column() {
+    let pet = |more: Value| json!({"columns": ["pet"], "limit": 1, "superlative": more});
+    rows(pet(json!("heaviest")), PETS, json!([{"pet": "Rex"}]));
+    rows(pet(json!("lightest")), PETS, json!([{"pet": "Miso"}]));
+    // Both the age and the birth say who is oldest, and nothing says which is the longest.
+    assert!(query(pet(json!("oldest")), PETS).unwrap_err().contains("`age`, `born`"));
+    assert!(query(pet(json!("longest")), PETS).unwrap_err().contains("none"));
+}
+
+#[test]
+fn a_comparison_by_an_adjective_checks_the_unit() {
+    let lighter =
+        |unit: &str| json!({"columns": ["pet"], "filter": [{"comparative": "lighter", "value": 5, "unit": unit}]});
+    rows(lighter("kg"), PETS, json!([{"pet": "Miso"}]));
+    assert!(query(lighter("pounds"), PETS).unwrap_err().contains("`weight_kg`"));
+    let both = json!({"filter": [{"comparative": "older", "operator": "gt", "value": 5}]});
+    assert!(query(both, PETS).is_err());
+    let older = json!({"columns": ["pet"], "filter": [{"comparative": "older", "value": 5, "unit": "years"}]});
+    rows(older, PETS, json!([{"pet": "Miso"}]));
+}
+
+#[test]
+fn a_condition_without_a_column_needs_one_that_fits() {
+    let without =
+        |operator: &str, value: &str| json!({"columns": ["pet"], "filter": [{"operator": operator, "value": value}]});
+    rows(without("eq", "cat"), PETS, json!([{"pet": "Miso"}]));
+    rows(without("ne", "cat"), PETS, json!([{"pet": "Rex"}]));
+    rows(without("eq", "fish"), PETS, json!([]));
+    assert!(
+        query(without("eq", "yes"), PETS)
+            .unwrap_err()
+            .contains("`remote`, `insured`")
+    );
+    assert!(query(without("ne", "fish"), PETS).is_err());
+    let after = json!({"columns": ["pet"], "filter": [{"operator": "gt", "date": "2016-01-01"}]});
+    rows(after, PETS, json!([{"pet": "Rex"}]));
+}
+
+#[test]
+fn a_noun_is_counted_only_if_none_repeats() {
+    let count = |noun: &str| json!({"aggregate": "count", "noun": noun});
+    assert_eq!(query(count("pet"), PETS).unwrap()["value"], json!(2));
+    assert!(query(count("product"), SALES).unwrap_err().contains("`Product`"));
+}
+
+#[test]
+fn one_value_is_returned_beside_the_rows() {
+    let output = query(json!({"aggregate": "max", "column": "age"}), PETS).unwrap();
+    assert_eq!(output["value"], json!(9));
+    let rows = query(json!({"columns": ["pet"]}), PETS).unwrap();
+    assert!(rows.get("value").is_none());
+    let columns = query(json!({"about": "column_count"}), PETS).unwrap();
+    assert_eq!(columns["value"], json!(7));
+}
+
+#[test]
+fn fields_that_would_be_ignored_are_refused() {
+    let both = json!({"aggregate": "count", "distinct": true});
+    assert!(query(both, PETS).unwrap_err().contains("`distinct`"));
+    let sorted = json!({"aggregate": "max", "column": "age", "sort": "ascending"});
+    assert!(query(sorted, PETS).unwrap_err().contains("`sort`"));
+}
+
 #[test]
 fn highest_total_by_group_is_one_row() {
     let input =

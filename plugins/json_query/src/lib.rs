@@ -465,6 +465,163 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Show the objects where age is above 30",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"age","operator":"gt","value":30}]}"#
     ),
+    example(
+        ask = "What are the top-level keys?",
+        ask = "What are the top-level keys of this JSON?",
+        ask = "What are the top-level keys in this JSON?",
+        ask = "Which top-level keys are there?",
+        ask = "Which top-level keys does this JSON have?",
+        ask = "What keys are at the top level?",
+        ask = "What keys are at the top level of this JSON?",
+        ask = "Which keys are at the top level?",
+        ask = "List the top-level keys",
+        ask = "List the keys",
+        ask = "Show the keys",
+        ask = "Which keys are there?",
+        ask = "What keys are there?",
+        ask = "Top-level keys",
+        ask = "What are the top-level fields?",
+        ask = "Which fields are there?",
+        input = r#"{"json":{"b":1,"a":2},"query":"keys"}"#
+    ),
+    example(
+        ask = "Average price over all items",
+        ask = "Average price of all items",
+        ask = "Average price across all items",
+        ask = "Average price over all entries",
+        ask = "Mean price of all items",
+        ask = "What is the mean of all prices?",
+        ask = "What is the mean of the prices?",
+        ask = "What is the average price over all items?",
+        input = r#"{"json":{"items":[{"name":"Pump","price":10}]},"field":"price","combine":"mean"}"#
+    ),
+    example(
+        ask = "Sum of the price of all items",
+        ask = "Sum of the prices of all items",
+        ask = "Add up the prices of all items",
+        ask = "Total price over all items",
+        ask = "Total price across all items",
+        ask = "Total of price",
+        ask = "Sum of all price values",
+        ask = "Prices added up",
+        input = r#"{"json":{"items":[{"name":"Pump","price":10}]},"field":"price","combine":"sum"}"#
+    ),
+    example(
+        ask = "Lowest price of all items",
+        ask = "Lowest price over all items",
+        ask = "Lowest price across all items",
+        ask = "Lowest value of price",
+        ask = "Lowest value of price across all items",
+        ask = "Smallest price of all items",
+        ask = "Minimum of price",
+        input = r#"{"json":{"items":[{"name":"Pump","price":10}]},"field":"price","combine":"min"}"#
+    ),
+    example(
+        ask = "Highest price of all items",
+        ask = "Highest price over all items",
+        ask = "Highest price across all items",
+        ask = "Highest value of price",
+        ask = "Highest value of price across all items",
+        ask = "Largest price of all items",
+        ask = "Maximum of price",
+        input = r#"{"json":{"items":[{"name":"Pump","price":10}]},"field":"price","combine":"max"}"#
+    ),
+    example(
+        ask = "Names only",
+        ask = "Only the names",
+        ask = "Just the names",
+        ask = "Names only, please",
+        ask = "All names",
+        ask = "All the names",
+        ask = "All names, please",
+        ask = "Names of all items",
+        ask = "Name of every item",
+        ask = "Value of name",
+        ask = "The value of name",
+        ask = "What value does name have?",
+        ask = "Which name is given?",
+        ask = "What is the value for name?",
+        ask = "Name",
+        ask = "Give me all names",
+        ask = "Give me the names of all items",
+        input = r#"{"json":{"items":[{"name":"Pump","price":10}]},"field":"name"}"#
+    ),
+    example(
+        ask = "Names with an age above 30",
+        ask = "Names with age above 30",
+        ask = "Which names have age above 30?",
+        ask = "Which names have more than 30 age?",
+        ask = "List the names with an age above 30",
+        ask = "Show the names with an age above 30",
+        ask = "List the names whose age is above 30",
+        ask = "Give me the names whose age is above 30",
+        ask = "What are the names with an age above 30?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"name","filter":[{"field":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "Names with an age below 30",
+        ask = "Names with age below 30",
+        ask = "Which names have age below 30?",
+        ask = "Which names have less than 30 age?",
+        ask = "List the names with an age below 30",
+        ask = "Show the names with an age below 30",
+        ask = "List the names whose age is below 30",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"name","filter":[{"field":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "Names whose city is Bonn",
+        ask = "Names where city is Bonn",
+        ask = "List the names whose city is Bonn",
+        ask = "Show the names whose city is Bonn",
+        ask = "Show the names where city is Bonn",
+        ask = "Give me the names whose city is Bonn",
+        ask = "What are the names where city is Bonn?",
+        ask = "Names of people whose city is Bonn",
+        ask = "Names of all entries whose city is Bonn",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"name","filter":[{"field":"city","operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "How many entries are there where city is Bonn?",
+        ask = "How many entries have city Bonn?",
+        ask = "Number of entries where city is Bonn",
+        ask = "Count the entries where city is Bonn",
+        ask = "Count of entries where city is Bonn",
+        ask = "How many people are there where city is Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"filter":[{"field":"city","operator":"eq","value":"Bonn"}],"combine":"count"}"#
+    ),
+    example(
+        ask = "Ada's age",
+        ask = "What is Ada's age?",
+        ask = "Age of Ada",
+        ask = "What was the age of Ada?",
+        ask = "Show the age of Ada",
+        ask = "Give me the age of Ada",
+        ask = "Tell me the age of Ada",
+        ask = "For Ada, what is the age?",
+        ask = "What age does Ada have?",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"age","filter":[{"operator":"eq","value":"Ada"}]}"#
+    ),
+    example(
+        ask = "How many users are listed?",
+        ask = "Number of users",
+        ask = "How many users does this file have?",
+        ask = "How many users are in this file?",
+        ask = "How many users are there in total?",
+        ask = "How many users in total?",
+        ask = "Count of users",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"users","combine":"length"}"#
+    ),
+    example(
+        ask = "Name with the highest age",
+        ask = "Name of the highest age",
+        ask = "Show the name with the highest age",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"name","largest":"age"}"#
+    ),
+    example(
+        ask = "Name with the lowest age",
+        ask = "Show the name with the lowest age",
+        input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"name","smallest":"age"}"#
+    ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn json_query(input: JsonQueryInput) -> Result<JsonQueryOutput> {

@@ -23,7 +23,7 @@ pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, E
         return Err(ExtractError::Limit(input.limit));
     }
     let pattern = match (&input.pattern, input.kind) {
-        (Some(pattern), None) => pattern.as_str(),
+        (Some(pattern), None) => without_slashes(pattern),
         (None, Some(kind)) => kind.pattern(),
         _ => return Err(ExtractError::PatternOrKind),
     };
@@ -87,6 +87,14 @@ impl Search<'_> {
             matches: Some(matches).filter(|_| self.input.kind.is_none()),
         }
     }
+}
+
+/// Returns what is between the slashes of `/../`, as other languages write a regular expression. A path has more of them.
+fn without_slashes(pattern: &str) -> &str {
+    let inner = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+    inner
+        .filter(|inner| !inner.is_empty() && !inner.contains('/'))
+        .unwrap_or(pattern)
 }
 
 fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractError> {

@@ -11,7 +11,7 @@ pub(crate) struct RegexExtractInput {
     pub(crate) text: String,
     /// What to find, by name, instead of a pattern.
     pub(crate) kind: Option<Kind>,
-    /// The regular expression in the syntax of Rust's `regex`: as in Perl, but without look-around and back-references. For example `\d+` or `(?<user>\w+)@(?<host>[\w.]+)`.
+    /// The regular expression in the syntax of Rust's `regex`: as in Perl, but without look-around and back-references. For example `\d+` or `(?<user>\w+)@(?<host>[\w.]+)`. Slashes around it, as in `/\d+/`, are left out.
     pub(crate) pattern: Option<String>,
     /// The capture group whose text goes into `values`: its name or its number. Defaults to the whole match.
     pub(crate) group: Option<Group>,

@@ -23,6 +23,13 @@ fn all_matches_are_returned_in_order() {
 }
 
 #[test]
+fn slashes_around_a_pattern_are_left_out() {
+    let found = |pattern: &str| values(json!({"text": "a1 /etc/b2", "pattern": pattern}));
+    assert_eq!(found(r"/\d/"), json!(["1", "2"]));
+    assert_eq!(found("/etc/b"), json!(["/etc/b"]));
+}
+
+#[test]
 fn offsets_count_characters() {
     let output = testing::output(&REGEX_EXTRACT, json!({"text": "äö né né", "pattern": "n(é)"}));
     let second =
