@@ -132,15 +132,20 @@ fn find<'a>(object: &'a Object, field: &str) -> Option<&'a Value> {
 fn matches(object: &Object, condition: &Condition) -> bool {
     match &condition.field {
         Some(field) => find(object, field).is_some_and(|value| accepts(condition, value)),
-        None => matches_value(object, condition),
+        None => matches_inside(object, condition),
     }
 }
 
 fn matches_value(object: &Object, condition: &Condition) -> bool {
-    object
-        .values()
-        .filter(|value| !value.is_object())
-        .any(|value| accepts(condition, value))
+    let mut values = object.values().filter(|value| !value.is_object());
+    values.any(|value| accepts(condition, value))
+}
+
+/// Returns whether the object or one inside it matches, but not one in a list: an order comes from Germany if its customer does.
+fn matches_inside(object: &Object, condition: &Condition) -> bool {
+    let mut inner = object.values().filter_map(Value::as_object);
+    let is_negative = condition.operator == Operator::Ne;
+    matches_value(object, condition) || (!is_negative && inner.any(|inner| matches_inside(inner, condition)))
 }
 
 fn accepts(condition: &Condition, value: &Value) -> bool {

@@ -19,6 +19,19 @@ fn fails(json: Value, query: &str, part: &str) {
 }
 
 #[test]
+fn a_condition_without_a_field_looks_inside_an_object() {
+    let json = json!([
+        {"id": 1, "customer": {"country": "Germany"}, "total": 3},
+        {"id": 2, "customer": {"country": "France"}, "total": 4},
+    ]);
+    let filter = json!([{"operator": "eq", "value": "Germany"}]);
+    let sum = json!({"json": json, "field": "total", "combine": "sum", "filter": filter});
+    assert_eq!(testing::output(&JSON_QUERY, sum)["results"], json!([3]));
+    let count = json!({"json": json, "combine": "count", "filter": filter});
+    assert_eq!(testing::output(&JSON_QUERY, count)["results"], json!([1]));
+}
+
+#[test]
 fn values_and_text_are_both_read() {
     gives(json!({"a": [1, 2]}), ".a[]", json!([1, 2]));
     gives(json!("{\"a\": [1, 2]}"), ".a | add", json!([3]));
