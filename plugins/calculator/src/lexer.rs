@@ -193,6 +193,7 @@ impl Lexer {
 /// Returns the tokens that a sign of mathematics means, if it means a function or a power.
 fn symbol(c: char) -> Option<Vec<Kind>> {
     match c {
+        '°' => Some(vec![Kind::Name("degrees".to_owned())]),
         '√' => Some(vec![Kind::Name("sqrt".to_owned())]),
         '²' => Some(vec![Kind::Sign('^'), Kind::Number(2.0)]),
         '³' => Some(vec![Kind::Sign('^'), Kind::Number(3.0)]),

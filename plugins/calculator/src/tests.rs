@@ -244,6 +244,10 @@ fn rounding_may_be_words() {
     gives("round 10/3 to 2 decimals", "3.33");
     gives("remainder when 17 is divided by 5", "2");
     gives("log base 2 of 8 plus 1", "4");
+    gives("sin(30°)", "0.5");
+    gives("arctangent of 0", "0");
+    gives("cube 17", "4913");
+    gives("8 squared plus 3", "67");
 }
 
 #[test]

@@ -645,6 +645,133 @@ use io::{DatetimeInput, DatetimeOutput};
         ask = "What time is it in Japan?",
         input = r#"{"operation":"now","to_zone":"Japan"}"#
     ),
+    example(
+        ask = "What weekday was 20 July 1969?",
+        ask = "What day of the week did 20 July 1969 fall on?",
+        ask = "20 July 1969, which weekday?",
+        ask = "What day of the week was my birthday, 20 July 1969?",
+        ask = "What day of the week was my wedding, 20 July 1969?",
+        ask = "Day of the week for 20 July 1969",
+        ask = "Weekday for 20 July 1969",
+        input = r#"{"operation":"weekday","date":"20 July 1969"}"#
+    ),
+    example(
+        ask = "What day of the week is Christmas Day 2027?",
+        input = r#"{"operation":"weekday","date":"Christmas Day","year":2027}"#
+    ),
+    example(
+        ask = "Which quarter does 2026-11-21 belong to?",
+        ask = "Which quarter does 2026-11-21 fall into?",
+        ask = "Which quarter does 2026-11-21 fall in?",
+        ask = "Quarter of 2026-11-21",
+        input = r#"{"operation":"quarter","date":"2026-11-21"}"#
+    ),
+    example(
+        ask = "Week number of 2026-11-21",
+        ask = "ISO week number of 2026-11-21",
+        ask = "ISO week of 2026-11-21",
+        ask = "Calendar week of 2026-11-21",
+        input = r#"{"operation":"week_number","date":"2026-11-21"}"#
+    ),
+    example(
+        ask = "2026-11-21 is which day of the year?",
+        ask = "Day of the year of 2026-11-21",
+        input = r#"{"operation":"day_of_year","date":"2026-11-21"}"#
+    ),
+    example(
+        ask = "Put 21 November 2026 in ISO format",
+        ask = "Convert 21 November 2026 to ISO format",
+        ask = "21 November 2026 in ISO format",
+        ask = "21 November 2026 written in ISO format",
+        input = r#"{"operation":"parse","date":"21 November 2026"}"#
+    ),
+    example(
+        ask = "What date is the Unix timestamp 1709028000 in UTC?",
+        ask = "Unix timestamp 1709028000 as a date",
+        input = r#"{"operation":"parse","date":"1709028000"}"#
+    ),
+    example(
+        ask = "Write 2026-11-21 out in full",
+        ask = "Write 2026-11-21 in words",
+        ask = "Write 2026-11-21 with the weekday",
+        input = r#"{"operation":"format","date":"2026-11-21","format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "When is Easter Sunday 2027?",
+        input = r#"{"operation":"format","date":"Easter Sunday","year":2027,"format":"%A, %-d %B %Y"}"#
+    ),
+    example(
+        ask = "Is the year 2028 a leap year?",
+        ask = "2028 leap year?",
+        input = r#"{"operation":"leap_year","year":2028}"#
+    ),
+    example(
+        ask = "Years from 1969-07-20 to 2019-07-20",
+        ask = "How many years passed from 1969-07-20 to 2019-07-20?",
+        ask = "How many years from 1969-07-20 to 2019-07-20?",
+        input = r#"{"operation":"difference","start":"1969-07-20","end":"2019-07-20","unit":"years"}"#
+    ),
+    example(
+        ask = "Count the days from 2024-02-27 to 2026-11-21",
+        ask = "How many days passed between 2024-02-27 and 2026-11-21?",
+        ask = "Days between 2024-02-27 and 2026-11-21",
+        ask = "Days from 2024-02-27 until 2026-11-21",
+        ask = "Days from 2024-02-27 till 2026-11-21",
+        input = r#"{"operation":"difference","start":"2024-02-27","end":"2026-11-21","unit":"days"}"#
+    ),
+    example(
+        ask = "Weeks from 1 March 2026 to 24 December 2026",
+        ask = "Weeks between 1 March 2026 and 24 December 2026",
+        input = r#"{"operation":"difference","start":"1 March 2026","end":"24 December 2026","unit":"weeks"}"#
+    ),
+    example(
+        ask = "Working days between 2026-03-02 and 2026-03-31",
+        ask = "Working days from 2026-03-02 till 2026-03-31",
+        ask = "Business days from 2026-03-02 to 2026-03-31",
+        input = r#"{"operation":"difference","start":"2026-03-02","end":"2026-03-31","unit":"working_days"}"#
+    ),
+    example(
+        ask = "How many minutes was it from 6:50 until 8:05?",
+        ask = "Minutes from 6:50 to 8:05",
+        ask = "Minutes between 6:50 and 8:05",
+        input = r#"{"operation":"difference","start":"6:50","end":"8:05","unit":"minutes"}"#
+    ),
+    example(
+        ask = "What is Nairobi's local time?",
+        ask = "Nairobi's local time",
+        ask = "What is the local time in Nairobi?",
+        ask = "What is the local time in Nairobi right now?",
+        ask = "What time is it in Nairobi right now?",
+        input = r#"{"operation":"now","to_zone":"Nairobi"}"#
+    ),
+    example(
+        ask = "Convert 3 pm New York time on 10 July 2025 to London time",
+        ask = "What time is it in London when it is 3 pm in New York on 10 July 2025?",
+        ask = "It is 3 pm in New York on 10 July 2025, what is the local time in London?",
+        input = r#"{"operation":"convert","date":"10 July 2025","time":"3 pm","from_zone":"New York","to_zone":"London"}"#
+    ),
+    example(
+        ask = "If it is 09:30 in Tokyo on 5 January 2026, what time is it in London?",
+        input = r#"{"operation":"convert","date":"5 January 2026","time":"09:30","from_zone":"Tokyo","to_zone":"London"}"#
+    ),
+    example(
+        ask = "What day comes 100 days before Christmas 2025?",
+        ask = "Which date is 100 days before Christmas 2025?",
+        input = r#"{"operation":"subtract","date":"Christmas","amount":100,"unit":"days","year":2025}"#
+    ),
+    example(
+        ask = "10 business days from 2026-03-02",
+        ask = "It takes 10 business days from 2026-03-02. Which date is that?",
+        ask = "What date is 10 business days from 2026-03-02?",
+        input = r#"{"operation":"add","date":"2026-03-02","amount":10,"unit":"working_days"}"#
+    ),
+    example(
+        ask = "30 days from 2026-01-31",
+        ask = "What is the date 30 days from 2026-01-31?",
+        ask = "30 days from 2026-01-31, what date is that?",
+        ask = "What will the date be 30 days from 2026-01-31?",
+        input = r#"{"operation":"add","date":"2026-01-31","amount":30,"unit":"days"}"#
+    ),
     limits(fuel = 200_000_000, memory = "32 MiB", timeout = "5s")
 )]
 fn datetime(input: DatetimeInput) -> Result<DatetimeOutput> {
