@@ -158,7 +158,9 @@ impl Addition {
             }
             Item::Slot(slot) => {
                 let class = self.slots.get(*slot).map(|slot| slot.class.as_ref());
-                let fillers = class.map_or_else(Vec::new, |class| class.fillers(tokens, reading));
+                let mut fillers = class.map_or_else(Vec::new, |class| class.fillers(tokens, reading));
+                // A few words of an addition do not tell which unknown words are its value.
+                fillers.retain(|filler| filler.unknown != Some(true));
                 for filler in fillers {
                     go_on(others, filler.length, filler.cost, Some((*slot, filler.value)));
                 }
