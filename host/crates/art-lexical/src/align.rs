@@ -10,7 +10,7 @@ use crate::class::{Class, Filler, Reading};
 use crate::grammar::{Found, Grammar};
 use crate::pattern::{Item, Pattern};
 use crate::token::{Kind, Token};
-use crate::words::{is_functional, is_plain, is_pointing};
+use crate::words::{is_functional, is_plain, is_pointing, phrase_length, reference_length};
 
 /// Cost of a word or a slot that is left over: more than any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
@@ -133,8 +133,20 @@ impl<'a> Sentence<'a> {
             let is_key = tokens.iter().take(length).any(|token| reading.is_key(token));
             (!is_key).then_some(Move(Effect::Differ, 0, length, OTHER_WORD))
         };
+        let has_file = reading.data.iter().any(|data| data.is_file);
+        let phrase = |tokens: &[Token]| {
+            let length = phrase_length(tokens, has_file)?;
+            let is_key = tokens.iter().take(length).any(|token| reading.is_key(token));
+            (!is_key).then_some(Move(Effect::Differ, 0, length, FUNCTIONAL))
+        };
         let rests = (0..reading.tokens.len()).filter_map(|at| reading.tokens.get(at..));
-        let extra = rests.map(|rest| additions(rest).into_iter().chain(optional(rest)).collect());
+        let extra = rests.map(|rest| {
+            additions(rest)
+                .into_iter()
+                .chain(optional(rest))
+                .chain(phrase(rest))
+                .collect()
+        });
         Self {
             reading,
             grammar,
@@ -144,6 +156,21 @@ impl<'a> Sentence<'a> {
 }
 
 impl Sentence<'_> {
+    /// Returns whether a sign divides words and is no operator: a dash before a word, or a bracket around words.
+    fn is_punctuation(&self, at: usize) -> bool {
+        let Reading { tokens, text, .. } = self.reading;
+        let is_word = |token: Option<&Token>| token.is_some_and(|token| token.kind == Kind::Word);
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let is_apart = |token: &Token| text.get(..token.start).is_some_and(|text| text.ends_with(' '));
+        match tokens.get(at).filter(|token| token.kind == Kind::Symbol) {
+            Some(sign) if matches!(sign.text.as_str(), "-" | "–" | "—" | "(") => {
+                is_apart(sign) && is_word(tokens.get(at + 1)) && before.is_some()
+            }
+            Some(sign) => sign.text == ")" && is_word(before),
+            None => false,
+        }
+    }
+
     /// Returns whether a word points to a file by a noun that no example has: `this recipe`, `these two recipes`.
     fn is_pointed_at(&self, at: usize) -> bool {
         let Reading { tokens, data, .. } = self.reading;
@@ -225,14 +252,17 @@ impl Aligner<'_> {
         let takes_texts = !self.pattern.texts().is_empty();
         let reading = self.sentence.reading;
         let skip = |cost| Move(Effect::Differ, 0, 1, cost);
+        let has_file = takes_texts && reading.data.iter().any(|data| data.is_file);
+        // "it" is the attachment where there is no earlier result.
+        let refers_to_file = |rest| has_file && reference_length(rest) == Some(1);
         let is_data_word = takes_texts && (reading.context.contains(token.word()) || self.sentence.is_pointed_at(at));
         let one = match (token, reading.reference(rest)) {
-            _ if token.kind == Kind::Mark => skip(0.0),
+            _ if token.kind == Kind::Mark || self.sentence.is_punctuation(at) => skip(0.0),
             _ if takes_texts && token.is_data() => Move(Effect::Text, 0, 1, 0.05),
             _ if is_functional(token.word()) => skip(FUNCTIONAL),
             _ if takes_texts && is_pointing(token.word()) && !reading.data.is_empty() => skip(FUNCTIONAL),
             (_, Some(length)) if takes_texts => Move(Effect::Refer, 0, length, OTHER_WORD),
-            _ if is_data_word => skip(OTHER_WORD),
+            _ if is_data_word || refers_to_file(rest) => skip(OTHER_WORD),
             _ => Move(Effect::LeaveOver, 0, 1, LEFT_OVER),
         };
         Some(one)

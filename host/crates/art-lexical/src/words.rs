@@ -4,21 +4,22 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use itertools::Itertools;
+use crate::token::{Kind, Token, beginnings, stems, tokens};
 
-use crate::token::{Kind, Token, beginnings, stem, stems};
+/// Words of English grammar and politeness, and phrases of conversation, that a question may have or lack, one a line. None of
+/// them limits, negates or names anything. Words of other languages are known from the examples alone.
+static CONVERSATION: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("conversation.txt")));
 
-/// Words of English grammar and politeness that a question may have or lack. None of them asks, limits, negates or names
-/// anything. Words of other languages are known from the examples alone.
-const FUNCTIONAL: [&str; 61] = [
-    "a", "an", "the", "is", "are", "was", "were", "be", "am", "do", "does", "did", "can", "could", "will", "would",
-    "you", "i", "me", "my", "we", "us", "our", "your", "please", "tell", "give", "show", "let", "want", "need", "like",
-    "know", "to", "of", "in", "on", "at", "for", "from", "by", "with", "into", "and", "there", "have", "has", "so",
-    "hi", "hey", "hello", "ok", "okay", "pls", "thanks", "also", "just", "all", "every", "these", "attached",
-];
+/// Nouns for a text as a whole, one a line. A question may call an attachment by any of them.
+static DOCUMENTS: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("documents.txt")));
 
-static FUNCTIONAL_STEMS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| FUNCTIONAL.iter().map(|word| stem(word)).collect());
+/// Maximum number of words in a phrase of conversation.
+const MAX_CONVERSATION: usize = 7;
+
+/// Returns the stems of each line.
+fn phrases(lines: &str) -> BTreeSet<String> {
+    lines.lines().map(|line| stems(&tokens(line, &[]))).collect()
+}
 
 /// Words that ask or negate. A slot for plain words never takes one of them.
 const ASKING_OR_NEGATING: [&str; 10] = [
@@ -33,7 +34,17 @@ pub(crate) const CONNECTIVES: [&str; 6] = [", and then ", " and then ", ", then 
 
 /// Returns whether a word with that stem has no content.
 pub(crate) fn is_functional(stem: &str) -> bool {
-    FUNCTIONAL_STEMS.contains(stem)
+    CONVERSATION.contains(stem)
+}
+
+/// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or with a file a noun for it.
+pub(crate) fn phrase_length(tokens: &[Token], has_file: bool) -> Option<usize> {
+    let is_free = |words: &[Token]| {
+        let words = stems(words);
+        CONVERSATION.contains(&words) || (has_file && DOCUMENTS.contains(&words))
+    };
+    let phrase = beginnings(tokens, MAX_CONVERSATION).find(|words| is_free(words))?;
+    Some(phrase.len())
 }
 
 /// Returns whether a word with that stem points to the noun after it. `that` refers to an earlier result instead.
@@ -54,7 +65,7 @@ pub(crate) fn is_article(stem: &str) -> bool {
 
 /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
 pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
-    let refers = |words: &[Token]| REFERENCES.split('|').contains(&stems(words).as_str());
+    let refers = |words: &[Token]| REFERENCES.split('|').any(|one| one == stems(words));
     let reference = beginnings(tokens, 2).find(|words| refers(words))?;
     // "this file" points to the file, not to a result.
     let is_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);

@@ -171,3 +171,39 @@ fn a_question_without_a_content_word_of_the_pattern_is_another_question() {
     let asked = calls_with("What is the price in this table?", &tools(), &[csv]);
     assert_eq!(asked, [] as [Value; 0]);
 }
+
+#[test]
+fn phrases_of_conversation_are_left_aside() {
+    let politely = "Do you happen to know how many kilograms are 5 pounds? thx";
+    assert_eq!(calls(politely), calls("How many kilograms are 5 pounds?"));
+    assert_eq!(
+        calls("I'd like to see 2+2, quickly please"),
+        [json!({"expression": "2+2"})]
+    );
+    assert_eq!(calls("Convert 3 miles to kilometres, what is it").len(), 1);
+    assert!(calls("Convert 3 miles to kilometres in binary").is_empty());
+}
+
+#[test]
+fn a_dash_or_brackets_around_words_are_punctuation() {
+    assert_eq!(calls("Convert 3 miles - please - to kilometres").len(), 1);
+    assert_eq!(calls("What is (3 + 4) * 12?"), [json!({"expression": "(3 + 4) * 12"})]);
+    assert!(calls("What is 2+2 - 3?").is_empty());
+    assert!(calls("Convert 3 miles (in 2024) to kilometres").is_empty());
+}
+
+#[test]
+fn an_attachment_may_be_called_by_a_noun_or_a_pronoun() {
+    let text = file("a.txt", "text/plain", "one two");
+    let asked = |query: &str| calls_with(query, &tools(), std::slice::from_ref(&text));
+    assert_eq!(asked("How many words are in the notice?").len(), 1);
+    assert_eq!(
+        planned("How many words are in it?", &tools(), std::slice::from_ref(&text))["todoList"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert!(asked("How many words are in the introduction?").is_empty());
+    assert!(calls("How many words are in the notice?").is_empty());
+}
