@@ -78,7 +78,7 @@ impl Limits {
     /// Returns the limits if none exceeds [`Limits::MAX`].
     ///
     /// # Errors
-    /// Fails with the first limit that exceeds it.
+    /// Fails with the first limit that exceeds its maximum.
     pub fn checked(self) -> Result<Self, LimitTooHigh> {
         let max = Self::MAX;
         let limits = [
@@ -135,7 +135,7 @@ impl LimitOverrides {
     /// Returns `base` with these overrides.
     ///
     /// # Errors
-    /// Fails if one exceeds [`Limits::MAX`].
+    /// Fails if an override exceeds [`Limits::MAX`].
     pub fn apply(self, base: Limits) -> Result<Limits, LimitTooHigh> {
         Limits {
             fuel: self.fuel.unwrap_or(base.fuel),

@@ -1,4 +1,4 @@
-//! The prompt format that every model adapter reads (C23, C24, C25, C26, C27, S003).
+//! The prompt format that every model reads (C23, C24, C25, C26, C27, S003).
 
 mod fault;
 mod persona;
@@ -56,8 +56,8 @@ pub struct Message {
     /// Identifier of the call that a result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// State that must be sent back to the provider together with an assistant message. An addition to C24, which only adapters
-    /// read.
+    /// State that must be sent back to the provider together with an assistant message. An addition to C24, which only the
+    /// protocol of that provider reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }

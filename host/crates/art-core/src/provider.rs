@@ -22,7 +22,7 @@ pub struct ModelRequest {
     pub tools: Vec<ToolSchema>,
     /// Phase of the run.
     pub phase: Phase,
-    /// Step of the plan; absent in other phases than execution.
+    /// Step of the plan; absent outside of the execution phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepContext>,
     /// Pictures and other files of the question. They are left out for a model without vision.

@@ -14,7 +14,7 @@ const MAX_QUERY_WORDS: usize = 500;
 /// An index of documents that ranks them for any number of queries.
 ///
 /// A word is a run of letters and digits; case is ignored. There is no stemming and no list of stop words; a caller
-/// may apply its own to both the documents and the queries. Repeating a word in a document raises its
+/// may apply both to the documents and the queries. Repeating a word in a document raises its
 /// weight; repeating a word in a query does not.
 ///
 /// At most 2,000 words of a document and 500 of a query are read.
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_limit_are_given() {
+    fn at_most_limit_documents_are_returned() {
         assert_eq!(positions(&TOOLS, "storm weather", 1), [2]);
         assert_eq!(positions(&TOOLS, "weather", 0), [0; 0]);
     }

@@ -205,7 +205,7 @@ impl ModelReply {
     /// Adds an event.
     ///
     /// # Errors
-    /// Fails with the error of the stream if the event is one.
+    /// Fails with the error of the stream if the event is [`StreamEvent::Error`].
     pub fn push(&mut self, event: StreamEvent) -> Result<(), ModelError> {
         match event {
             StreamEvent::Token(text) => self.text.push_str(&text),

@@ -31,7 +31,7 @@ pub fn truncate(text: &str, max_chars: usize) -> String {
     format!("{beginning}... [truncated {} of {total} characters]", total - max_chars)
 }
 
-/// Returns `value` as JSON text, cut to `max_chars` characters with the same note. A string is not quoted; a value that
+/// Returns `value` as JSON text, cut like [`truncate`] does. A string is not quoted; a value that
 /// cannot be serialised becomes `[stringify error]`.
 #[must_use]
 pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> String {

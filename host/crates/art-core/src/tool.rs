@@ -84,7 +84,7 @@ pub struct BlockingToolConfig {
     /// Time in milliseconds after which an undecided question counts as rejected; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Category for approval rules, chosen freely.
+    /// Category to which approval rules can refer; any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Risk of a wrong approval.
@@ -114,7 +114,7 @@ pub struct DisplayToolConfig {
     /// Name of the user interface component that draws it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_type: Option<String>,
-    /// Where the drawing remains.
+    /// Where the output is shown, and whether it stays.
     #[serde(default)]
     pub display_mode: DisplayMode,
     /// Whether a person can interact with it.
@@ -125,7 +125,7 @@ pub struct DisplayToolConfig {
     pub data_schema: Option<Value>,
 }
 
-/// Where the drawing of a display tool remains (C17).
+/// Where the output of a display tool is shown, and whether it stays (C17).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -149,7 +149,7 @@ pub struct ToolCallRequest {
     pub function: FunctionCall,
 }
 
-/// The only kind of call.
+/// The value of `type` in a tool call; there is only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionKind {

@@ -319,7 +319,8 @@ fn every_document_is_tested() {
     assert_eq!(files, tested);
 }
 
-/// Asserts that each of `names` is a value of `T`, in this case only.
+/// Asserts that each of `names`, separated by spaces, is the wire name of a value of `T`, and that its name in the other
+/// letter case is not.
 fn names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
     for name in names.split_whitespace() {
         assert_eq!(

@@ -1,4 +1,5 @@
-//! The agent's persona, and system prompts of operators.
+//! The agent's persona, and system prompts of operators. Both can be set at three levels, from the lowest to the highest:
+//! instance, thread, call.
 
 use std::collections::BTreeMap;
 
@@ -93,8 +94,7 @@ pub struct StagePrompts {
 }
 
 impl AgentPersona {
-    /// Returns this persona with the unset fields taken from `lower` (P5). The levels are call, thread, instance, from
-    /// the highest to the lowest.
+    /// Returns this persona with the unset fields taken from that of the lower level (P5).
     #[must_use]
     pub fn with_defaults(self, lower: Self) -> Self {
         Self {

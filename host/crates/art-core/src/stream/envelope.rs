@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{Phase, StepContext, StreamEvent};
 use crate::Timestamp;
 
-/// Kind of an event on the wire. `TOOL_CALL` and `RETRY` are additions to the contract, where calls were tokens and
-/// retries were not reported.
+/// Kind of an event on the wire. `TOOL_CALL` and `RETRY` are additions to the contract, which sends tool calls as tokens
+/// and does not report retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -63,7 +63,7 @@ pub struct StreamContext {
     pub session_id: Option<String>,
     /// Phase of the run; absent for a call outside a run.
     pub phase: Option<Phase>,
-    /// Step of the plan; absent in other phases than execution.
+    /// Step of the plan; absent outside of the execution phase.
     pub step: Option<StepContext>,
 }
 
@@ -101,8 +101,8 @@ pub struct StreamEnvelope {
 }
 
 impl StreamEnvelope {
-    /// Returns the envelope of `event`. Provider state and unanswered parts have none: the former is only for the
-    /// provider, and the latter are reported at the end of the run.
+    /// Returns the envelope of `event`. Returns `None` for provider state, which only the provider needs, and for
+    /// unanswered parts of the question, which are reported at the end of the run.
     #[must_use]
     pub fn new(event: &StreamEvent, context: &StreamContext, at: Option<Timestamp>) -> Option<Self> {
         let (kind, data) = match event {
