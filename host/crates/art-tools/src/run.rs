@@ -71,7 +71,7 @@ pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope:
     }
 }
 
-/// Returns an outcome in which only the time is known of the usage.
+/// Returns an outcome whose usage has only the elapsed time; the rest is unknown.
 fn unmeasured(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,

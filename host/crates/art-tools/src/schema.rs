@@ -64,8 +64,8 @@ impl CompiledSchema {
         &self.cost
     }
 
-    /// Returns whether a value of this shape gets its defaults and is checked too fast to delay other calls. Assumes the
-    /// worst case: that each part of the value gets every default.
+    /// Returns whether a value of this shape can be filled with defaults and checked so fast that other calls are not
+    /// delayed. Assumes the worst case: that each part of the value gets every default.
     pub(crate) fn is_light(&self, shape: &Shape) -> bool {
         self.validator.get().is_some() && self.cost.is_light(&shape.plus(self.defaults.times(shape.nodes)))
     }

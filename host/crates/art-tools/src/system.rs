@@ -63,7 +63,7 @@ impl ToolSystem {
     ///   full ends with `BUSY`.
     /// - A call of a blocking tool runs alone: after all calls before it, and before all calls after it (Q3a).
     /// - Once a call is suspended, calls that have not begun are not run, whatever the mode of the tool. They end with
-    ///   `CANCELLED` and the reason, so that every call has a result (B9). They may be made again.
+    ///   `CANCELLED` and the reason, so that every call has a result (B9). The model may request them again.
     /// - Each call has exactly one `TOOL_EXECUTION` observation, even if it was refused or not run. It is stored when
     ///   the call ends and before this function returns. If it cannot be stored, the result is withheld and replaced by
     ///   `HOST_ERROR`, because a run must not depend on a result that is lost in a restart.

@@ -1,8 +1,8 @@
 //! Admission of schemas: decides which schemas the host accepts.
 //!
 //! A schema comes from an untrusted tool, and the host applies it without metering. Therefore every `$ref` is first
-//! replaced by its target, under one budget. The result is a tree, and all later code works on trees without
-//! references.
+//! replaced by its target, as long as the result stays within a limit. The result is a tree, and all later code works
+//! on trees without references.
 //!
 //! A validator tries each schema of a tree once on each part of a value; `unevaluated*` adds further tries, which are
 //! counted. So the tree bounds the cost of applying it. This bound is a [`Cost`], against which every value is checked
@@ -136,11 +136,11 @@ impl From<TooLarge> for SchemaProblem {
 /// Upper bound of the work of applying a schema, as a function of the value. One unit of work takes at most 10 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Number of tries for each unit of the value.
+    /// Number of tries for each unit of the value; see [`Shape::units`].
     tries: u64,
     /// Total weight of the patterns. Each byte of text is matched against each pattern.
     patterns: u64,
-    /// Maximum number of passes over a value that decide whether it is invalid and explain why.
+    /// Maximum number of passes over a value that are needed to find all violations and to explain them.
     passes: u64,
 }
 

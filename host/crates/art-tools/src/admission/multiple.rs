@@ -1,7 +1,7 @@
 //! `multipleOf` in constant time for all numbers, and exact for decimals as they are written.
 //!
-//! The library represents numbers beyond its integers as fractions of arbitrary size, whose division takes a thousand
-//! times as long.
+//! The crate `jsonschema` represents numbers beyond its integers as fractions of arbitrary size, whose division takes a
+//! thousand times as long.
 
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};

@@ -1,4 +1,4 @@
-//! Replaces every `$ref` of a schema by its target. The result is a tree, which is built under one budget.
+//! Replaces every `$ref` of a schema by its target. The result is a tree with a bounded number of schemas and bytes.
 
 use art_core::JsonObject;
 use art_core::text::truncate;

@@ -7,7 +7,7 @@ use super::keywords::AppliesTo;
 pub(super) struct Weight {
     /// Number of tries: one for each schema, plus the size of the keyword values with which a value is compared.
     pub(super) tries: u64,
-    /// Total weight of the patterns that are matched, in units.
+    /// Total weight of the patterns that are matched.
     pub(super) patterns: u64,
     /// Maximum nesting depth of keywords whose subschemas are tried once more to explain a violation, such as `anyOf`.
     pub(super) tried_twice_depth: u64,
@@ -35,10 +35,10 @@ impl Weight {
         add(&mut self.repeated_tries, tries);
     }
 
-    /// Adds a pattern with a weight of `units`.
-    pub(super) fn add_pattern(&mut self, units: u64) {
-        add(&mut self.patterns, units);
-        add(&mut self.repeated_patterns, units);
+    /// Adds the weight of a pattern.
+    pub(super) fn add_pattern(&mut self, weight: u64) {
+        add(&mut self.patterns, weight);
+        add(&mut self.repeated_patterns, weight);
     }
 
     /// Records that the schema has a keyword whose subschemas are tried twice.
@@ -64,9 +64,9 @@ impl Weight {
         }
     }
 
-    /// Completes the weight of a schema that has `unevaluated` keywords `unevaluated*`.
-    pub(super) fn finish(&mut self, unevaluated: usize) {
-        for _ in 0..unevaluated {
+    /// Completes the weight of a schema: adds the work that each of its `unevaluated*` keywords repeats.
+    pub(super) fn finish(&mut self, unevaluated_count: usize) {
+        for _ in 0..unevaluated_count {
             add(&mut self.tries, self.repeated_tries);
             add(&mut self.patterns, self.repeated_patterns);
         }
