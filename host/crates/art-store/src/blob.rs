@@ -3,7 +3,8 @@
 use crate::error::StoreError;
 use crate::limits::{MAX_NAME_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 
-/// Size that each blob counts in addition to its bytes. It bounds the number of empty blobs.
+/// Number of bytes that is added to the size of each blob when it is counted towards the limit of its run, so that the
+/// number of empty blobs is bounded too.
 const OVERHEAD_BYTES: u64 = 1 << 10;
 
 /// Returns the digest of `bytes`: `blake3:` and 64 hexadecimal digits.
@@ -12,7 +13,7 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns the size that `count` blobs of `bytes` bytes in total have against the limit of a run.
+/// Returns how many bytes `count` blobs with `bytes` bytes in total count towards the limit of a run.
 pub(crate) fn counted_size(bytes: u64, count: u64) -> u64 {
     bytes.saturating_add(count.saturating_mul(OVERHEAD_BYTES))
 }
