@@ -68,7 +68,7 @@ impl Invocation {
         store.limiter(|state| &mut state.limiter);
         store.call_hook_async(CrossingHook);
         store.set_fuel(limits.fuel)?;
-        // The hook sets each interval when it begins.
+        // `CrossingHook` sets the length of each interval when the interval begins.
         store.fuel_async_yield_interval(Some(MAX_INTERVAL_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + EXTRA_TRANSFER_BYTES).unwrap_or(usize::MAX));
         store.set_max_component_handles(limits.handles as usize);

@@ -102,7 +102,7 @@ pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     }))
 }
 
-/// Returns the settings of every engine. Features that a preview 2 tool does not need are off.
+/// Returns the settings of every engine. Features that a component of WASI preview 2 does not need are off.
 fn config(mode: &EngineMode) -> Config {
     let mut config = Config::new();
     config

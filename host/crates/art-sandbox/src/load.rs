@@ -39,9 +39,9 @@ struct CheckedFile<'a> {
 impl Sandbox {
     /// Loads a component as a tool. `name` is the name of its file, without the extension.
     ///
-    /// The schema comes from the cache or the `art:schema` section. Only if there is none, the component is compiled
-    /// and its `schema()` is called; otherwise the first call of the tool compiles it. The schema is not validated
-    /// here, but by the registry.
+    /// The schema comes from the cache or the `art:schema` section, and the first call of the tool compiles the
+    /// component. If neither has a schema, the component is compiled now and its `schema()` is called. The schema is
+    /// not validated here, but by the registry.
     ///
     /// Compiling keeps the thread busy for seconds. Call this from a thread that may block, and not from a job of
     /// [`run_on_worker`](Self::run_on_worker).
