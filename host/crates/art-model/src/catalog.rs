@@ -13,7 +13,7 @@ pub(crate) struct ProviderDefaults {
     pub(crate) key_env: &'static [&'static str],
     /// Whether every request needs a key.
     pub(crate) needs_key: bool,
-    /// Path that requires a valid key, for providers whose list of models is public.
+    /// Path of a request that checks the key, for providers whose list of models needs no key.
     pub(crate) key_path: Option<&'static str>,
     /// Default model. `None` if the user must name one.
     pub(crate) default_model: Option<&'static str>,

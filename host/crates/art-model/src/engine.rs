@@ -95,7 +95,7 @@ impl ReasoningEngine {
     /// # Errors
     /// Fails with [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, `ProviderNotConfigured` if the
     /// provider has no default model, and `ModelNotFound` if a provider in this process does not have the model. Models of a
-    /// service are not checked; see [`ReasoningEngine::probe`].
+    /// remote provider are not checked; see [`ReasoningEngine::probe`].
     pub fn resolve(&self, name: &str) -> Result<RuntimeProviderConfig, ModelError> {
         resolve(&self.inner.providers, name)
     }
@@ -122,7 +122,7 @@ impl ReasoningEngine {
     pub async fn probe(&self, config: &RuntimeProviderConfig, max_wait: Duration) -> Probe {
         match lookup(&self.inner.providers, &config.provider_name) {
             Err(error) => Probe::failed(error),
-            Ok(provider) => match provider.service() {
+            Ok(provider) => match provider.as_remote() {
                 None => Probe::in_process(&config.model_id),
                 Some(remote) => probe(remote, &self.inner.transport, &config.model_id, max_wait).await,
             },
@@ -149,8 +149,8 @@ impl ReasoningEngine {
 }
 
 impl Inner {
-    /// Creates the model `config` of a service, or returns the model in this process. Fails if the settings of the service are
-    /// invalid.
+    /// Creates the model `config` of a remote provider, or returns the model in this process. Fails if the settings of the
+    /// provider are invalid.
     fn model(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Arc<dyn Model>, ModelError> {
         match &provider.kind {
             ProviderKind::InProcess(model) => Ok(Arc::clone(model)),

@@ -45,11 +45,11 @@ pub(crate) struct Provider {
 pub(crate) enum ProviderKind {
     /// A model in this process.
     InProcess(Arc<dyn Model>),
-    /// A service over HTTP.
+    /// A provider that is called over HTTP.
     Remote(Arc<Remote>),
 }
 
-/// A service that answers over HTTP.
+/// A provider that is called over HTTP.
 #[derive(Debug)]
 pub(crate) struct Remote {
     pub(crate) name: String,
@@ -106,8 +106,8 @@ impl Provider {
         }
     }
 
-    /// Returns the service, or `None` for a model in this process.
-    pub(crate) fn service(&self) -> Option<&Arc<Remote>> {
+    /// Returns how to call the provider over HTTP, or `None` for a model in this process.
+    pub(crate) fn as_remote(&self) -> Option<&Arc<Remote>> {
         match &self.kind {
             ProviderKind::InProcess(_) => None,
             ProviderKind::Remote(remote) => Some(remote),

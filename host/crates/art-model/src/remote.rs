@@ -1,4 +1,4 @@
-//! A model of a service: sends requests and reads replies in the protocol of its provider, over HTTP.
+//! A model of a remote provider: sends requests and reads replies in the protocol of the provider, over HTTP.
 
 mod meter;
 pub(crate) mod probe;
@@ -23,7 +23,7 @@ use crate::provider::Remote;
 use meter::Meter;
 use redact::ReplyRedactor;
 
-/// A model of a service.
+/// A model of a remote provider.
 pub(crate) struct RemoteModel {
     config: RuntimeProviderConfig,
     /// Capabilities when the model was created.
@@ -161,7 +161,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Returns the error of a refused request. Records whether the service refuses function calls for the model.
+    /// Returns the error of a refused request. Records whether the provider refuses function calls for the model.
     fn refusal_error(&self, refusal: request::RefusedRequest) -> ModelError {
         if !(self.has_tools && refusal.refuses_tools) {
             return refusal.error;

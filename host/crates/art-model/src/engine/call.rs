@@ -213,7 +213,7 @@ impl EngineCall {
     fn timed_out_without_streaming(&self, error: &ModelError) -> bool {
         let provider = self.inner.providers.get(&self.config.provider_name);
         let streams = provider
-            .and_then(|provider| provider.service())
+            .and_then(|provider| provider.as_remote())
             .is_none_or(|remote| remote.stream);
         error.code == ModelErrorCode::Timeout && !streams
     }

@@ -86,7 +86,7 @@ impl ProviderInfo {
     }
 
     pub(super) fn new(provider: &Provider) -> Self {
-        let remote = provider.service().map(std::convert::AsRef::as_ref);
+        let remote = provider.as_remote().map(std::convert::AsRef::as_ref);
         Self {
             name: provider.name.clone(),
             default_model: provider.default_model.clone(),

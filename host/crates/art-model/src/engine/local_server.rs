@@ -24,7 +24,7 @@ pub struct LocalServer {
 impl ReasoningEngine {
     /// Returns the model server of this machine, if it lists its models within `timeout`. Nothing is sent to other machines.
     pub async fn local_server(&self, timeout: Duration) -> Option<LocalServer> {
-        let remote = self.inner.providers.get(PROVIDER)?.service()?;
+        let remote = self.inner.providers.get(PROVIDER)?.as_remote()?;
         if !is_loopback(&remote.base_url) {
             return None;
         }

@@ -61,7 +61,7 @@ impl Profile {
     }
 }
 
-/// The codec in the variant of one provider.
+/// The codec of the protocol, in the variant of one provider.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chat(pub(super) Profile);
 

@@ -30,7 +30,7 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
     }
 }
 
-/// Returns whether a service refused a request because of its tools, judging by the words of its message.
+/// Returns whether a provider refused a request because of its tools, judging by the words of its message.
 pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     let provider_error = ProviderError::read(Some(status), body);
     let may_concern_tools = matches!(provider_error.kind(), ErrorKind::Other | ErrorKind::ModelNotFound);

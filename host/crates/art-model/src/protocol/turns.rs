@@ -48,7 +48,7 @@ pub(super) struct TurnResult<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// The result for a call without one, which providers refuse.
+/// The result of a call that has none in the prompt. Providers refuse a call without a result.
 const NO_RESULT: &str = "no result: the call was not made";
 
 /// Returns the turns of `call` for `protocol`.
@@ -67,7 +67,7 @@ pub(super) fn turns<'a>(call: &ProtocolCall<'a>, protocol: &str) -> Vec<Turn<'a>
 }
 
 impl Turn<'_> {
-    /// Returns the text, if it is a system turn.
+    /// Returns the text of a system turn, and `None` for any other turn.
     pub(super) fn system(&self) -> Option<&str> {
         match self {
             Self::System(text) => Some(text),

@@ -1,4 +1,4 @@
-//! Capabilities of the models of a service (C43), from the settings and from refused requests.
+//! Capabilities of the models of a provider (C43), from the settings and from refused requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use art_core::provider::ModelCapability;
 use crate::catalog::ProviderDefaults;
 use crate::settings::{ModelAbilities, ProviderSettings};
 
-/// The capabilities of the models of a service.
+/// The capabilities of the models of a provider.
 #[derive(Debug)]
 pub(crate) struct Abilities {
     tools: bool,
@@ -49,7 +49,7 @@ impl Abilities {
         capabilities
     }
 
-    /// Records that the service refused function calls for the model, so that later requests contain none.
+    /// Records that the provider refused function calls for the model, so that later requests contain none.
     pub(crate) fn record_tools_refused(&self, model_id: &str) {
         let mut refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
         refused.insert(model_id.to_owned());

@@ -1,4 +1,4 @@
-//! Creates a service from the settings of a provider: its address, headers and key.
+//! Creates a provider that is called over HTTP from its settings: its address, headers and key.
 
 use std::net::IpAddr;
 
@@ -84,7 +84,7 @@ fn check_name(name: &str) -> Result<(), ModelError> {
     )))
 }
 
-/// Returns the address of the service. Errors do not show it, because it may contain a password.
+/// Returns the address of the provider. Errors do not show it, because it may contain a password.
 fn base_url(name: &str, defaults: &ProviderDefaults, settings: &ProviderSettings) -> Result<Url, ModelError> {
     let invalid = |problem: &str| not_configured(format!("`base_url` of `[providers.{name}]` {problem}"));
     let text = settings.base_url.as_deref().or(defaults.base_url);

@@ -24,7 +24,7 @@ fn provider_with_key(base_url: &str) -> ProviderSettings {
 
 fn problem(provider: ProviderSettings) -> Option<String> {
     let all = registry_with(provider).unwrap();
-    let problem = all["p"].service().unwrap().problem.clone();
+    let problem = all["p"].as_remote().unwrap().problem.clone();
     problem.map(|problem| problem.message)
 }
 
@@ -109,17 +109,17 @@ fn an_invalid_model_name_is_refused() {
 #[test]
 fn the_error_for_a_missing_key_names_variable_and_setting() {
     let all = default_registry();
-    let problem = all["openai"].service().unwrap().problem.clone().unwrap();
+    let problem = all["openai"].as_remote().unwrap().problem.clone().unwrap();
     assert_eq!(problem.code, ModelErrorCode::ProviderNotConfigured);
     insta::assert_snapshot!(problem, @"provider `openai` has no key; set the environment variable `OPENAI_API_KEY`, or set `api_key_file` in `[providers.openai]` to a file with the key");
-    assert!(all["ollama"].service().unwrap().problem.is_none());
+    assert!(all["ollama"].as_remote().unwrap().problem.is_none());
 }
 
 #[test]
 fn gemini_accepts_either_of_its_variables() {
     let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| KEY.to_owned());
     let all = registry(&ModelSettings::default(), &environment, &[]).unwrap();
-    assert!(all["gemini"].service().unwrap().problem.is_none());
+    assert!(all["gemini"].as_remote().unwrap().problem.is_none());
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_provider_in_this_process_has_no_settings() {
 #[test]
 fn debug_output_has_no_key() {
     let all = registry_with(provider_with_key("https://models.example")).unwrap();
-    assert_eq!(all["p"].service().unwrap().key.expose(), Some(KEY));
+    assert_eq!(all["p"].as_remote().unwrap().key.expose(), Some(KEY));
     assert!(!format!("{all:?}").contains(KEY));
 }
 

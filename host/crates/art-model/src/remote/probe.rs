@@ -1,4 +1,4 @@
-//! Checks whether a service answers, accepts the key and has a model, without using tokens.
+//! Checks whether a provider answers, accepts the key and has a model, without using tokens.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl Probe {
     }
 }
 
-/// Probes a service by its list of models. Fails after `max_wait`.
+/// Probes a provider by its list of models. Fails after `max_wait`.
 pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str, max_wait: Duration) -> Probe {
     let started = Instant::now();
     let mut probe = match &remote.problem {
@@ -191,25 +191,25 @@ mod tests {
     use crate::provider::registry;
     use crate::settings::ModelSettings;
 
-    fn service(name: &str, base_url: Option<&str>) -> Arc<Remote> {
+    fn remote(name: &str, base_url: Option<&str>) -> Arc<Remote> {
         let mut settings = ModelSettings::default();
         let provider = settings.providers.entry(name.to_owned()).or_default();
         provider.base_url = base_url.map(str::to_owned);
         let all = registry(&settings, &|_| Some("k".to_owned()), &[]).unwrap();
-        Arc::clone(all[name].service().unwrap())
+        Arc::clone(all[name].as_remote().unwrap())
     }
 
     #[test]
     fn only_openrouter_itself_has_a_separate_key_check() {
-        assert_eq!(key_path(&service("openrouter", None)), Some("key"));
-        assert_eq!(key_path(&service("openrouter", Some("https://else.example/v1"))), None);
-        assert_eq!(key_path(&service("openai", None)), None);
+        assert_eq!(key_path(&remote("openrouter", None)), Some("key"));
+        assert_eq!(key_path(&remote("openrouter", Some("https://else.example/v1"))), None);
+        assert_eq!(key_path(&remote("openai", None)), None);
     }
 
     #[test]
     fn without_a_model_name_no_model_is_missing() {
         let listed = |model: &str| {
-            let probe = probe_from_list(&service("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
+            let probe = probe_from_list(&remote("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
             (probe.model_listed, probe.error.is_some())
         };
         assert_eq!(listed(""), (None, false));
@@ -226,7 +226,7 @@ mod tests {
             ("openrouter", false),
             ("ollama", false),
         ] {
-            assert_eq!(list_requires_key(all[name].service().unwrap()), only, "{name}");
+            assert_eq!(list_requires_key(all[name].as_remote().unwrap()), only, "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Redacts the key of a provider in its replies, because a service may echo the key.
+//! Redacts the key of a provider in its replies, because a provider may echo the key.
 
 use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
 use art_core::tool::ToolCallRequest;

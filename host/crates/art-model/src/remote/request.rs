@@ -1,4 +1,4 @@
-//! Prepares requests to a service, and interprets its error replies.
+//! Prepares requests to a provider, and interprets its error replies.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -129,7 +129,7 @@ fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
 /// A reply with an error status.
 pub(super) struct RefusedRequest {
     pub(super) error: ModelError,
-    /// Whether the service refused the tools of the request.
+    /// Whether the provider refused the tools of the request.
     pub(super) refuses_tools: bool,
 }
 

@@ -641,7 +641,7 @@ async fn a_key_is_checked_by_the_reply_of_a_protected_path() {
     for (reply, accepted, code) in rows {
         let server = Server::replying(reply).await;
         let all = registry(&settings(server.base_url(), limits()), &environment, &[]).unwrap();
-        let remote = all["p"].service().unwrap();
+        let remote = all["p"].as_remote().unwrap();
         let probe = check_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
         assert_eq!(
             (probe.key_accepted, probe.error.map(|error| error.code)),

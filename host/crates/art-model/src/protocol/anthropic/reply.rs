@@ -1,4 +1,4 @@
-//! Parses message replies.
+//! Parses replies of the Messages protocol.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Adds a thought to the reply and to the open thinking block. A block over the limit is not continued.
+    /// Adds a thought to the reply and to the open thinking block. A block that exceeds the limit does not grow further.
     fn add_thought(&mut self, text: &str, reply: &mut ReplyBuilder<'_>) {
         reply.thinking(text);
         match &mut self.thought {

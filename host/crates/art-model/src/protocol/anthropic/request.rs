@@ -1,4 +1,4 @@
-//! Encodes message requests.
+//! Encodes requests of the Messages protocol.
 
 use std::borrow::Cow;
 
@@ -70,7 +70,7 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
     Ok(())
 }
 
-/// Sets a cache breakpoint after these blocks, because the next request probably begins with them. Thoughts accept none.
+/// Sets a cache breakpoint after these blocks, because the next request probably begins with them. A thinking block accepts none.
 fn set_cache_breakpoint(blocks: &mut [Value]) {
     let last = blocks.last_mut().and_then(Value::as_object_mut);
     let is_thought = |block: &JsonObject| block.get("signature").is_some() || block.get("data").is_some();

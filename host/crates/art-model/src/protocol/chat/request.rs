@@ -1,4 +1,4 @@
-//! Encodes chat requests.
+//! Encodes requests of the Chat Completions protocol.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};

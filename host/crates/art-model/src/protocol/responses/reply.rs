@@ -1,4 +1,4 @@
-//! Parses responses.
+//! Parses replies of the Responses protocol.
 
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ impl Parser {
         let reason = text(response, "/incomplete_details/reason");
         reply.state.stop = Some(match text(response, "/status") {
             "completed" | "" => StopReason::Stop,
-            // Some services send no reason. An incomplete response counts as cut off, so that its last call is dropped.
+            // Some providers send no reason. An incomplete response counts as cut off, so that its last call is dropped.
             "incomplete" if reason.is_empty() => StopReason::Length,
             status => reply::stop_reason(if reason.is_empty() { status } else { reason }),
         });

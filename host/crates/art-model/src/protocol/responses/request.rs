@@ -1,4 +1,4 @@
-//! Encodes requests for responses.
+//! Encodes requests of the Responses protocol.
 
 use art_core::JsonObject;
 use art_core::error::ModelError;
@@ -46,7 +46,7 @@ fn add_params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
         body.insert("reasoning".to_owned(), json!({"effort": effort, "summary": "auto"}));
     }
     // Nothing is stored at the provider, so encrypted thoughts are requested and sent back with the turn. A model without
-    // reasoning refuses the field.
+    // reasoning refuses the field `include`.
     if params.effort().is_some() || is_reasoning_model(call.model_id) {
         body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     }
