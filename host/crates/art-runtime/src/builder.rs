@@ -68,7 +68,8 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Sets the store of threads and runs. Runs that an earlier process left unfinished in it are not ended.
+    /// Sets the store of threads and runs. [`build`](Self::build) then does not end the runs in it that an earlier process
+    /// left unfinished.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
@@ -126,7 +127,8 @@ impl<'a> RuntimeBuilder<'a> {
     }
 }
 
-/// Returns the configuration of a home, or the default configuration with `overrides`.
+/// Returns the configuration of the home in `overrides`. Without a home, returns the default configuration with the plugins
+/// folder and the model in `overrides`.
 fn load_config(overrides: Overrides) -> Result<Config, RuntimeError> {
     if overrides.home.is_some() {
         return Ok(Config::load(&overrides, &BTreeMap::new())?);

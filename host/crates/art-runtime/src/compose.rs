@@ -41,8 +41,8 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// Registers the tools in `program_tools`, then those of the plugins folder. A bad file in the folder is not an error;
-    /// it is listed in `refused`, and so is a component whose tool has a name that is taken. `on_compiled` receives the
-    /// progress of compiling.
+    /// it is listed in `refused`, and so is a component whose tool has the name of an earlier tool. `on_compiled`
+    /// receives the progress of compiling.
     ///
     /// # Errors
     /// Fails if a tool in `program_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.

@@ -9,7 +9,7 @@ use crate::drive::journal;
 use crate::error::RuntimeError;
 
 /// Ends every run whose status is `running`. Must be called only by the one process that writes to the store, before it
-/// starts a run. A run whose journal contains its end gets that status; any other run ends with an error.
+/// starts a run. A run whose journal contains its end gets the status of that end; any other run ends with an error.
 ///
 /// # Errors
 /// Fails if the runs cannot be listed. A run that cannot be ended is left for the next start.

@@ -43,10 +43,10 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// Removes from `overrides` the values of the environment that may be meant for another provider, so that no key is sent to
-/// an address that the file or a flag sets. Keeps the values if the environment also names the model, or if the provider has no
-/// address. Returns a note about removed values, except for the embedded model, where they may be meant for other
-/// commands.
+/// Removes from `overrides` the values that come from environment variables and may be meant for another provider, so that no
+/// key is sent to an address that the file or a flag sets. Keeps the values if a variable also names the model, or if the
+/// provider has no address. Returns a note about the removed values. For the embedded model there is no note, because the
+/// variables may be meant for other commands.
 pub(super) fn remove_ambiguous(
     overrides: &mut Overrides,
     model: &Setting<String>,

@@ -16,8 +16,8 @@ use crate::runtime::Runtime;
 
 /// Maximum number of earlier messages that a model is shown, unless the thread sets another maximum.
 const DEFAULT_HISTORY_LIMIT: usize = 20;
-/// Maximum size of these messages as JSON, in bytes. They share the first entry of the journal with the attachments of
-/// the question and the state of the thread.
+/// Maximum size of the earlier messages as JSON, in bytes. They share the first entry of the journal with the attachments
+/// of the question and the state of the thread.
 const MAX_HISTORY_BYTES: usize = 512 << 10;
 
 /// Finds or creates the thread. Returns everything that the run starts with, and the version of the thread's state.
@@ -75,8 +75,8 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
     }
 }
 
-/// Returns the thread `thread_id`, which must exist, or a new one in which all tools are enabled. Its model becomes the
-/// model in use; its other settings stay.
+/// Returns the thread `thread_id`, which must exist, or a new one in which all tools are enabled. Sets the model of the
+/// thread to the one in use, and keeps its other settings.
 async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thread, RuntimeError> {
     let Some(id) = thread_id else {
         let id = id::ordered();
