@@ -40,7 +40,7 @@ struct Shared {
     terminal: Option<Termios>,
 }
 
-/// Registers a run for cancellation by a signal until it is dropped.
+/// A run that a signal cancels. It is registered until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Interruptible<'a> {
     shared: &'a Shared,

@@ -98,7 +98,7 @@ fn provider_hint(providers: &[ProviderInfo]) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join("; "))
 }
 
-/// Returns a hint how to use a model server on this machine.
+/// Returns a hint about how to use a model server on this machine.
 pub(super) fn local_server_hint(server: &LocalServer) -> String {
     let found = format!("a model server runs at {}", server.base_url.trim_end_matches('/'));
     match server.models.first() {

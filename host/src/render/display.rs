@@ -12,7 +12,7 @@ use super::{answer, drawing, note, piece, stdout_is_terminal};
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct Display {
     plan: Plan,
-    /// Drawings of tools that are not printed yet.
+    /// Drawings: the outputs of display tools. They are printed once, above the answer.
     drawings: Vec<String>,
     /// Whether the drawings were printed.
     drawings_printed: bool,

@@ -155,9 +155,9 @@ impl Line {
         let before = std::mem::replace(&mut self.status, item.status);
         match item.status {
             status if status == before && self.bar.is_finished() => {}
-            TodoItemStatus::Pending | TodoItemStatus::Waiting => self.open(),
+            TodoItemStatus::Pending | TodoItemStatus::Waiting => self.draw_unfinished(),
             TodoItemStatus::InProgress => {
-                self.open();
+                self.draw_unfinished();
                 if before != item.status {
                     self.started_at = Some(now);
                     self.bar.reset_elapsed();
@@ -174,8 +174,8 @@ impl Line {
         }
     }
 
-    /// Draws a step that has not ended or is retried.
-    fn open(&mut self) {
+    /// Draws a step that has not ended, also when it starts again after it had ended.
+    fn draw_unfinished(&mut self) {
         if self.bar.is_finished() {
             self.progress = None;
             self.bar.reset();
