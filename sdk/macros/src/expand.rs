@@ -41,7 +41,7 @@ pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<Token
     let definition = definition(&tool_function, &options, &name, &description);
     let other = other_tool(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
     let second_tool = other.map(|other| second_tool_error(&tool_function, &other));
-    let handle = handle(&function, &tool_function, &name, &definition);
+    let handle = tool_static(&function, &tool_function, &name, &definition);
     Ok(quote!(#second_tool #handle))
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn function_name(tool_function: &ToolFunction, package: &str) -> Resu
     Ok(name.to_owned())
 }
 
-/// Remembers the first tool of each crate and returns it if `function` is another one. An editor expands several crates
-/// in one process, and each of them repeatedly.
+/// Returns the tool that the crate already has, if `function` is another one. Remembers the first tool of each crate, since
+/// an editor expands several crates in one process, and each of them repeatedly.
 pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
     static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +84,7 @@ fn second_tool_error(tool_function: &ToolFunction, other: &str) -> TokenStream {
 }
 
 /// Generates the `static` of the tool and, in a component, its manifest section and its export.
-fn handle(function: &ItemFn, tool_function: &ToolFunction, name: &str, definition: &TokenStream) -> TokenStream {
+fn tool_static(function: &ItemFn, tool_function: &ToolFunction, name: &str, definition: &TokenStream) -> TokenStream {
     let visibility = &function.vis;
     let fn_name = tool_function.name.to_string();
     // The name resolves at the call site, so that tests can use it; its span is the macro call, so that lints skip it.
