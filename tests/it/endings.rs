@@ -1,4 +1,4 @@
-//! Each attack of a hostile tool has its expected ending, is accounted for, and does not affect a tool that is called
+//! Each attack of a hostile tool has its expected ending and a recorded usage, and does not affect a tool that is called
 //! at the same time.
 
 use art_core::error::ToolErrorCode;
@@ -12,7 +12,7 @@ use crate::harness::{call, components, echo_answers, guest};
 const MIB: u64 = 1 << 20;
 
 /// Fuel for a few hundredths of a second.
-const FEW_FUEL: Limits = Limits {
+const LITTLE_FUEL: Limits = Limits {
     fuel: 60_000_000,
     ..Limits::EXECUTE
 };
@@ -37,6 +37,7 @@ const MUCH_MEMORY: Limits = Limits {
 /// An attack of the tool `hostile`, and its expected ending.
 pub(crate) struct Attack {
     name: &'static str,
+    /// The argument of the attack, such as a size or a number of repetitions.
     n: usize,
     limits: Limits,
     ending: &'static str,
@@ -89,11 +90,11 @@ macro_rules! attacks {
 }
 
 attacks! {
-    an_endless_loop_uses_up_its_fuel: "loop", 0, FEW_FUEL => "fuel_exhausted";
+    an_endless_loop_uses_up_its_fuel: "loop", 0, LITTLE_FUEL => "fuel_exhausted";
     an_endless_loop_with_much_fuel_runs_out_of_time: "loop", 0, LITTLE_TIME => "timeout";
     a_sleep_of_an_hour_runs_out_of_time: "sleep", 0, LITTLE_TIME => "timeout";
     endless_short_sleeps_run_out_of_time: "sleep_in_naps", 0, LITTLE_TIME => "timeout";
-    endless_short_sleeps_use_up_the_host_calls: "sleep_in_naps", 0, FEW_FUEL => "fuel_exhausted";
+    endless_short_sleeps_use_up_the_host_calls: "sleep_in_naps", 0, LITTLE_FUEL => "fuel_exhausted";
     memory_growth_stops_at_the_limit: "grow", 0, Limits::EXECUTE => "memory_exhausted";
     many_small_allocations_stop_at_the_limit: "small_allocations", 0, Limits::EXECUTE => "memory_exhausted";
     deep_recursion_overflows_the_stack: "recursion", 0, Limits::EXECUTE => "stack_overflow";
@@ -157,7 +158,7 @@ async fn each_error_code_of_a_failure_is_reported_unchanged() {
 #[tokio::test]
 async fn the_error_names_the_limit_that_was_reached() {
     let message = async |attack, limits| hostile(attack, 0, limits).await.ending.error().unwrap().1;
-    assert_eq!(message("loop", FEW_FUEL).await, "used up its 60000000 units of fuel");
+    assert_eq!(message("loop", LITTLE_FUEL).await, "used up its 60000000 units of fuel");
     assert_eq!(message("sleep", LITTLE_TIME).await, "did not finish within 200 ms");
     assert_eq!(
         message("grow", Limits::EXECUTE).await,

@@ -9,7 +9,7 @@ use crate::handmade::Handmade;
 use crate::harness::{call, new_sandbox, sandbox};
 
 /// Fuel for a few hundredths of a second.
-const FEW_FUEL: Limits = Limits {
+const LITTLE_FUEL: Limits = Limits {
     fuel: 60_000_000,
     ..Limits::EXECUTE
 };
@@ -42,7 +42,7 @@ async fn a_loop_in_the_allocation_for_the_input_uses_up_the_fuel() {
         realloc: "(loop $l (br $l))",
         ..Handmade::default()
     };
-    assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "fuel_exhausted");
+    assert_eq!(run(guest, LITTLE_FUEL).await.ending.name(), "fuel_exhausted");
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_loop_after_the_result_uses_up_the_fuel() {
         post_return: "(loop $l (br $l))",
         ..Handmade::default()
     };
-    assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "fuel_exhausted");
+    assert_eq!(run(guest, LITTLE_FUEL).await.ending.name(), "fuel_exhausted");
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_trap_after_the_result_is_a_trap() {
         post_return: "unreachable",
         ..Handmade::default()
     };
-    assert_eq!(run(guest, FEW_FUEL).await.ending.name(), "trap");
+    assert_eq!(run(guest, LITTLE_FUEL).await.ending.name(), "trap");
 }
 
 /// A guest that calls `log` with a long text in a loop, which is much work for the host and little for the guest.
@@ -239,6 +239,9 @@ async fn without_a_pool_attacks_have_the_same_endings() {
         post_return: "(loop $l (br $l))",
         ..Handmade::default()
     };
-    assert_eq!(run_in(&sandbox, &post, FEW_FUEL).await.ending.name(), "fuel_exhausted");
+    assert_eq!(
+        run_in(&sandbox, &post, LITTLE_FUEL).await.ending.name(),
+        "fuel_exhausted"
+    );
     assert_eq!(run_in(&sandbox, &LOG_LOOP, LITTLE_TIME).await.ending.name(), "timeout");
 }

@@ -10,12 +10,13 @@ use tempfile::TempDir;
 use crate::harness::components;
 use crate::program::{self, CommandOutput};
 
-/// A home and a plugins folder with every first-party tool.
+/// A home with a plugins folder.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
 }
 
 impl Home {
+    /// Creates a home with every first-party tool.
     pub(crate) fn new() -> Self {
         let home = Self::empty();
         for (name, path) in components::PLUGINS {
