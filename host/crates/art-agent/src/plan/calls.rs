@@ -16,6 +16,9 @@ use super::reference::{Origin, Template, origins};
 /// Maximum number of pointers of an output that are compared with what is asked for.
 const MAX_POINTERS: usize = 200;
 
+/// Maximum number of faults of one call that are looked for.
+const MAX_FAULTS: usize = 20;
+
 /// What the calls of a plan have to fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
@@ -58,21 +61,24 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
                 surroundings,
                 before: surroundings.items.get(..position).unwrap_or_default(),
                 item,
-                found: &mut found,
+                found: CallCheck::default(),
             };
             checker.call(call, &place);
+            found.faults.extend(checker.found.faults);
+            found.at_run_time.extend(checker.found.at_run_time);
         }
     }
     found
 }
 
 /// The check of one call.
-struct Checker<'a, 'f> {
+struct Checker<'a> {
     surroundings: Surroundings<'a>,
     /// The items before the one of the call.
     before: &'a [TodoItem],
     item: &'a TodoItem,
-    found: &'f mut CallCheck,
+    /// What was found in this call.
+    found: CallCheck,
 }
 
 /// A value that a call is given.
@@ -101,7 +107,7 @@ impl Given {
     }
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> Checker<'a> {
     fn fault(&mut self, place: &str, text: &str) {
         let (step, text) = (self.item.id.clone(), format!("`{place}`: {text}"));
         self.found.faults.push(Fault { step, text });
@@ -123,6 +129,9 @@ impl<'a> Checker<'a, '_> {
 
     /// Compares one value with what is asked for at its place.
     fn value(&mut self, value: &'a Value, consumer: &Value, place: &str) {
+        if self.found.faults.len() >= MAX_FAULTS {
+            return;
+        }
         match Template::read(value) {
             Ok(Template::Object(map)) => {
                 if let Some(schema) = object_branch(consumer) {

@@ -194,3 +194,10 @@ fn a_call_of_several_is_named_by_its_number() {
         ]
     );
 }
+
+#[test]
+fn the_faults_of_one_call_are_limited() {
+    let unknown: JsonObject = (0..100).map(|n| (format!("x{n}"), json!({"$from": "z"}))).collect();
+    let call = step("step_1", "anything", Value::Object(unknown));
+    assert_eq!(faults(&[call]).len(), MAX_FAULTS);
+}
