@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::task::TaskFile;
 use itertools::Itertools;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::token::{folded, stem};
 use crate::words::is_functional;
@@ -128,6 +128,24 @@ impl Data {
             .any(|(one, other)| !one.is_disjoint(other))
     }
 
+    /// Returns whether a condition within `input` has a column, and a text that stands in other columns only.
+    pub(crate) fn misplaces(&self, input: &Value) -> bool {
+        let parts = match input {
+            Value::Object(map) => map.values().collect_vec(),
+            Value::Array(items) => items.iter().collect_vec(),
+            _ => Vec::new(),
+        };
+        let is_wrong = |condition: &Map<String, Value>| {
+            let texts = condition.values().filter_map(Value::as_str).map(folded);
+            let (keys, others): (Vec<_>, Vec<_>) = texts.partition(|text| self.keys.names.contains_key(text));
+            let cells = others.into_iter().filter(|text| self.cells.names.contains_key(text));
+            let mut pairs = cells.cartesian_product(keys);
+            pairs.any(|pair| !self.places.contains(&pair))
+        };
+        let mut parts = parts.into_iter();
+        parts.any(|part| part.as_object().is_some_and(is_wrong) || self.misplaces(part))
+    }
+
     /// Returns whether the column of that name has `cell`.
     pub(crate) fn has_at(&self, cell: &str, key: &str) -> bool {
         self.places.contains(&(folded(cell), folded(key)))
@@ -175,7 +193,11 @@ fn cells(table: &str) -> Vec<(&str, &str)> {
 fn collect<'a>(value: &'a Value, key: &'a str, pairs: &mut Vec<(&'a str, &'a str)>, context: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
-            let nested = map.iter().filter(|(_, value)| value.is_object() || value.is_array());
+            // One of several objects is a choice: a question about it does not ask for the others.
+            let is_only = map.values().filter(|value| value.is_object()).count() == 1;
+            let nested = map
+                .iter()
+                .filter(|(_, value)| value.is_array() || (is_only && value.is_object()));
             context.extend(nested.flat_map(|(key, _)| parts(key)));
             for (key, value) in map {
                 pairs.push((key, ""));

@@ -207,3 +207,17 @@ fn an_attachment_may_be_called_by_a_noun_or_a_pronoun() {
     assert!(asked("How many words are in the introduction?").is_empty());
     assert!(calls("How many words are in the notice?").is_empty());
 }
+
+#[test]
+fn the_name_of_one_of_several_objects_is_not_left_out() {
+    let text = json!({"type": "string"});
+    let json = "{\"users\":[{\"name\":\"Ada\"}]}";
+    let example = ("What is the name in this file?", json!({"json": json, "field": "name"}));
+    let pick = [tool("pick", &json!({"json": text, "field": text}), &[example])];
+    let asked = |text: &str| {
+        let files = [file("a.json", "application/json", text)];
+        calls_with("What is the port in the server?", &pick, &files).len()
+    };
+    assert_eq!(asked("{\"server\":{\"port\":80}}"), 1);
+    assert_eq!(asked("{\"server\":{\"port\":80},\"proxy\":{\"port\":81}}"), 0);
+}

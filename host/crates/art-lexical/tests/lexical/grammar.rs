@@ -25,6 +25,7 @@ fn query() -> ToolSchema {
     let mean = json!({"csv": PEOPLE, "aggregate": "mean", "column": "age"});
     let in_bonn = json!({"filter": [{"operator": "eq", "value": "Bonn"}]});
     let above = json!({"filter": [{"column": "city", "operator": "gt", "value": 30}]});
+    let equal = json!({"filter": [{"column": "city", "operator": "eq", "value": "Bonn"}]});
     let examples = [
         ("Total age", total(json!({}))),
         ("What is the total age?", total(json!({}))),
@@ -33,6 +34,7 @@ fn query() -> ToolSchema {
         ("Total age in Bonn", total(in_bonn)),
         ("Total age per city", total(json!({"group_by": "city"}))),
         ("Total age with city above 30", total(above)),
+        ("Total age with city equal to Bonn", total(equal)),
         ("Average age", mean),
         ("How many rows are there?", json!({"csv": PEOPLE, "aggregate": "count"})),
     ];
@@ -153,4 +155,12 @@ fn an_unknown_word_is_no_value_where_words_of_the_example_are_left_out() {
     assert_eq!(calls_with("Kilograms are 7 pounds", &convert, &[]).len(), 1);
     assert_eq!(calls_with("How many stones are 7 pounds?", &convert, &[]).len(), 1);
     assert!(calls_with("The label 7 pounds", &convert, &[]).is_empty());
+}
+
+#[test]
+fn a_cell_is_no_value_of_a_column_that_lacks_it() {
+    let filter = json!([{"column": "branch", "operator": "eq", "value": "Regina"}]);
+    let asked_of = |column: &str| asked(&format!("Total amount with {column} equal to Regina"));
+    assert_eq!(asked_of("branch")[0]["filter"], filter);
+    assert!(asked_of("product").is_empty());
 }
