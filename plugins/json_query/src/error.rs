@@ -17,6 +17,8 @@ pub(crate) enum QueryError {
         /// The fields of the data.
         known: String,
     },
+    #[error("no object has the fields {0} together; name fields of the same object")]
+    NoObject(String),
     #[error("`{0}` is no list, so it has no number of items")]
     NotAList(String),
     #[error("`{0}` is no number, so it cannot be added")]

@@ -36,7 +36,7 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
             .into_iter()
             .chain(by.map(String::as_str))
             .collect(),
-    );
+    )?;
     if let Some(by) = by {
         let sign = if input.largest.is_some() {
             Ordering::Greater
@@ -82,8 +82,8 @@ impl<'a> Lookup<'a> {
     }
 
     /// Returns the innermost objects that have all `fields` and match all conditions: `Ada` is the one who is 36, and not her
-    /// company.
-    fn matched(&self, fields: Vec<&str>) -> Vec<&'a Object> {
+    /// company. Fails if no object has all of the fields.
+    fn matched(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
         let compared = self
             .conditions
             .iter()
@@ -92,6 +92,15 @@ impl<'a> Lookup<'a> {
         // Without conditions, each value of the field counts, also of an object around another.
         let is_plain = all.len() == 1 && self.conditions.is_empty();
         let has_all = |object: &Object| all.iter().all(|field| find(object, field).is_some());
+        // Without this, a question about fields of different objects would have the answer "none".
+        if !all.is_empty() && !self.objects.iter().copied().any(has_all) {
+            return Err(QueryError::NoObject(
+                all.iter()
+                    .map(|field| format!("`{field}`"))
+                    .collect::<Vec<_>>()
+                    .join(" and "),
+            ));
+        }
         let is_innermost = |object: &Object| {
             let mut inner = Vec::new();
             object.values().for_each(|value| collect(value, &mut inner));
@@ -102,7 +111,7 @@ impl<'a> Lookup<'a> {
             [field] if is_plain => object.contains_key(*field),
             _ => has_all(object) && is_innermost(object) && self.conditions.iter().all(|one| matches(object, one)),
         };
-        self.objects.iter().filter(fits).copied().collect()
+        Ok(self.objects.iter().filter(fits).copied().collect())
     }
 }
 

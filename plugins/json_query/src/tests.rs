@@ -121,6 +121,17 @@ fn one_object_has_nothing_to_combine() {
 }
 
 #[test]
+fn fields_of_different_objects_are_refused() {
+    let json = json!({"acts": [{"name": "Ada", "fee": 3}]});
+    let input = art_sdk::serde_json::from_value(json!({"json": json, "field": "acts", "largest": "fee"})).unwrap();
+    let error = crate::lookup::run(&input, &[json]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "no object has the fields `acts` and `fee` together; name fields of the same object"
+    );
+}
+
+#[test]
 fn the_object_with_the_largest_or_smallest_value_is_found() {
     assert_eq!(lookup(json!({"field": "name", "largest": "age"})), json!(["Cyd"]));
     assert_eq!(lookup(json!({"field": "name", "smallest": "age"})), json!(["Bob"]));
