@@ -20,6 +20,8 @@ pub(crate) struct PlanDraft {
     pub(crate) intent: Option<String>,
     pub(crate) plan: Option<String>,
     pub(crate) items: Option<Vec<DraftItem>>,
+    /// Whether the items stand for a list of calls, so that their identifiers are not those of the model.
+    pub(crate) is_call_list: bool,
 }
 
 /// A plan item as the model proposes it. It has no results, which only the host writes.
@@ -74,20 +76,26 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         intent: text_field(map, "intent"),
         plan: map.get("plan").and_then(plan_text),
         items: items(map)?,
+        is_call_list: is_call_list(map),
     })
 }
 
-/// Returns the items of a plan. A list of calls without items is an item for each call (S003, P33a).
+/// Returns whether a plan has calls in place of items (S003, P33a).
+fn is_call_list(map: &JsonObject) -> bool {
+    let is_empty = |list: &Value| list.is_null() || list.as_array().is_some_and(Vec::is_empty);
+    let has = |key: &str| map.get(key).is_some_and(|list| !is_empty(list));
+    has("toolCalls") && !has("todoList")
+}
+
+/// Returns the items of a plan: one for each call if it has calls in place of items.
 fn items(map: &JsonObject) -> Result<Option<Vec<DraftItem>>, Vec<String>> {
-    let list = |key: &str| map.get(key).filter(|list| !list.is_null());
-    let has_items = |list: &Value| list.as_array().is_none_or(|items| !items.is_empty());
-    match (list("todoList"), list("toolCalls")) {
-        (Some(items), None) => draft_items(items).map(Some),
-        (Some(items), Some(_)) if has_items(items) => draft_items(items).map(Some),
-        (_, Some(Value::Array(calls))) => draft_items(&calls.iter().enumerate().map(item_of_call).collect()).map(Some),
-        (_, Some(_)) => Err(vec!["`toolCalls` has to be an array".to_owned()]),
-        (None, None) => Ok(None),
+    if is_call_list(map) {
+        let calls = map.get("toolCalls").and_then(Value::as_array);
+        let calls = calls.ok_or_else(|| vec!["`toolCalls` has to be an array".to_owned()])?;
+        return draft_items(&calls.iter().enumerate().map(item_of_call).collect()).map(Some);
     }
+    let list = map.get("todoList").filter(|list| !list.is_null());
+    list.map(draft_items).transpose()
 }
 
 /// Returns the item that a call stands for.

@@ -203,7 +203,9 @@ impl Run {
         let output = |call: &ParsedToolCall| {
             let mut results = item.tool_results.iter();
             let result = results.find(|result| result.call_id == call.call_id)?;
-            result.output.as_ref().filter(|_| result.status == ToolStatus::Success)
+            // What is drawn for the person enters no prompt (C9), not even as an argument.
+            let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
+            result.output.as_ref().filter(|_| is_usable)
         };
         let calls = &item.actual_tool_calls;
         let output = match origin.call {

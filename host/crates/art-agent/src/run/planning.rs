@@ -12,7 +12,7 @@ use serde_json::json;
 use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
-use crate::parse::{self, MAX_PROBLEMS, PlanDraft};
+use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft};
 use crate::plan::{self, CallCheck, Fault, Keep, Surroundings};
 use crate::prompt;
 use crate::truncate;
@@ -80,15 +80,26 @@ impl Run {
 
     /// Reads the plan from the text, or else from the thoughts (P30). Fails with everything that makes the plan unusable.
     fn read_plan(&self, texts: &parse::ReplyTexts) -> Result<PlanDraft, Vec<String>> {
-        let draft = match parse::planning(&texts.content) {
+        let mut draft = match parse::planning(&texts.content) {
             Err(problems) if !texts.thoughts.is_empty() => {
                 parse::planning(&format!("{}\n{}", texts.thoughts, texts.content)).or(Err(problems))?
             }
             other => other?,
         };
+        if draft.is_call_list {
+            self.renumber(draft.items.iter_mut().flatten());
+        }
         let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
         problems.extend(plan::check(&self.merged(&draft), &self.start.tools));
         if problems.is_empty() { Ok(draft) } else { Err(problems) }
+    }
+
+    /// Gives the items of a list of calls identifiers that no earlier question used: a completed item with the same one would lend
+    /// them its result.
+    fn renumber<'a>(&self, items: impl Iterator<Item = &'a mut DraftItem>) {
+        let ids = (1..).map(|number: u32| format!("step_{number}"));
+        let free = ids.filter(|id| self.item(id).is_none());
+        items.zip(free).for_each(|(item, id)| item.id = id);
     }
 
     /// Checks the planned calls of `items`.

@@ -159,3 +159,37 @@ fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
     assert_eq!(report.response.metadata.tool_calls, 2);
     assert_eq!(status(&report), RunStatus::Success);
 }
+
+#[test]
+fn a_list_of_calls_in_a_second_question_makes_its_calls_again() {
+    let text =
+        || says(json!({"toolCalls": [{"toolName": "calculator", "arguments": {"expression": "1"}}]}).to_string());
+    let ask = |prior| {
+        let mut second = start("q");
+        second.prior = prior;
+        let mut driver = Driver::new(second)
+            .script("plan", [text()])
+            .script("answer", [says("ok")]);
+        let calls = driver.drive().response.metadata.tool_calls;
+        (calls, driver.saved_state().clone())
+    };
+    let (_, state) = ask(None);
+    let (calls, state) = ask(Some(state));
+    let ids: Vec<&str> = state.todo_list.iter().map(|item| item.id.as_str()).collect();
+    assert_eq!((calls, ids), (1, vec!["step_1", "step_2"]));
+}
+
+#[test]
+fn a_reference_never_takes_what_was_drawn_for_the_person() {
+    let drawn = json!({"$from": "a", "path": "/bars"});
+    let mut driver = planned(&json!([calculates("a", json!("draw")), calculates("b", drawn)]))
+        .script("b", [fails_item("there is nothing to use")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("b", 0);
+    assert!(
+        !told.contains("walrus") && told.contains("`arguments/expression`"),
+        "{told}"
+    );
+    assert!(driver.item("b").actual_tool_calls.is_empty());
+}
