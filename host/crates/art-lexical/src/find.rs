@@ -92,9 +92,9 @@ impl Finder<'_> {
         let input = pattern.template.fill(&values.chain(texts).collect());
         let input = self.catalog.add(pattern.tool, input, alignment.additions());
         // No row has two texts in one column, or a text in a column that lacks it.
-        let is_empty = |data: &Data, input: &Value| data.contradicts(input) || data.misplaces(input);
-        let input = input.filter(|input| !reading.data.iter().any(|data| is_empty(data, input)));
-        let template = input.ok_or_else(|| refuse("two of its words contradict each other"))?;
+        let has_no_row = |data: &Data, input: &Value| data.contradicts(input) || data.misplaces(input);
+        let input = input.filter(|input| !reading.data.iter().any(|data| has_no_row(data, input)));
+        let template = input.ok_or_else(|| refuse("nothing in the data meets all of its conditions"))?;
         let refers = template.to_string().contains("\\u0001");
         let forms = match self.earlier {
             Some(earlier) if refers => earlier.put_into(&template),
